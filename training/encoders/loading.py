@@ -5,7 +5,7 @@ import re
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from features.errors import ModelError
 from features.parsers.devices import hide_progress_bars
@@ -91,7 +91,7 @@ def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
 
     first = json.loads((folder / "modules.json").read_bytes())[0]
     file = folder / first["path"] / _WEIGHTS
-    transformer = encoder.transformers_model
+    transformer: Any = encoder.transformers_model
     with suppress(ModelError):  # some architectures share one layer
         layers = find_layers(transformer)
         (name,) = (name for name, module in transformer.named_modules() if module is layers)
