@@ -18,6 +18,7 @@ from features.corpora.sources import identify, locate
 from features.errors import SettingsError
 from features.ingest.drawing import Placing, Spellings, placings
 from features.ingest.judgement_faults import judgement_faults
+from features.ingest.key_faults import key_faults
 from features.ingest.known import Known
 from features.ingest.label_faults import label_faults
 from features.ingest.leaks import LeakCounter
@@ -137,7 +138,10 @@ def ingest(
             if isinstance(split, SplitPairs) and name in corpus.drawn_splits:
                 split.add_negatives(known)
         splits += of_split.values()
-    return _finish(places, splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
+    ingested = _finish(places, splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
+    if admits is None:  # an earlier ingest that is repeated is not told about again
+        ingested.report.key_faults += key_faults(corpora, base)
+    return ingested
 
 
 def _split(corpus: CorpusSettings, split: Split, arrivals: Iterator[int]) -> SplitPairs | SplitLabels:
