@@ -16,6 +16,7 @@ from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
 from features.errors import SettingsError
+from features.ingest.chosen_labels import unused_labels
 from features.ingest.drawing import Placing, Spellings, placings
 from features.ingest.judgement_faults import judgement_faults
 from features.ingest.key_faults import key_faults
@@ -223,6 +224,7 @@ def _finish(
         leaks=guard.reports(),
         overlaps=overlaps(of_pairs, of_labels, sentences),
         label_faults=label_faults([place.corpus for place in places], of_labels, known),
+        unused_labels=unused_labels([place.corpus for place in places], splits),
         text_faults=text_faults([place.corpus for place in places], of_labels, sentences),
         judgement_faults=judgement_faults(
             [place.corpus for place in places],

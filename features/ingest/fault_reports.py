@@ -99,6 +99,24 @@ class KeyFaultReport(_FaultReport):
         )
 
 
+class ChosenLabelReport(_FaultReport):
+    """A label that `labels` of a corpus names and no row has.
+
+    Args:
+        corpus: name of the corpus.
+        label: the label.
+    """
+
+    corpus: str
+    label: str
+
+    def __str__(self) -> str:
+        return (
+            f"No row of {self.corpus!r} has the label {self.label!r}, which `labels` of this corpus names: write it as "
+            "in the files, or leave it out."
+        )
+
+
 class TextFaultReport(_FaultReport):
     """Texts with labels of a corpus that differ only in case or punctuation; they are kept as they are.
 

@@ -119,7 +119,7 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: "Encoder
     if unknown := [name for name in labels if name not in known]:
         raise SettingsError(
             f"`labels` of the encoder {settings.name!r} names {unknown[0]!r}, which no training pair has; there are: "
-            f"{', '.join(known)}."
+            f"{', '.join(known) or 'none'}."
         )
 
 
