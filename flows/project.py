@@ -24,6 +24,7 @@ from features.parsers.settings import (
     SrlSettings,
 )
 from features.schemas import METRIC_NAMES
+from features.types import SPLITS
 from flows.project_errors import not_found, not_text, not_toml, of_version_before, wrong_settings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
@@ -239,6 +240,18 @@ class Project(BaseModel):
                 raise ValueError(
                     f"`encoders[{number}].choose_by` is {name!r}, a set of split {sets[name]}: a model that is chosen "
                     f"by the pairs that it is scored on looks better than it is; {instead}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _check_splits(self) -> Self:
+        for number, encoder in enumerate(self.encoders, start=1):
+            if unknown := [split for split in encoder.splits if split not in SPLITS]:
+                close = difflib.get_close_matches(unknown[0], SPLITS, n=1)
+                hint = f"did you mean {close[0]!r}? Use" if close else "use"
+                raise ValueError(
+                    f"`encoders[{number}].splits` names {unknown[0]!r}, which is not a split of a store; {hint} two of "
+                    f"{', '.join(SPLITS)}"
                 )
         return self
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 from pydantic import BaseModel
 
 from features.corpora.dataset import GraphLayout
@@ -35,6 +36,9 @@ from features.store.uses import uses_of
 from features.types import Shard
 from flows.project import Project
 from flows.wanted import stages_of, wanted_of
+from training.encoders.aspect.settings import AspectSettings
+from training.encoders.judged import check_labels
+from training.encoders.settings import JudgedSettings
 
 if TYPE_CHECKING:  # compiled metrics are slow to import
     from features.metrics.own_files import OwnMetrics
@@ -79,10 +83,12 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
     Raises:
         InputError: a graph file is missing, or a file of metrics cannot be run.
         ModelError: a model is not on this machine.
-        SettingsError: a stage needs one that is switched off, or an encoder reads an unknown corpus.
+        SettingsError: a stage needs one that is switched off, or an encoder reads an unknown corpus, aspect or label.
     """
     wanted = wanted_of(project)
     _check_corpora(project, store)
+    _check_aspects(project, store)
+    _check_labels(project, store)
     own = own_metrics(project)
     names = stages_of(project, wanted, _tables_of(own))
     stages: list[Stage] = []
@@ -140,6 +146,36 @@ def _check_corpora(project: Project, store: StoreReader) -> None:
                 f"`encoders[{number}].corpora` names {name!r}, which is not a corpus of the project file or "
                 f"of the store; {hint} some of {', '.join(known)}, or leave it out to train on all."
             )
+
+
+def _check_aspects(project: Project, store: StoreReader) -> None:
+    """Refuse encoders of aspects that no text has a label in, before anybody waits for their training.
+
+    Raises:
+        SettingsError: an encoder names such an aspect, or none although there are several.
+    """
+    encoders = [encoder for encoder in project.encoders if isinstance(encoder, AspectSettings)]
+    if encoders:
+        labels = store.read("labels", columns=["corpus", "aspect"]).unique()
+        for encoder in encoders:
+            of_corpora = labels.filter(pl.col("corpus").is_in(encoder.corpora or labels["corpus"].unique().to_list()))
+            encoder.with_aspects(sorted(set(of_corpora["aspect"])))
+
+
+def _check_labels(project: Project, store: StoreReader) -> None:
+    """Refuse encoders of labels that no training pair has, before anybody waits for their training.
+
+    Raises:
+        SettingsError: an encoder names such a label.
+    """
+    encoders = [encoder for encoder in project.encoders if isinstance(encoder, JudgedSettings) and encoder.labels]
+    if encoders:
+        labels = store.read("pairs", columns=["corpus", "split", "label"]).unique().drop_nulls("label")
+        for encoder in encoders:
+            of_train = labels.filter(split=encoder.splits[0])
+            if encoder.corpora:
+                of_train = of_train.filter(pl.col("corpus").is_in(encoder.corpora))
+            check_labels(encoder.labels, sorted(set(of_train["label"])), encoder)
 
 
 def own_metrics(project: Project) -> "OwnMetrics | None":

@@ -105,6 +105,11 @@ class TextLayout(Record):
     cut: str | None = None
     encoding: str | None = None
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a table that are read."""
+        return [*(name for names in self.text for name in names), *self.aspects.values()]
+
 
 Layout = TableLayout | CaptionLayout | GraphLayout | TextLayout
 

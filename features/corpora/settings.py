@@ -29,6 +29,12 @@ DatasetName = Annotated[str, AfterValidator(_known_dataset)]
 Columns = Mapping[Role, str | int]
 
 
+def _check_files(files: Mapping[Split, Files]) -> None:
+    for split, named in files.items():
+        if not named:
+            raise ValueError(f"`files.{split}` is empty: name a file, or leave {split} out")
+
+
 class _Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -108,6 +114,13 @@ class _SourceSettings(_Settings):
         return DATASETS[self.dataset]
 
     @model_validator(mode="after")
+    def _names_columns(self) -> "_SourceSettings":
+        empty = [name for name in ("text", "aspects", "columns") if getattr(self, name) in ("", (), {})]
+        if empty:
+            raise ValueError(f"`{empty[0]}` is empty: name a column, or leave it out for the usual columns")
+        return self
+
+    @model_validator(mode="after")
     def _texts_have_their_own_columns(self) -> "_SourceSettings":
         given = [name for name in ("text", "aspects") if getattr(self, name) is not None]
         if given and not self.record.has_texts:
@@ -168,6 +181,9 @@ class CorpusSettings(_SourceSettings):
         record = self.record
         if not self.files and record.package_file is None:
             raise ValueError(f'corpus {self.name!r} names no files: give files = {{ train = "..." }}')
+        _check_files(self.files)
+        if self.labels == ():
+            raise ValueError('`labels` is empty, so no row would be read: name labels, or set labels = "all"')
         unknown = set(self.labels) - set(record.labels) if isinstance(self.labels, tuple) and record.labels else set()
         if unknown:
             raise ValueError(
@@ -283,6 +299,7 @@ class EvaluationSet(_SourceSettings):
 
     @model_validator(mode="after")
     def _has_a_file(self) -> "EvaluationSet":
+        _check_files(self.files)
         if self.file and self.files:
             raise ValueError(f"evaluation set {self.name!r} has `file` and `files`: give one of them")
         if self.files and {"train", "test"} - set(self.files):

@@ -42,7 +42,7 @@ def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledTe
     Raises:
         InputError: the file cannot be read, fits none, or has no rows.
     """
-    layout = _fitting(path, layouts)
+    layout = fitting_texts(path, layouts)
     nothing = True
     for row in _lines(path, layout) if layout.form == "label first" else _table(path, layout):
         nothing = False
@@ -51,25 +51,26 @@ def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledTe
         raise InputError(f"{str(path)!r} has no rows: check that it was written to its end.")
 
 
-def _fitting(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
+def fitting_texts(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
+    """Return the first layout that a file fits.
+
+    Raises:
+        InputError: the file cannot be read, or fits none of the layouts.
+    """
     columns: list[str] = []
     for layout in layouts:
         if layout.form == "label first":
             return layout
-        columns = columns_of(path, layout.form or table_format(path), [_needed(known) for known in layouts])
-        if all(name in columns for name in _needed(layout)):
-            require_once(path, columns, _needed(layout))
+        columns = columns_of(path, layout.form or table_format(path), [known.columns for known in layouts])
+        if all(name in columns for name in layout.columns):
+            require_once(path, columns, layout.columns)
             return layout
-    lacking = [name for name in _needed(layouts[0]) if name not in columns]
+    lacking = [name for name in layouts[0].columns if name not in columns]
     to_do = hint_of_form(path) or ': name existing ones, text = "..." and aspects = { aspect = "column" }'
     raise InputError(
         f"{str(path)!r} lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}; its columns "
         f"are {shown_names(columns)}{to_do}."
     )
-
-
-def _needed(layout: TextLayout) -> list[str]:
-    return [*(name for names in layout.text for name in names), *layout.aspects.values()]
 
 
 def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int, RowError]]:

@@ -16,8 +16,10 @@ from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
 from features.errors import SettingsError
+from features.ingest.chosen_labels import unused_labels
 from features.ingest.drawing import Placing, Spellings, placings
 from features.ingest.judgement_faults import judgement_faults
+from features.ingest.key_faults import key_faults
 from features.ingest.known import Known
 from features.ingest.label_faults import label_faults
 from features.ingest.leaks import LeakCounter
@@ -137,7 +139,10 @@ def ingest(
             if isinstance(split, SplitPairs) and name in corpus.drawn_splits:
                 split.add_negatives(known)
         splits += of_split.values()
-    return _finish(places, splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
+    ingested = _finish(places, splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
+    if admits is None:  # an earlier ingest that is repeated is not told about again
+        ingested.report.key_faults += key_faults(corpora, base)
+    return ingested
 
 
 def _split(corpus: CorpusSettings, split: Split, arrivals: Iterator[int]) -> SplitPairs | SplitLabels:
@@ -219,6 +224,7 @@ def _finish(
         leaks=guard.reports(),
         overlaps=overlaps(of_pairs, of_labels, sentences),
         label_faults=label_faults([place.corpus for place in places], of_labels, known),
+        unused_labels=unused_labels([place.corpus for place in places], splits),
         text_faults=text_faults([place.corpus for place in places], of_labels, sentences),
         judgement_faults=judgement_faults(
             [place.corpus for place in places],

@@ -6,29 +6,34 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from features.counting import all_of
 
+_FEW, _SHOWN = 5, 40  # keys in a message, and characters of each
+
 
 class _FaultReport(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
 class LabelFaultReport(_FaultReport):
-    """Suspicious labels of a corpus in one aspect; they are kept as they are.
+    """Suspicious labels of a corpus in one aspect, or texts without any; they are kept as they are.
 
     Args:
         corpus: its name.
         aspect: what the labels are about.
-        fault: `no label`: there is none at all; `one label`: the same for all texts; `spelling`: differs from another
-            label only in case or white space; `gone`: in the store and no longer in the file, although its text is.
+        fault: `no label`: there is none at all; `missing`: texts have none in it; `one label`: the same for all texts;
+            `spelling`: differs from another label only in case or white space; `gone`: in the store and no longer in
+            the file, although its text is.
         labels: how many labels have the fault.
-        texts: number of texts that have one of them.
+        texts: number of texts that have one of them; with `missing`, that have none.
+        among: with `missing`, number of all texts that were read.
         examples: labels with the number of their texts.
     """
 
     corpus: str
     aspect: str
-    fault: Literal["no label", "one label", "spelling", "gone"]
+    fault: Literal["no label", "missing", "one label", "spelling", "gone"]
     labels: int = 0
     texts: int = 0
+    among: int = 0
     examples: dict[str, int] = Field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -36,6 +41,12 @@ class LabelFaultReport(_FaultReport):
             return (
                 f"No text of {self.corpus!r} has a label in the aspect {self.aspect!r}: check the column that "
                 "`aspects` names for it, or leave the aspect out."
+            )
+        if self.fault == "missing":
+            has = "1 text has" if self.texts == 1 else f"{self.texts:,} texts have"
+            return (
+                f"{has} no label in the aspect {self.aspect!r} among the {self.among:,} of {self.corpus!r}: what "
+                "learns from this aspect, or is scored by it, leaves them out."
             )
         if self.fault == "one label":
             (label,) = self.examples
@@ -57,6 +68,52 @@ class LabelFaultReport(_FaultReport):
             f"{self.labels:,} labels of {self.corpus!r} in the aspect {self.aspect!r} ({self.texts:,} texts) differ "
             f"from another only in case or spaces, such as {named}: they count as different labels. If they mean "
             "the same, write them alike in the file and build a new store; stored rows do not change."
+        )
+
+
+class KeyFaultReport(_FaultReport):
+    """Rows of JSON lines that lack a key, and have others that are perhaps the same one, misspelt.
+
+    Args:
+        corpus: name of the corpus.
+        key: the key that is read.
+        rows: number of rows of a file that lack it.
+        unread: keys that nothing reads and no row with `key` has, with the number of their rows, most frequent first.
+        origin: `file:line` of the first row with the first of these.
+    """
+
+    corpus: str
+    key: str
+    rows: int
+    unread: dict[str, int]
+    origin: str
+
+    def __str__(self) -> str:
+        rows, have = ("1 row", "has") if self.rows == 1 else (f"{self.rows:,} rows", "have")
+        named = ", ".join(f"{name[:_SHOWN]!r} ({count:,})" for name, count in list(self.unread.items())[:_FEW])
+        more = f" and {len(self.unread) - _FEW:,} more" if len(self.unread) > _FEW else ""
+        return (
+            f"{rows} of {self.corpus!r} without the key {self.key!r} {have} keys that nothing reads and no row with "
+            f"{self.key!r} has: {named}{more}, first in {self.origin}. If one of them is {self.key!r} misspelt, rename "
+            "it in the file and build again."
+        )
+
+
+class ChosenLabelReport(_FaultReport):
+    """A label that `labels` of a corpus names and no row has.
+
+    Args:
+        corpus: name of the corpus.
+        label: the label.
+    """
+
+    corpus: str
+    label: str
+
+    def __str__(self) -> str:
+        return (
+            f"No row of {self.corpus!r} has the label {self.label!r}, which `labels` of this corpus names: write it as "
+            "in the files, or leave it out."
         )
 
 

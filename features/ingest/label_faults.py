@@ -1,4 +1,7 @@
-"""Suspicious labels of texts, which are reported: none, one for all, two spellings of one, stored ones now gone."""
+"""Suspicious labels of texts, which are reported: none, one for all, two spellings of one, stored ones now gone.
+
+So is how many texts have none in an aspect.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,6 +35,9 @@ def label_faults(
         for aspect in layout.aspects if counts and isinstance(layout, TextLayout) else ():
             of_aspect = {label: texts for (name, label), texts in counts.items() if name == aspect}
             found += _faults(corpus.name, aspect, of_aspect)
+            # Texts of a known dataset lack what its makers did not label.
+            if of_aspect and (corpus.record.kind == "own" or corpus.aspects):
+                found += _missing(corpus.name, aspect, [one for one in splits if one.report.corpus == corpus.name])
         found += _gone(corpus.name, [split for split in splits if split.report.corpus == corpus.name], known)
     return found
 
@@ -58,6 +64,15 @@ def _gone(corpus: str, splits: Sequence[SplitLabels], known: Known) -> list[Labe
         )
         for aspect, rows in sorted(found.items())
     ]
+
+
+def _missing(corpus: str, aspect: str, splits: Sequence[SplitLabels]) -> list[LabelFaultReport]:
+    """Return how many texts have no label in an aspect."""
+    among = sum(len(split.having) for split in splits)
+    lacking = sum(aspect not in aspects for split in splits for aspects in split.having.values())
+    if not lacking:
+        return []
+    return [LabelFaultReport(corpus=corpus, aspect=aspect, fault="missing", texts=lacking, among=among)]
 
 
 def _faults(corpus: str, aspect: str, texts: Mapping[str, int]) -> list[LabelFaultReport]:

@@ -7,7 +7,13 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from features.counting import all_of
-from features.ingest.fault_reports import JudgementFaultReport, LabelFaultReport, TextFaultReport
+from features.ingest.fault_reports import (
+    ChosenLabelReport,
+    JudgementFaultReport,
+    KeyFaultReport,
+    LabelFaultReport,
+    TextFaultReport,
+)
 from features.types import Split
 
 _FEW = 0.5
@@ -236,6 +242,8 @@ class IngestReport(_Report):
         leaks: evaluation sentences found, by corpus, split and set.
         overlaps: splits that share most of their pairs, or any text, with a split `train`.
         label_faults: suspicious labels of texts.
+        key_faults: keys of JSON lines that may be misspelt.
+        unused_labels: labels that settings choose and no row has.
         text_faults: texts with labels in several spellings.
         judgement_faults: suspicious labels and scores of pairs.
         draws: splits for which far too few or far too many pairs were drawn.
@@ -258,6 +266,8 @@ class IngestReport(_Report):
     pair_shards: int
     label_shards: int = 0
     label_faults: list[LabelFaultReport] = Field(default_factory=list)
+    key_faults: list[KeyFaultReport] = Field(default_factory=list)
+    unused_labels: list[ChosenLabelReport] = Field(default_factory=list)
     text_faults: list[TextFaultReport] = Field(default_factory=list)
     judgement_faults: list[JudgementFaultReport] = Field(default_factory=list)
     draws: list[DrawReport] = Field(default_factory=list)

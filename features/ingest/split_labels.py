@@ -38,6 +38,7 @@ class SplitLabels:
         changes: known texts whose one label has changed.
         occurrences: how often a text has occurred.
         texts: the texts that are kept, new and known.
+        having: the aspects in which each of them has a label.
         seen: labels that occurred before in the split.
         counts: texts by aspect and label, including known ones.
         kept: known texts that the present settings would put into another split.
@@ -57,6 +58,7 @@ class SplitLabels:
     changes: list[ChangedJudgement] = field(default_factory=list)
     occurrences: Counter[SentenceId] = field(default_factory=Counter)
     texts: dict[SentenceId, str] = field(default_factory=dict)
+    having: dict[SentenceId, frozenset[str]] = field(default_factory=dict)
     seen: set[LabelId] = field(default_factory=set)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     kept: set[SentenceId] = field(default_factory=set)
@@ -101,6 +103,8 @@ class SplitLabels:
         self._keep(ids, text[0], outcome.origin, known)
         sentences.place(text[0], text[1])
         self.texts[text[0]] = text[1]
+        aspects = frozenset(aspect for aspect, _ in ids.values())
+        self.having[text[0]] = self.having.get(text[0], aspects) | aspects
         return None
 
     def _keep(self, ids: Mapping[LabelId, tuple[str, str]], sentence: SentenceId, origin: str, known: Known) -> None:

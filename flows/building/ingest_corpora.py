@@ -131,7 +131,13 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
         report: report of the ingest.
         drops: whether sentences of evaluation sets are to be kept out.
     """
-    faults = (*report.label_faults, *report.text_faults, *report.judgement_faults)
+    faults = (
+        *report.key_faults,
+        *report.unused_labels,
+        *report.label_faults,
+        *report.text_faults,
+        *report.judgement_faults,
+    )
     found = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws)]
     found += [
         f"{rows:,} rows of {corpus!r} keep the split that the store has them in, although `draw` or `files` of the "

@@ -114,6 +114,16 @@ CASES = {
         ("train",),
         ("smash", "smatch"),
     ),
+    "unknown split": Wrong(
+        edit("[cluster]", '[[encoders]]\nname = "s3bert"\nkind = "s3bert"\nsplits = ["trian", "dev"]\n[cluster]'),
+        ("plan",),
+        ("`encoders[1].splits`", "'trian'", "did you mean 'train'?"),
+    ),
+    "unknown label": Wrong(
+        edit("[cluster]", '[[encoders]]\nname = "pas"\nkind = "pas"\nlabels = ["1", "maybe"]\n[cluster]'),
+        ("plan",),
+        ("`labels` of the encoder 'pas'", "'1', which no training pair has; there are: none"),
+    ),
     "corpus is missing": Wrong(remove("pairs.tsv"), ("plan",), ("pairs.tsv",)),
     "corpus is empty": Wrong(put("pairs.tsv", ""), ("plan",), ("pairs.tsv", "empty")),
     "corpus in latin-1": Wrong(put("pairs.tsv", ROWS.encode() + b"caf\xe9\tx\t1\n"), ("plan",), ("pairs.tsv", "UTF-8")),

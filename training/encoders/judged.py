@@ -119,7 +119,7 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: "Encoder
     if unknown := [name for name in labels if name not in known]:
         raise SettingsError(
             f"`labels` of the encoder {settings.name!r} names {unknown[0]!r}, which no training pair has; there are: "
-            f"{', '.join(known)}."
+            f"{', '.join(known) or 'none'}."
         )
 
 
@@ -166,9 +166,15 @@ def warn_of_few(pairs: int, settings: "EncoderSettings") -> None:
         _log.warning("few pairs to train on: %d, less than one batch (%d)", pairs, settings.loop.batch_size)
 
 
-def warn_of_no_dev(settings: "EncoderSettings") -> None:
-    """Warn that nothing chooses the model."""
-    _log.warning(
-        "no dev pairs (split %r) to choose the best model by: the last one is kept",
-        settings.splits[1],
-    )
+def warn_of_no_dev(pairs: int, least: int, settings: "EncoderSettings") -> None:
+    """Warn where too few dev pairs choose the model.
+
+    Args:
+        pairs: number of dev pairs.
+        least: how many the objective needs.
+        settings: of the encoder.
+    """
+    if pairs >= least:
+        return
+    there = "no dev pairs" if not pairs else "only one dev pair, with none to be told from,"
+    _log.warning("%s (split %r) to choose the best model by: the last one is kept", there, settings.splits[1])

@@ -167,6 +167,10 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
     def card(self, training: Mapping[str, Any]) -> str:
         """Return the README.md of an encoder from its training.json."""
 
+    def least_dev(self, settings: SettingsT) -> int:
+        """Return how many dev pairs can choose a model."""
+        return 1
+
     def warn_of_little(self, train: PairsT, settings: SettingsT) -> None:
         """Warn when there are too few pairs to learn much from."""
         warn_of_few(len(train), settings)
@@ -182,8 +186,8 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         train, dev = (self.table(data, split, settings) for split in settings.splits)
         self.warn_of_little(train, settings)
         ratings = material.ratings.among(data.texts) if material.ratings else None
-        if not ratings and not len(dev):
-            warn_of_no_dev(settings)
+        if not ratings:
+            warn_of_no_dev(len(dev), self.least_dev(settings), settings)
         machine = prepare_machine(settings.loop, self.job.output)
         backbone, tokens = self._prepare(
             material, ratings.further if ratings else (), str(machine.device), machine.precision

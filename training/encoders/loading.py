@@ -1,17 +1,22 @@
 """Loading an encoder from its folder."""
 
 import json
+import re
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from features.errors import ModelError
 from features.parsers.devices import hide_progress_bars
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sentence_transformers import SentenceTransformer
     from torch import nn
 
+_WEIGHTS = "model.safetensors"
 _OWN = {
     "training.modules.parsing_transformer": ("ParsingTransformer",),
     "training.modules.graph_pooling": ("GraphPooling", "NodeCombination"),
@@ -45,11 +50,65 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
         else:
             encoder = SentenceTransformer(str(folder), device=device, local_files_only=True)
         require_vocabulary(encoder)
+        _require_layers(encoder, folder)
+    except RuntimeError as error:
+        why = _misfit(error, folder)
+        if why is None:
+            raise
+        raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
     except (OSError, ValueError, TypeError, SafetensorError) as error:  # a TypeError where a module lacks its settings
         why = str(error).partition("\n")[0].rstrip(".")
         raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
     use_onednn(encoder)
     return encoder
+
+
+def _misfit(error: RuntimeError, folder: Path) -> str | None:
+    """Return which weights do not fit the configuration beside them; None for an error about something else."""
+    text = str(error)
+    module = re.search(r"loading state_dict for (\w+)", text)
+    if not module and "ignore_mismatched_sizes" not in text:
+        return None
+    files = sorted(folder.rglob(_WEIGHTS), key=lambda file: len(file.parts))
+    if module:  # its folder is called `2_GraphPooling`, or `country_0_Dense` in that of routes
+        files = [file for file in files if file.parent.name.endswith(f"_{module[1]}")] or files
+    named = str(files[0].relative_to(folder)) if files else _WEIGHTS
+    return f"the weights in {named!r} have another shape than the configuration says"
+
+
+def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
+    """Check that the file of the transformer has each of its layers and no other.
+
+    transformers fills layers that the file lacks with random weights, and leaves out those that the configuration does
+    not count.
+
+    Raises:
+        ValueError: it has fewer or more layers.
+    """
+    from safetensors import safe_open
+
+    from training.modules.layers import find_layers
+
+    first = json.loads((folder / "modules.json").read_bytes())[0]
+    file = folder / first["path"] / _WEIGHTS
+    transformer: Any = encoder.transformers_model
+    with suppress(ModelError):  # some architectures share one layer
+        layers = find_layers(transformer)
+        (name,) = (name for name, module in transformer.named_modules() if module is layers)
+        if file.is_file():
+            with safe_open(file, framework="pt") as weights:
+                there = _layers_in(weights.keys(), name)
+            if there and there != set(range(len(layers))):
+                raise ValueError(
+                    f"{str(file.relative_to(folder))!r} has weights of {len(there)} layers, and the configuration says "
+                    f"{len(layers)}"
+                )
+
+
+def _layers_in(names: "Iterable[str]", layers: str) -> set[int]:
+    """Return the numbers of the layers with weights; empty where the file calls the list of layers otherwise."""
+    found = (re.search(rf"(?:^|\.){re.escape(layers)}\.(\d+)\.", name) for name in names)
+    return {int(match[1]) for match in found if match}
 
 
 def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:

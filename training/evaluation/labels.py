@@ -4,6 +4,7 @@
     nli      entailment, neutral, contradiction     here: the accuracy, and F1 label by label
     mrpc     0, 1                                   as paraphrase or not, by the suite `paraphrase`
 
+A classifier of only two of the labels is scored on their pairs, in corpora with the labels of those it was trained on.
 For encoders with a classifier; their start models have none, so what stands beside the accuracy is that of always
 predicting the label that is the most frequent one.
 """
@@ -56,8 +57,8 @@ class LabelSuite(Suite):
     mean: ClassVar[str] = "mean accuracy"
     called: ClassVar[str] = "accuracy of the labels"
     needs: ClassVar[str] = (
-        "a classifier, and pairs in the split with more than two labels that it knows (those with two: suite "
-        "'paraphrase')"
+        "a classifier, and a corpus of more than two labels with pairs in the split whose label it knows (those with "
+        "two: suite 'paraphrase')"
     )
 
     def __init__(
@@ -92,10 +93,15 @@ class LabelSuite(Suite):
         if classifier is None or job.source is None:
             return None
         named = subject.settings.get("positive_label")
+        labels_of = job.source.labels_of_pairs()
+        learnt_from = {frozenset(labels_of.get(corpus, ())) for corpus in subject.training.get("corpora", ())}
 
         def is_scored(labels: Sequence[str]) -> bool:
             if len({*labels} & {*classifier.labels}) < 2:
                 return False
+            # Some of the labels of what it was trained on: `labels = ["entailment", "contradiction"]`.
+            if len(labels) > 2 and frozenset(labels) in learnt_from:
+                return True
             if len(labels) == 2:
                 return {*labels} <= {*classifier.labels} and positive_of(labels, named) is None
             # Of a classifier of two labels, pairs with more are another task: grades that happen to be called 0 and 1.
@@ -103,7 +109,7 @@ class LabelSuite(Suite):
 
         corpora = [
             corpus
-            for corpus, labels in job.source.labels_of_pairs().items()
+            for corpus, labels in labels_of.items()
             if (not job.corpora or corpus in job.corpora) and is_scored(labels)
         ]
         if not corpora:

@@ -242,6 +242,12 @@ def test_an_evaluation_set_with_a_bad_row_or_without_scores_is_refused(tmp_path)
         ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"text": "b"}}, "sentence_a"),
         ({"dataset": "pairs", "files": {"train": "a"}, "name": "my/pairs"}, "pattern"),
         ({"dataset": "coco", "files": {"train": "a"}, "caption_pairs": 0}, "greater than 0"),
+        ({"dataset": "texts", "files": {"train": "a"}, "aspects": {}}, "`aspects` is empty: name a column"),
+        ({"dataset": "texts", "files": {"train": "a"}, "text": []}, "`text` is empty: name a column"),
+        ({"dataset": "texts", "files": {"train": "a"}, "text": ""}, "`text` is empty: name a column"),
+        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {}}, "`columns` is empty: name a column"),
+        ({"dataset": "pairs", "files": {"train": "a"}, "labels": []}, "`labels` is empty, so no row would be read"),
+        ({"dataset": "pairs", "files": {"train": []}}, "`files.train` is empty: name a file"),
     ],
 )  # fmt: skip
 def test_wrong_settings_say_what_is_wrong(settings, says):
@@ -254,3 +260,5 @@ def test_wrong_settings_say_what_is_wrong(settings, says):
 def test_an_evaluation_set_needs_a_file():
     with pytest.raises(ValidationError, match="names no file"):
         EvaluationSet(dataset="stsb")
+    with pytest.raises(ValidationError, match=r"`files\.dev` is empty"):
+        EvaluationSet(dataset="sst2", files={"train": "a", "dev": "", "test": "b"})

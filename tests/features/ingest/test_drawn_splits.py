@@ -247,6 +247,32 @@ def test_a_draw_that_makes_no_sense_is_refused(given, said):
         CorpusSettings.model_validate({"dataset": "texts", "files": {"train": "a.tsv"}, "draw": DRAW} | given)
 
 
+def test_keys_that_nothing_reads_are_told_where_their_rows_lack_one_that_is_read(tmp_path):
+    rows = [
+        '{"id": 1, "title": "We parse.", "task": "parsing", "area": "NLP"}',
+        '{"id": 2, "title": "We tag.", "tasks": "tagging", "area": "ASR"}',
+        '{"id": 3, "title": "We see.", "task": "tagging"}',  # that a row leaves out a key is no fault
+        '{"id": 4, "titel": "We hear.", "task": "tagging", "area": "ASR"}',
+        '{"id": 5, "title": "We know.", "tasks": "tagging"}',
+    ]
+    (tmp_path / "papers.jsonl").write_text("\n".join(rows) + "\n")
+    papers = corpus("papers.jsonl", text="title", aspects={"task": "task", "area": "area"})
+
+    report = run(tmp_path, papers).report
+    assert [(fault.key, fault.rows, fault.unread) for fault in report.key_faults] == [
+        ("title", 1, {"titel": 1}),
+        ("task", 2, {"tasks": 2}),
+    ]
+    assert str(report.key_faults[1]) == (
+        "2 rows of 'papers' without the key 'task' have keys that nothing reads and no row with 'task' has: 'tasks' "
+        "(2), first in papers.jsonl:2. If one of them is 'task' misspelt, rename it in the file and build again."
+    )
+    # The fourth row has no text and the fifth no label: they are rejects, and counted as such.
+    task, area = map(str, report.label_faults)
+    assert task.startswith("1 text has no label in the aspect 'task' among the 3 of 'papers': what learns from this")
+    assert area.startswith("1 text has no label in the aspect 'area' among the 3 of 'papers'")
+
+
 def test_a_single_labelled_text_is_told_in_the_singular(tmp_path):
     (tmp_path / "papers.tsv").write_text("text\ttask\nText.\tparsing\n")
     (told,) = run(tmp_path, corpus(aspects={"task": "task"})).report.label_faults

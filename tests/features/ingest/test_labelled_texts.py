@@ -17,6 +17,7 @@ from features.types import RejectCode
 
 KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
 NLI = "premise\thypothesis\tlabel\nA cat.\tA pet.\tentailment\nA cat.\tA dog.\tcontradiction\nA hut.\tA tin.\tneutral\n"
+NLI_COLUMNS = {"sentence_a": "premise", "sentence_b": "hypothesis", "label": "label"}
 PAPERS = "text\tlabel\nWe parse.\ttagging|parsing\nWe wait.\twaiting\nWe parse.\tparsing\n"
 
 
@@ -78,6 +79,16 @@ def test_a_text_has_a_row_for_each_of_its_labels_once(folder):
     assert (ingested.report.new_pairs, ingested.report.new_labels) == (0, 3)
     both = run(folder, CAPTIONS, TEXTS).report
     assert (both.new_pairs, both.new_labels) == (run(folder, CAPTIONS).report.new_pairs, 3)
+
+
+def test_chosen_labels_that_no_row_has_are_told(folder):
+    chosen = (
+        corpus("pairs", "nli.tsv", columns=NLI_COLUMNS, labels=["entails"]),
+        corpus("texts", "papers.tsv", labels=["waiting", "tagged"]),
+    )
+    told = run(folder, *chosen).report.unused_labels
+    assert [(each.corpus, each.label) for each in told] == [("pairs", "entails"), ("texts", "tagged")]
+    assert str(told[0]).startswith("No row of 'pairs' has the label 'entails', which `labels` of this corpus names: ")
 
 
 def test_an_example_that_is_there_twice_is_two_examples_of_its_class(folder):

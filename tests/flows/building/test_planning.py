@@ -196,6 +196,33 @@ def test_rows_that_are_no_judgement_are_told_with_the_reason(tmp_path, capfd):
 
 
 @pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            'aspects = ["topick"]',
+            "names 'topick', in which no text has a label; did you mean 'topic'? There are: area,",
+        ),
+        ('aspects = ["topic"]\ncorpora = ["other"]', "names 'topic', in which no text has a label; there are: mood."),
+        ("", "the texts have labels in 3 aspects (area, mood, topic): name one in `aspects` of the encoder 'mine'"),
+    ],
+)
+def test_aspects_that_an_encoder_cannot_learn_are_told_by_the_plan(tmp_path, monkeypatch, capsys, asked, said):
+    corpora = (
+        '[[corpora]]\ndataset = "texts"\nname = "{}"\nfiles = {{ train = "texts.tsv" }}\naspects = {{ {} }}\n'.format(
+            *of
+        )
+        for of in (("papers", 'topic = "x", area = "y"'), ("other", 'mood = "y"'))
+    )
+    encoder = f'[[encoders]]\nname = "mine"\nkind = "aspect"\n{asked}\n'
+    (tmp_path / "facetflow.toml").write_text(f'name = "papers"\n{"".join(corpora)}{encoder}')
+    (tmp_path / "texts.tsv").write_text("text\tx\ty\nOne.\tparsing\tNLP\nTwo.\ttagging\tNLP\n")
+    monkeypatch.chdir(tmp_path)
+
+    assert run(["plan"]) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("before", "now", "said"),
     [
         ("no\t3", "\t3", "('no', now empty)"),

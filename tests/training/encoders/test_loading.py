@@ -1,8 +1,11 @@
 """Encoders are loaded whole or not at all."""
 
+import json
 import shutil
 
 import pytest
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Dense
 
 from features.errors import ModelError
 from training.encoders.loading import load_encoder
@@ -18,5 +21,28 @@ from training.encoders.loading import load_encoder
 def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, missing, why):
     folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
     (folder / missing).unlink()
+    with pytest.raises(ModelError, match=rf"copied' cannot be loaded \(.*{why}.*\); delete the folder"):
+        load_encoder(folder)
+
+
+def reconfigure(file, **changes):
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "why"),
+    [
+        ("config.json", {"intermediate_size": 32}, "weights in 'model.safetensors' have another shape"),
+        ("3_Dense/config.json", {"out_features": 8}, "weights in '3_Dense/model.safetensors' have another shape"),
+        ("config.json", {"num_hidden_layers": 4}, "'model.safetensors' has weights of 3 layers.* says 4"),
+        ("config.json", {"num_hidden_layers": 2}, "'model.safetensors' has weights of 3 layers.* says 2"),
+    ],
+)
+def test_weights_that_do_not_fit_their_configuration_are_one_sentence(tiny_encoder, tmp_path, file, change, why):
+    folder = tmp_path / "copied"
+    encoder = SentenceTransformer(str(tiny_encoder), device="cpu")
+    SentenceTransformer(modules=[*encoder, Dense(48, 16)], device="cpu").save_pretrained(str(folder))
+    assert load_encoder(folder).get_embedding_dimension() == 16
+    reconfigure(folder / file, **change)
     with pytest.raises(ModelError, match=rf"copied' cannot be loaded \(.*{why}.*\); delete the folder"):
         load_encoder(folder)

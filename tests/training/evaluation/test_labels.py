@@ -92,7 +92,15 @@ def test_grades_that_happen_to_be_called_as_two_labels_are_another_task(job):
     made.save(job.encoder)
     assert [each["name"] for each in scored(job)[1]["corpora"]] == ["nli"]
     classifier(("0", "1")).save(job.encoder)
+    training = json.loads((job.encoder / "training.json").read_text()) | {"corpora": {"paws": {"train": 20}}}
+    (job.encoder / "training.json").write_text(json.dumps(training))
     assert LabelSuite.of(Subject(job)) is None
+
+
+def test_a_classifier_of_two_labels_is_scored_on_the_corpus_of_three_that_it_was_trained_on(job):
+    classifier(LABELS[:2]).save(job.encoder)
+    _, result = scored(job)
+    assert [(each["name"], each["pairs"], each["unknown"]) for each in result["corpora"]] == [("nli", 14, 6)]
 
 
 def test_pairs_with_a_label_that_it_does_not_know_are_left_out_and_counted(job):

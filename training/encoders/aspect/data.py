@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from features.counting import all_of
-from features.errors import InputError, SettingsError
+from features.errors import InputError
 from features.sentences import leakage_key
 from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import ChosenLabels, How, Positions, SharedLabels, choose_labels
@@ -70,25 +70,7 @@ def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
         SettingsError: a corpus or an aspect is named that no text has, or no aspects are named and there are several.
     """
     check_corpora(settings, sorted(set(data.labels["corpus"])), "texts with labels")
-    known = data.select(corpora=settings.corpora).aspects
-    if unknown := [name for name in settings.aspects if name not in known]:
-        raise SettingsError(
-            f"`aspects` of the encoder {settings.name!r} names {unknown[0]!r}, in which no text has a label; there "
-            f"are: {', '.join(known)}."
-        )
-    if settings.aspects:
-        return settings
-    if len(known) > 1 and settings.combine is None:
-        raise SettingsError(
-            f"the texts have labels in {len(known)} aspects ({', '.join(known)}): name one in `aspects` of the encoder "
-            f"{settings.name!r}, or set `combine` to use several."
-        )
-    if len(known) == 1 and settings.combine is not None:
-        raise SettingsError(
-            f"`combine` of the encoder {settings.name!r} is {settings.combine!r}, but the texts have labels in only "
-            f"one aspect ({known[0]}): leave it out."
-        )
-    return settings.model_copy(update={"aspects": known})
+    return settings.with_aspects(data.select(corpora=settings.corpora).aspects)
 
 
 def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:

@@ -74,4 +74,4 @@ def _chosen(training: Mapping[str, Any]) -> str:
     told = ", ".join(f"{score_in_words(name)} {value:.4f}" for name, value in dev.items())
     settings = training["settings"]
     chosen = f" Chosen by {score_in_words(settings['choose_by'])}." if is_chosen(settings) else f" {LAST_KEPT}."
-    return f"On the dev texts, with ten neighbours each: {told}.{chosen}"
+    return f"On the dev texts, with up to ten neighbours each: {told}.{chosen}"

@@ -1,9 +1,12 @@
 """User settings of an encoder of aspects."""
 
+import difflib
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from features.errors import SettingsError
 from training.encoders.settings import BY_LOSS, TunedSettings, fill_in_preset
 
 Preset = Literal["laptop", "paper"]
@@ -116,3 +119,33 @@ class AspectSettings(TunedSettings):
         if self.objective == "simcse" and self.combine == "routes":
             raise ValueError('objective "simcse" uses no labels, so it has no routes: leave `combine` out')
         return self
+
+    def with_aspects(self, known: Sequence[str]) -> Self:
+        """Return the settings with the aspects filled in.
+
+        Args:
+            known: aspects in which texts have labels, sorted.
+
+        Raises:
+            SettingsError: an aspect is named that no text has, or no aspects are named and there are several.
+        """
+        if unknown := [name for name in self.aspects if name not in known]:
+            close = difflib.get_close_matches(unknown[0], known, n=1)
+            hint = f"did you mean {close[0]!r}? There" if close else "there"
+            raise SettingsError(
+                f"`aspects` of the encoder {self.name!r} names {unknown[0]!r}, in which no text has a label; {hint} "
+                f"are: {', '.join(known) or 'none'}."
+            )
+        if self.aspects:
+            return self
+        if len(known) > 1 and self.combine is None:
+            raise SettingsError(
+                f"the texts have labels in {len(known)} aspects ({', '.join(known)}): name one in `aspects` of the "
+                f"encoder {self.name!r}, or set `combine` to use several."
+            )
+        if len(known) == 1 and self.combine is not None:
+            raise SettingsError(
+                f"`combine` of the encoder {self.name!r} is {self.combine!r}, but the texts have labels in only one "
+                f"aspect ({known[0]}): leave it out."
+            )
+        return self.model_copy(update={"aspects": tuple(known)})

@@ -50,6 +50,10 @@ class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
         """Make a table of pairs, with hard negatives if the objective uses them."""
         return PairTable(data, split, settings)
 
+    def least_dev(self, settings: RgcnSettings) -> int:
+        """Return two for an objective that tells a pair from the others of its batch."""
+        return 2 if settings.objective == "multiple_negatives" else 1
+
     def warn_of_little(self, train: PairTable, settings: RgcnSettings) -> None:
         """Warn of missing hard negatives as well."""
         super().warn_of_little(train, settings)

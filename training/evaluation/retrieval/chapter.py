@@ -38,8 +38,9 @@ def retrieval_chapter(result: Mapping[str, Any], maps_file: Path) -> Chapter:
     k = result["k"]
     tables = retrieval_tables(result)
     about = (
-        f"Each of the {result['texts']:,} texts of {result['split']} is a query for its {k} most similar texts. A bar "
-        "is the mean of 1 / rank of the first one that shares its label."
+        f"Each of the {result['texts']:,} texts of {result['split']} is a query for its "
+        f"{min(k, result['texts'] - 1)} most similar texts. A bar is the mean of 1 / rank of the first one that shares "
+        "its label."
     )
     body = [
         f"<p>{escape(about)}</p>",

@@ -49,7 +49,7 @@ class Map:
         agreement: model → share of the nearest points in the full space that share a label, in [0, 1].
         silhouette: model → mean silhouette of the coloured points by cosine distance in the full space (Rousseeuw
             1987), in [-1, 1]; None where fewer than two labels have a colour.
-        k: number of nearest points for `agreement`.
+        k: number of nearest points for `agreement`; a text is not its own neighbour.
     """
 
     name: str
@@ -123,7 +123,7 @@ def choose_points(
         texts: its texts.
         vectors: model → their embeddings, of unit length.
         seed: of the sampling and the projections.
-        k: number of neighbours.
+        k: number of neighbours; fewer if there are not enough points.
     """
     if len(group) < LEAST_POINTS:
         return []
@@ -141,6 +141,7 @@ def choose_points(
     # A text with several labels has the colour of the most frequent one.
     colours = [min((name for name in of if name in ranks), key=ranks.__getitem__, default="") for of in names]
     counts = Counter(colours)
+    k = min(k, len(drawn) - 1)
     points = {side: np.ascontiguousarray(of[drawn]) for side, of in vectors.items()}
     return [
         Map(

@@ -186,8 +186,10 @@ def _maps(result: Mapping[str, Any]) -> ScoreTable:
         for drawn in result["maps"]
     )
     columns = ("aspect", "texts", *(f"{what}: {RANKINGS[s]}" for what in ("agree", "silhouette") for s in sides))
+    k = result["k"]
+    fewer = f" (of all others on maps of {k} or fewer)" if any(drawn["points"] <= k for drawn in result["maps"]) else ""
     note = (
-        f"Agree: share of the {result['k']} nearest texts in the full space that share a label, × 100. Silhouette of "
+        f"Agree: share of the {k} nearest texts{fewer} in the full space that share a label, × 100. Silhouette of "
         "the most frequent labels, in [−1, 1]: how much closer texts are to their own label than to the next."
     )
     return ScoreTable("Neighbours and clusters", columns, rows, note)

@@ -156,7 +156,7 @@ def test_hard_negatives_contradict_the_same_premise_and_no_positive_is_a_negativ
             assert masked[i, j] == (positive and i != j)
 
 
-def test_a_pair_that_is_left_over_without_negatives_is_left_out(job, judged, tmp_path, told):
+def test_a_pair_that_is_left_over_without_negatives_is_left_out(job, judged, tmp_path, told, caplog):
     entailed = replace(judged, pairs=judged.pairs.filter(label="entailment"))
     losses = []
     for seed in (0, 1):
@@ -178,7 +178,9 @@ def test_a_pair_that_is_left_over_without_negatives_is_left_out(job, judged, tmp
         few = pl.concat([entailed.pairs.filter(split="train"), entailed.pairs.filter(split="dev").head(kept)])
         make = job(f"few{kept}", graph=False, objective="multiple_negatives", loop={"batch_size": 9, "epochs": 1})
         replace(entailed, pairs=few).export(tmp_path / "judged.parquet")
+        caplog.clear()
         assert set(told(train(make))["dev"] or {}) == set(said)
+        assert ("only one dev pair, with none to be told from, (split 'dev')" in caplog.text) == (kept == 1)
     alone = job("alone", graph=False, objective="multiple_negatives")
     replace(entailed, pairs=entailed.pairs.head(1)).export(tmp_path / "judged.parquet")
     with pytest.raises(InputError, match="too few pairs for a single batch"):

@@ -337,7 +337,8 @@ def test_neighbours_and_silhouette_are_those_of_the_full_space():
     assert drawn.agreement == {"encoder": 1}
     assert drawn.silhouette == {"encoder": pytest.approx(1)}
     mixed = np.ones((12, 2), np.float32)
-    (drawn,) = maps.choose_points(group, [f"t{n}" for n in range(12)], {"encoder": mixed}, seed=0, k=11)
+    (drawn,) = maps.choose_points(group, [f"t{n}" for n in range(12)], {"encoder": mixed}, seed=0, k=12)
+    assert drawn.k == 11  # a text is not its own neighbour
     assert drawn.agreement == {"encoder": pytest.approx(5 / 11)}
     assert drawn.silhouette == {"encoder": 0}
 

@@ -1,0 +1,45 @@
+"""Which pairs are scored, and what is said of the others."""
+
+import pytest
+
+from features.errors import InputError
+from training.evaluation.paraphrase.suite import ParaphraseSuite
+from training.evaluation.subject import Subject
+
+NLI = [
+    (f"n{n}", "nli", "test", ("entailment", "neutral", "contradiction")[n % 3], "a cat", f"a dog {n}") for n in range(6)
+]
+
+
+def test_what_is_not_scored_is_told_beside_what_is(job, tmp_path, pairs_of, exported, write_training, scored, by_name):
+    odd = [(f"o{n}", "odd", "test", "ab"[n % 2], "a cat", f"a dog {n}") for n in range(4)]
+    result = scored(
+        job, source=exported(tmp_path / "more.parquet", pairs_of(), NLI, odd, pairs_of("late", (("train", 6),)))
+    )
+    assert list(by_name(result)) == ["tweets"]
+    said = " ".join(result["skipped"])
+    assert "pairs of nli have the labels 'contradiction', 'entailment', 'neutral'" in said
+    assert "Not scored: odd, with the labels 'a' and 'b': not exactly one of them means a paraphrase" in said
+    assert "Not scored: late, which has no pair in test; it has train (6)." in said
+    write_training(job.output, positive_label="b")
+    assert by_name(scored(job, source=exported(tmp_path / "odd.parquet", odd)))["odd"]["labels"]["positive"] == "b"
+
+
+def test_inference_alone_is_no_reason_for_a_word_unless_the_suite_is_asked_for(job, tmp_path, caplog, exported, scored):
+    only = job.model_copy(update={"source": exported(tmp_path / "nli.parquet", NLI)})
+    assert ParaphraseSuite.of(Subject(only)) is None
+    assert not caplog.records
+    with pytest.raises(InputError, match=r"^Paraphrases cannot be scored\. Not scored, because a paraphrase judgement"):
+        ParaphraseSuite.of(Subject(only.model_copy(update={"suites": ("paraphrase",)})))
+    assert ParaphraseSuite.of(Subject(job.model_copy(update={"source": None}))) is None
+
+
+def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files, scored, by_name):
+    rated = {"dataset": "paws_qqp", "file": "test.tsv"}
+    task = {"dataset": "paws_wiki", "files": {split: f"{split}.tsv" for split in ("train", "dev", "test")}}
+    found = by_name(scored(job, ratings=(rated,), tasks=(task,), base=files, split="dev"))
+    assert list(found) == ["questions", "tweets", "paws_qqp-test", "paws_wiki"]
+    assert found["paws_qqp-test"]["pairs"] == found["paws_wiki"]["pairs"] == 24
+    assert found["paws_qqp-test"]["threshold_from"]["corpora"] == ["tweets"]
+    assert found["paws_wiki"]["threshold_from"] == {"by": "dev", "corpora": ["paws_wiki"], "pairs": 12, "same": False}
+    assert list(by_name(scored(job, source=None, ratings=(rated,), base=files))) == ["paws_qqp-test"]

@@ -1,0 +1,122 @@
+"""How judged pairs are scored: by which judge, in which order, next to what."""
+
+import polars as pl
+import pytest
+from sklearn.metrics import f1_score
+
+from features.errors import ModelError
+from training.evaluation.models import Models
+from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
+from training.evaluation.subject import Subject
+from training.evaluation.suites import suites_of
+
+
+def test_an_encoder_of_any_kind_is_scored_where_there_are_judged_pairs_in_the_split(job, scored, by_name):
+    assert all("paraphrase" in suites_of(kind) for kind in ("", "s3bert", "rgcn", "aspect"))
+    found = by_name(scored(job))
+    assert {name: (each["pairs"], each["positives"]) for name, each in found.items()} == {
+        "questions": (24, 16),
+        "tweets": (24, 16),
+    }
+    assert found["questions"]["labels"] == {"positive": "duplicate", "negative": "other"}
+    assert list(by_name(scored(job, corpora=("tweets",)))) == ["tweets"]
+    assert {each["scored_by"] for each in found.values()} == {"cosine"}
+    assert {each["swapped"] for each in found.values()} == {0}  # a cosine knows no order
+    for each in found.values():
+        assert each["scores"]["f1"]["encoder"] == each["scores"]["f1"]["start"]
+        assert each["scores"]["f1"]["difference"] == {"low": 0, "high": 0, "verdict": "unclear"}
+        assert each["differ"] == 0
+
+
+def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_elsewhere(
+    job, alike, classifier, scored, by_name
+):
+    classifier().save(job.encoder)
+    found = by_name(scored(job))
+    assert {name: each["scored_by"] for name, each in found.items()} == {"questions": "cosine", "tweets": "classifier"}
+    suite = ParaphraseSuite.of(Subject(job))
+    result = suite.score(Models(alike, None))
+    suite.write(job.output)
+    table = pl.read_parquet(job.output / PAIRS_FILE).filter(corpus="tweets")
+    expected = classifier().probabilities(alike(table["text_a"]), alike(table["text_b"]))[:, 1]
+    assert table["score"].to_numpy() == pytest.approx(expected)
+    each = by_name(result)["tweets"]
+    called = table["score"] >= each["threshold"]
+    assert (table["predicted"] == "1").to_list() == called.to_list()
+    assert each["scores"]["f1"]["encoder"] == pytest.approx(f1_score(table["label"] == "1", called))
+    assert "start" not in [name for name in table.columns if not name.startswith("start_")]
+    assert table["start_score"].null_count() == table.height
+
+
+def test_a_classifier_that_its_training_made_and_that_is_lost_is_no_reason_for_the_cosine(
+    job, classifier, write_training, scored, by_name
+):
+    write_training(job.output, kind="pas")
+    with pytest.raises(ModelError, match=r"lacks classifier.json and classifier.safetensors of its classifier; delete"):
+        ParaphraseSuite.of(Subject(job))
+    write_training(job.output, kind="rgcn", objective="softmax")
+    classifier().save(job.encoder)
+    assert by_name(scored(job))["tweets"]["scored_by"] == "classifier"
+    (job.encoder / "classifier.json").unlink()
+    with pytest.raises(ModelError, match=r"lacks classifier.json of its classifier; delete the folder"):
+        ParaphraseSuite.of(Subject(job))
+
+
+def test_of_more_labels_than_the_two_of_a_set_the_classifier_shares_the_probability_among_these(
+    job, alike, classifier, scored, by_name
+):
+    known = classifier(labels=("0", "1", "neutral"))
+    known.save(job.encoder)
+    left, right = alike(["the cat"]), alike(["the dog"])
+    all_three, two = known.probabilities(left, right)[0], known.probabilities(left, right, ("1", "0"))[0]
+    assert two == pytest.approx(
+        [all_three[1] / (all_three[0] + all_three[1]), all_three[0] / (all_three[0] + all_three[1])]
+    )
+    assert by_name(scored(job))["tweets"]["scored_by"] == "classifier"
+
+
+def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_another_is_counted(
+    job, alike, classifier, scored, by_name
+):
+    classifier(("|u-v|", "u*v")).save(job.encoder)
+    each = by_name(scored(job))["tweets"]
+    assert (each["swapped"], each["changed"]) == (0, 0)
+    ordered = classifier(("v",), weight=1.0, bias=-1.5)  # counts the words of the second sentence
+    ordered.save(job.encoder)
+    each = by_name(scored(job))["tweets"]
+    suite = ParaphraseSuite.of(Subject(job))
+    result = suite.score(Models(alike, None))
+    suite.write(job.output)
+    table = pl.read_parquet(job.output / PAIRS_FILE).filter(corpus="tweets")
+    changed = (table["predicted"] != table["swapped_predicted"]).sum()
+    assert changed == each["changed"] > 0
+    assert each["swapped"] == changed / 24
+    swapped = ordered.probabilities(alike(table["text_b"]), alike(table["text_a"]))[:, 1]
+    assert table["swapped_score"].to_numpy() == pytest.approx(swapped)
+    note = "\n".join(table.note for table in ParaphraseSuite.tables(result))
+    assert f"Predictions that change when the sentences are swapped: tweets {changed} of 24." in note
+
+
+def test_what_is_to_be_had_without_looking_at_the_pairs_is_shown_and_told(job, scored, by_name):
+    result = scored(job)
+    each = by_name(result)["tweets"]
+    f1 = f1_score([1] * each["positives"] + [0] * (each["pairs"] - each["positives"]), [1] * each["pairs"])
+    _, measures = ParaphraseSuite.tables(result)[:2]
+    (row,) = [row for row in measures.rows if row[0] == "tweets: every pair"]
+    assert row == ("tweets: every pair", "66.7", f"{100 * f1:.1f}", "66.7", "0.0", "50.0", "")
+    told = f"tweets: F1 is not clearly above that of calling every pair a paraphrase ({100 * f1:.1f})"
+    for low, said in ((f1 - 0.01, True), (f1 + 0.01, False)):
+        each["scores"]["f1"]["encoder_interval"] = {"low": low, "high": 1.0}
+        assert (told in ParaphraseSuite.tables(result)[0].note) == said
+
+
+def test_pairs_of_one_label_leave_what_compares_two_undefined_and_say_so(job, tmp_path, pairs_of, exported, scored):
+    ones = [row for row in pairs_of() if row[2] != "test" or row[3] == "1"]
+    result = scored(job, source=exported(tmp_path / "ones.parquet", ones))
+    (each,) = result["corpora"]
+    assert each["scores"]["auroc"]["encoder"] is None
+    assert each["scores"]["f1"]["encoder"] > 0
+    assert "All 16 pairs of tweets have the label '1': AP, MCC and AUROC" in ParaphraseSuite.tables(result)[0].note
+    (row,) = [row for row in ones if row[2] == "test"][:1]
+    result = scored(job, source=exported(tmp_path / "one.parquet", [*(r for r in ones if r[2] != "test"), row]))
+    assert "The only pair of tweets has the label '1': AP, MCC and AUROC" in ParaphraseSuite.tables(result)[0].note
