@@ -6,7 +6,7 @@ graphs ──────> measured, words                  ┘    (without grap
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
+from features.counting import counted
 from features.errors import InputError
 from features.metrics.explanation.differences import Difference
 from features.metrics.explanation.pair import GraphPair
@@ -103,8 +104,9 @@ def explain_with(
     vectors = encoder.encode(list(position), convert_to_numpy=True, show_progress_bar=False)
     left, right = ([position[pair[side]] for pair in texts] for side in (0, 1))
     cut = {text: note for text in position if (note := tell_cut(encoder, text))}
+    unknown = {text: note for text in position if (note := tell_unknown(encoder, text))}
     return [
-        replace(found, notes=_notes(texts[n], cut))
+        replace(found, notes=_notes(texts[n], cut, unknown))
         for n, found in enumerate(explain_embeddings(texts, vectors[left], vectors[right], layout))
     ]
 
@@ -121,6 +123,16 @@ def tell_cut(encoder: "SentenceTransformer", text: str) -> str:
     return f"the encoder reads the first {longest - special} of its {pieces} word pieces"
 
 
+def tell_unknown(encoder: "SentenceTransformer", text: str) -> str:
+    """Return how many word pieces of a sentence an encoder does not know, as a clause; empty when it knows all."""
+    tokenizer = encoder.tokenizer
+    if tokenizer.unk_token_id is None:
+        return ""
+    pieces = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    unknown = pieces.count(tokenizer.unk_token_id)
+    return f"{unknown} of the {counted(len(pieces), 'word piece')}" if unknown else ""
+
+
 def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     texts = [(normalise(a), normalise(b)) for a, b in pairs]
     for number, pair in enumerate(texts, start=1):
@@ -129,11 +141,17 @@ def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return texts
 
 
-def _notes(pair: tuple[str, str], cut: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(
+def _notes(pair: tuple[str, str], cut: Mapping[str, str], unknown: Mapping[str, str]) -> tuple[str, ...]:
+    sides = tuple(zip("ab", pair, strict=True))
+    truncated = tuple(
         f"Sentence {side} is truncated: {cut[text]}; the rest has no effect on similarities and predictions."
-        for side, text in zip("ab", pair, strict=True)
+        for side, text in sides
         if text in cut
+    )
+    return truncated + tuple(
+        f"The encoder does not know {unknown[text]} of sentence {side}: unknown ones are all the same."
+        for side, text in sides
+        if text in unknown
     )
 
 
@@ -204,18 +222,27 @@ def from_json(content: Mapping[str, Any]) -> Explanation:
 def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:
     """Return an explanation with the metrics of the pair's graphs, which then decide what stands out."""
     words = describe(pair)
-    measured = with_measured(explanation, {facet.name: facet.score for facet in pair.facets})
+    measured = with_measured(
+        explanation,
+        {facet.name: facet.score for facet in pair.facets},
+        vacuous=[facet.name for facet in pair.facets if facet.is_vacuous],
+    )
     return replace(measured, words=words.sentence, differences=words.differences)
 
 
-def with_measured(explanation: Explanation, scores: Mapping[str, float | None]) -> Explanation:
+def with_measured(
+    explanation: Explanation, scores: Mapping[str, float | None], *, vacuous: Collection[str] = ()
+) -> Explanation:
     """Return an explanation with measured values next to its predictions.
 
     Args:
         explanation: of a pair.
         scores: metric → value; a missing metric was not measured.
+        vacuous: metrics that find nothing in either graph, as far as that is known.
     """
-    facets = tuple(replace(facet, measured=scores.get(facet.name)) for facet in explanation.facets)
+    facets = tuple(
+        replace(facet, measured=scores.get(facet.name), vacuous=facet.name in vacuous) for facet in explanation.facets
+    )
     return _with_marks(replace(explanation, facets=facets))
 
 
