@@ -15,14 +15,15 @@ from training.encoders.s3bert.verdict import DISAGREES
 _UNKNOWN = "–"
 _STYLES = {"highest": "green", "lowest": "red", "": ""}
 _LEGEND = f"""\
-measured    the AMR metric on the graphs of the two sentences
+measured    the AMR metric on the graphs of the two sentences; where a parser
+            errs, so do the words above and what is measured
 (1.00)      neither graph has what the metric reads
 predicted   what the encoder expects of it, calibrated on dev pairs
 similarity  of the facet
 standing    share of dev pairs that agree less in the facet
 ρ (from)    how well the facet ranks dev pairs as its metric does (Spearman),
             and the lower end of its 95 % interval
-unclear     that end is not above 0, or unknown: what the encoder says is grey
+?           that end is not above 0, or unknown: what the encoder says is grey
 ≠           predicted and measured are more than {DISAGREES} apart"""
 
 
@@ -90,7 +91,7 @@ def _cells(facet: FacetReading) -> tuple[str, ...]:
     correlation = _UNKNOWN if facet.spearman is None else f"{facet.spearman:.2f}"
     if facet.interval is not None:
         correlation += f" ({facet.interval[0]:.2f})"
-    doubt = "unclear" if not facet.reliable else "≠" if facet.disagrees else ""
+    doubt = "?" if not facet.reliable else "≠" if facet.disagrees else ""
     notes = f"{facet.mark} {doubt}".strip()
     return (
         facet.name,

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from features.counting import counted
 from features.errors import InputError
 from features.metrics.explanation.differences import Difference
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
 from features.sentences import normalise
+from training.encoders.input_length import tell_cut, tell_unknown
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FacetLayout
@@ -109,28 +109,6 @@ def explain_with(
         replace(found, notes=_notes(texts[n], cut, unknown))
         for n, found in enumerate(explain_embeddings(texts, vectors[left], vectors[right], layout))
     ]
-
-
-def tell_cut(encoder: "SentenceTransformer", text: str) -> str:
-    """Return how much of a sentence an encoder reads, as a clause; empty when it reads all of it."""
-    longest = encoder.max_seq_length
-    if longest is None:
-        return ""
-    special = encoder.tokenizer.num_special_tokens_to_add()
-    pieces = len(encoder.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
-    if pieces + special <= longest:
-        return ""
-    return f"the encoder reads the first {longest - special} of its {pieces} word pieces"
-
-
-def tell_unknown(encoder: "SentenceTransformer", text: str) -> str:
-    """Return how many word pieces of a sentence an encoder does not know, as a clause; empty when it knows all."""
-    tokenizer = encoder.tokenizer
-    if tokenizer.unk_token_id is None:
-        return ""
-    pieces = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-    unknown = pieces.count(tokenizer.unk_token_id)
-    return f"{unknown} of the {counted(len(pieces), 'word piece')}" if unknown else ""
 
 
 def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

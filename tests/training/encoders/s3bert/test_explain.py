@@ -12,6 +12,8 @@ from features.errors import InputError, ModelError
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
 from flows.command_line import cli, run
+from training.encoders.input_length import count_cut, longest_input
+from training.encoders.loading import load_encoder
 from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.explain import (
     Explanation,
@@ -170,6 +172,13 @@ def test_what_was_measured_is_named_beside_an_encoder_that_knows_nothing():
         "Measured 0.00 in every facet. No facet of this encoder clearly follows its metric on dev pairs: ignore its "
         "predictions."
     )
+
+
+def test_sentences_longer_than_the_input_are_counted(encoder):
+    model = load_encoder(encoder)
+    room = longest_input(model)
+    assert count_cut(model, ["cat " * room, "cat " * (room + 1), "a cat"]) == 1
+    assert count_cut(model, []) == 0
 
 
 def test_words_that_the_encoder_does_not_know_are_noted(encoder):
