@@ -17,8 +17,8 @@ LEGEND = (
     "Measured: an AMR metric on the graphs of the two sentences; where neither has what it reads, it is 1, and where "
     "a parser errs, so do measured values and words. Predicted: the encoder's estimate of it without the graphs. "
     "Similarity: that of the facet. Reliability: how well the facet orders dev pairs as its metric does (Spearman, "
-    "with a 95 % interval); where that is not clearly above 0, the encoder's numbers are grey. Standing: the share of dev "
-    "pairs that agree less in the facet."
+    "with a 95 % interval); where that is not clearly above 0, the encoder's numbers are grey. Standing: the share of "
+    "dev pairs that agree less in the facet."
 )
 _BRACKETS = "A measured value in brackets: neither graph has what the metric reads."
 
