@@ -114,7 +114,7 @@ def _quantities(both: ComparedGraphs) -> list[Difference]:
         for node in both.unmatched("quantifiers")[side]:
             heads = [r.source for r in view.forward if r.target == node and r.role in {"quant", "mod"}]
             heads += [r.target for r in view.forward if r.source == node and r.role == "domain"]
-            found[called(view, heads[0])][side].append(_bound(both, side, node))
+            found[called(view, heads[0])][side].append(both.quantity(side, node))
         for index in both.unmatched("quantifiers", "attribute")[side]:
             node, _, value = view.graph.attributes[index]
             heads = [r.source for r in view.forward if r.target == node and r.role == "quant"]
@@ -127,17 +127,6 @@ def _quantities(both: ComparedGraphs) -> list[Difference]:
         else:
             texts.append(f'"{" ".join(left or right)}" of "{of}" has no counterpart in {"b" if left else "a"}')
     return [Difference("quantifiers", "quantity", capped(texts))] if texts else []
-
-
-def _bound(both: ComparedGraphs, side: int, node: int) -> str:
-    """Return a quantity in words, with the numbers below it that the other graph has, too: `more than 10`."""
-    view, told = both.views[side], both.unmatched("quantifiers", "attribute")[side]
-    numbers = [
-        plain(value)
-        for index, (of, role, value) in enumerate(view.graph.attributes)
-        if of == node and role.lower().startswith("op") and index not in told
-    ]
-    return " ".join([plain(view.graph.concepts[node]), *numbers])
 
 
 def _names(both: ComparedGraphs) -> list[Difference]:
