@@ -1,5 +1,6 @@
 """An explanation in a notebook: self-contained HTML without scripts, for light and dark themes."""
 
+from collections.abc import Collection
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ _TABLE = "border-collapse: collapse; color: inherit;"
 _CELL = "padding: 2px 8px; text-align: right; white-space: nowrap;"
 _NAME = "padding: 2px 8px; text-align: left; white-space: nowrap;"
 _QUIET = "opacity: .65; font-size: 90%;"
+_FAINT = "opacity: .5;"
 _HEADER = ("facet", "measured", "predicted", "similarity", "standing", "")
 _MARKS = {"highest": "▲ highest", "lowest": "▼ lowest", "": ""}
 
@@ -42,8 +44,8 @@ def show_explanation(explanation: "Explanation", graphs: GraphPair | None, origi
         + "".join(f'<p style="margin: .4em 0;">{line}</p>' for line in said)
         + f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
         + drawn
-        + f'<p style="{_QUIET}">Encoder {escape(encoder)}. Graphs: {escape(origin)}. A faint row means that the facet '
-        "is not known to follow its metric on dev pairs.</p></div>"
+        + f'<p style="{_QUIET}">Encoder {escape(encoder)}. Graphs: {escape(origin)}. Faint: the facet is not known to '
+        "follow its metric on dev pairs. In brackets: neither graph has what the metric reads.</p></div>"
     )
 
 
@@ -61,18 +63,22 @@ def _drawn(graphs: GraphPair, sentences: tuple[str, str]) -> str:
 def _row(facet: "FacetReading") -> str:
     cells = (
         facet.name,
-        _number(facet.measured),
+        facet.told_measured,
         _number(facet.prediction) + (" ≠" if facet.disagrees and facet.reliable else ""),
         f"{facet.similarity:.2f}",
         "–" if facet.standing is None else f"{100 * facet.standing:.0f} %",
         _MARKS[facet.mark],
     )
-    return _cells(cells, "" if facet.reliable else "opacity: .5;")
+    return _cells(cells, "" if facet.reliable else _FAINT, clear=(1, 5) if facet.mark else (1,))
 
 
-def _cells(texts: tuple[str, ...], style: str = "") -> str:
-    cells = "".join(f'<td style="{_CELL if n else _NAME}">{escape(text)}</td>' for n, text in enumerate(texts))
-    return f'<tr style="{style}">{cells}</tr>' if style else f"<tr>{cells}</tr>"
+def _cells(texts: tuple[str, ...], style: str = "", *, clear: Collection[int] = ()) -> str:
+    """Return a row; the style is that of each cell but those at the positions that stay clear."""
+    cells = "".join(
+        f'<td style="{_CELL if n else _NAME}{"" if n in clear or not style else f" {style}"}">{escape(text)}</td>'
+        for n, text in enumerate(texts)
+    )
+    return f"<tr>{cells}</tr>"
 
 
 def _number(value: float | None) -> str:

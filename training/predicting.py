@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from features.counting import counted
 from features.errors import ModelError
 from features.rows import OnRows, ignore_rows
+from training.encoders.input_length import count_cut
 from training.evaluation.promotion import encoder_in_use_with
 from training.explained_spans import ExplainedSentence
 from training.kinds import KINDS, learns_labels
@@ -65,6 +67,7 @@ class Predictions:
         doubt: why the classifier may be of no use, as a sentence; empty if it clearly is of use.
         sentences: number of distinct sentences.
         embedded: number of these that were embedded now; the others were embedded by an earlier command.
+        truncated: number of these that are longer than the encoder's input, so that their rest has no effect.
     """
 
     labels: tuple[str, ...]
@@ -76,6 +79,7 @@ class Predictions:
     doubt: str = ""
     sentences: int = 0
     embedded: int = 0
+    truncated: int = 0
 
     @property
     def best(self) -> NDArray[np.int64]:
@@ -109,6 +113,22 @@ class Predictions:
     def changed(self) -> int | None:
         """Number of pairs whose label changes when their sentences are swapped; None if the order cannot matter."""
         return None if self.swapped is None else int((self.swapped.argmax(axis=1) != self.best).sum())
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader of the labels must know, one sentence each."""
+        if not len(self.probabilities):
+            return ()
+        uncalibrated = (
+            "The probabilities may be overconfident or underconfident: they were not calibrated on dev pairs when the "
+            "encoder was trained; their order is unaffected."
+        )
+        truncated = (
+            f"{counted(self.truncated, 'sentence')} longer than the encoder's input "
+            f"{'was' if self.truncated == 1 else 'were'} truncated: the rest has no effect on labels."
+        )
+        found = (self.calibrated_by is None and uncalibrated, self.doubt, self.truncated > 0 and truncated)
+        return tuple(sentence for sentence in found if sentence)
 
     def each(self, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
         """Return the prediction for each pair.
@@ -220,7 +240,7 @@ class PairPredictor:
         places = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
         vectors, embedded = self._embed(list(places), on_rows)
         left, right = (vectors[[places[pair[side]] for pair in pairs]] for side in (0, 1))
-        classifier = self._classifier
+        classifier, truncated = self._classifier, count_cut(self._model, list(places))
         probabilities = classifier.probabilities(left, right)
         swapped = None if classifier.is_symmetric else classifier.probabilities(right, left)
         return Predictions(
@@ -233,6 +253,7 @@ class PairPredictor:
             doubt=classifier.calibration.doubt if classifier.calibration else "",
             sentences=len(places),
             embedded=embedded,
+            truncated=truncated,
         )
 
     def require_spans(self) -> None:

@@ -31,6 +31,7 @@ def render_predictions(
     encoder: str,
     sees: str,
     *,
+    caveats: Sequence[str] = (),
     project: str = "",
     date: datetime | None = None,
 ) -> str:
@@ -41,6 +42,7 @@ def render_predictions(
         asked: number of all predictions; the page reports it if it shows fewer.
         encoder: name of the encoder.
         sees: which spans it sees, in words.
+        caveats: what a reader of the labels must know, one sentence each.
         project: name of the project; empty if no project file was read.
         date: date on the page; now when None.
     """
@@ -49,6 +51,7 @@ def render_predictions(
         heading(_TITLE, project, tell_date((date or datetime.now(UTC)).isoformat())),
         f'<p class="quiet">Encoder {escape(encoder)}.</p>',
         f"<p>{_legend(sees, predictions)}</p>{some}",
+        *(f'<p class="warning">{escape(caveat)}</p>' for caveat in caveats),
         *map(_pair, predictions),
     ]
     title = " · ".join(part for part in (_TITLE, project, "facetflow") if part)
@@ -65,16 +68,18 @@ def _legend(sees: str, predictions: Sequence[Prediction]) -> str:
     below = _DRAWN if frames and not any(frame.predicate for frame in frames) else _FRAMES
     return (
         f"This encoder sees {escape(sees)}: the embedding of a sentence contains their weighted sum, with weights that "
-        f"sum to 1. Words are shaded by the total weight of their spans; below them are {below}."
+        f"sum to 1. Words are shaded by the total weight of their spans; below them are {below}. "
+        "Weights say how much of a span is in an embedding, not why a pair has its label."
     )
 
 
 def _pair(said: Prediction) -> str:
     likely = sorted(said.probabilities.items(), key=lambda each: (each[0] != said.label, -each[1]))
-    told = ", ".join(f"{escape(label)} {probability:.3f}" for label, probability in likely)
+    told = ", ".join(f"{escape(label)}: {probability:.3f}" for label, probability in likely)
     texts = said.sentence_a, said.sentence_b
     sentences = "".join(draw_spans(text, spans) for text, spans in zip(texts, said.spans or (), strict=True))
-    return f'<div class="pair"><p><b>{escape(said.label)}</b> <span class="quiet">{told}</span></p>{sentences}</div>'
+    label = f'<b>{escape(said.label)}</b> <span class="quiet">probability of {told}</span>'
+    return f'<div class="pair"><p>{label}</p>{sentences}</div>'
 
 
 def draw_spans(text: str, explained: ExplainedSentence) -> str:

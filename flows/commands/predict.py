@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     "--explain",
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that opens offline and shows what the encoder looked at: words shaded by the weights of their "
-    "spans, with frames below them (encoders of kind pas).",
+    help="Write a page that opens offline and shows how the encoder weighted spans: words shaded by the weights of "
+    "their spans, with frames below them (encoders of kind pas).",
 )
 @DEVICE
 @JSON
@@ -104,7 +104,9 @@ def predict(
         write_table(_table(rows, found), output, kind)
         if page is not None:
             named = "" if settings is None else settings.name
-            html = render_predictions(shown_pairs, len(asked), str(folder), predictor.sees, project=named)
+            html = render_predictions(
+                shown_pairs, len(asked), str(folder), predictor.sees, caveats=found.caveats, project=named
+            )
             write_text(page, [html])
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(pairs, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
@@ -139,6 +141,7 @@ def _described(found: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, 
         "wrong": [{"line": row.line, "message": row.problem} for row in wrong],
         "calibrated_by": found.calibrated_by,
         "doubt": found.doubt or None,
+        "truncated": found.truncated,
         "changed_by_swapping": found.changed,
         "sentences_reused": found.reused,
         "pairs_per_second": None if rate is None else round(rate, 2),
@@ -172,13 +175,8 @@ def _check_page(page: Path | None, *others: Path) -> None:
 
 def _tell_more(found: "Predictions", pairs: int) -> None:
     """Report what a reader of the labels must know."""
-    if pairs and found.calibrated_by is None:
-        warn(
-            "The probabilities may be overconfident or underconfident: they were not calibrated on dev pairs when the "
-            "encoder was trained; their order is unaffected."
-        )
-    if pairs and found.doubt:
-        warn(found.doubt)
+    for caveat in found.caveats:
+        warn(caveat)
     if found.changed:
         say(
             f"The classifier depends on which sentence comes first: with the sentences swapped, {found.changed:,} of "

@@ -15,13 +15,15 @@ from training.encoders.s3bert.verdict import DISAGREES
 _UNKNOWN = "–"
 _STYLES = {"highest": "green", "lowest": "red", "": ""}
 _LEGEND = f"""\
-measured    the AMR metric on the graphs of the two sentences
+measured    the AMR metric on the graphs of the two sentences; where a parser
+            errs, so do the words above and what is measured
+(1.00)      neither graph has what the metric reads
 predicted   what the encoder expects of it, calibrated on dev pairs
 similarity  of the facet
 standing    share of dev pairs that agree less in the facet
 ρ (from)    how well the facet ranks dev pairs as its metric does (Spearman),
             and the lower end of its 95 % interval
-unclear     that end is not above 0, or unknown: grey, and never stands out
+?           that end is not above 0, or unknown: what the encoder says is grey
 ≠           predicted and measured are more than {DISAGREES} apart"""
 
 
@@ -70,8 +72,14 @@ def _table(explanation: Explanation) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for facet in explanation.facets:
-        style = _STYLES[facet.mark] if facet.reliable else "dim"
-        table.add_row(*_cells(facet), style=style)
+        name, measured, *of_encoder, note = _cells(facet)
+        style, faint = _STYLES[facet.mark], "" if facet.reliable else "dim"
+        table.add_row(
+            Text(name, style or faint),
+            Text(measured, style),
+            *(Text(cell, faint or style) for cell in of_encoder),
+            Text(note, style or faint),
+        )
     table.add_section()
     if explanation.residual is not None:
         table.add_row("residual", "", "", f"{explanation.residual:.2f}", "", "", "")
@@ -83,10 +91,11 @@ def _cells(facet: FacetReading) -> tuple[str, ...]:
     correlation = _UNKNOWN if facet.spearman is None else f"{facet.spearman:.2f}"
     if facet.interval is not None:
         correlation += f" ({facet.interval[0]:.2f})"
-    notes = f"{facet.mark} {'≠' if facet.disagrees else ''}".strip() if facet.reliable else "unclear"
+    doubt = "?" if not facet.reliable else "≠" if facet.disagrees else ""
+    notes = f"{facet.mark} {doubt}".strip()
     return (
         facet.name,
-        _number(facet.measured),
+        facet.told_measured,
         _number(facet.prediction),
         f"{facet.similarity:.2f}",
         _UNKNOWN if facet.standing is None else f"{100 * facet.standing:.0f} %",

@@ -47,11 +47,19 @@ def test_words_are_shaded_by_weight_and_each_frame_lies_below_its_words():
     assert [text for text, _ in words] == ["He", "&lt;i&gt;slices&lt;/i&gt;", "tomatoes", "in", "the", "kitchen"]
     assert frame == [("ARG0 0.25", 1), ("V", 1), ("ARG1 0.50", 1), ("ARGM-LOC 0.25", 3)]
     assert "<b>0</b>" in html
-    assert html.index("0 0.750") < html.index("1 0.250")  # the label first
+    assert "probability of 0: 0.750, 1: 0.250" in html  # the label first
     assert "Oh no <span" in html
     assert "no spans" in html
     assert "The first" not in html
     assert "<p>The first 1 of 400 pairs.</p>" in page(asked=400)
+
+
+def test_what_a_reader_must_know_stands_above_the_pairs():
+    said = Prediction("a", "b", "0", {"0": 1.0}, (NOTHING, NOTHING))
+    html = render_predictions([said], 1, "runs/current", "spans", caveats=["It <guesses>."])
+    assert html.index("It &lt;guesses&gt;.") < html.index('<div class="pair">')
+    assert "not why a pair has its label" in html
+    assert 'class="warning"' not in page()
 
 
 def test_spans_that_were_drawn_are_told_and_have_no_roles():

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from functools import cached_property
 from typing import NamedTuple
 
-from features.metrics.explanation.naming import called, name_text, quoted
+from features.metrics.explanation.naming import called, name_text, plain, quoted
 from features.metrics.explanation.pair import FacetMatch, GraphPair
 from features.metrics.explanation.views import View
 from features.metrics.relations import is_argument
@@ -60,6 +60,16 @@ class ComparedGraphs:
     def called(self, side: int, node: int) -> str:
         """Return the name of a node, in quotes."""
         return quoted(called(self.views[side], node))
+
+    def quantity(self, side: int, node: int) -> str:
+        """Return a quantity in words, with the numbers below it that the other graph has, too: `more than 10`."""
+        view, unmatched = self.views[side], self.unmatched("quantifiers", "attribute")[side]
+        numbers = [
+            plain(value)
+            for index, (of, role, value) in enumerate(view.graph.attributes)
+            if of == node and role.lower().startswith("op") and index not in unmatched
+        ]
+        return " ".join([plain(view.graph.concepts[node]), *numbers])
 
     def words(self, side: int) -> list[str]:
         """Return the name of each node, in quotes."""

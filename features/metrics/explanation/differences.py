@@ -114,7 +114,7 @@ def _quantities(both: ComparedGraphs) -> list[Difference]:
         for node in both.unmatched("quantifiers")[side]:
             heads = [r.source for r in view.forward if r.target == node and r.role in {"quant", "mod"}]
             heads += [r.target for r in view.forward if r.source == node and r.role == "domain"]
-            found[called(view, heads[0])][side].append(plain(view.graph.concepts[node]))
+            found[called(view, heads[0])][side].append(both.quantity(side, node))
         for index in both.unmatched("quantifiers", "attribute")[side]:
             node, _, value = view.graph.attributes[index]
             heads = [r.source for r in view.forward if r.target == node and r.role == "quant"]
@@ -257,7 +257,8 @@ def _concepts(both: ComparedGraphs) -> list[Difference]:
             found.append(Difference(*(("frames", "frame") if is_frame else ("concepts", "concept")), capped(texts)))
     texts = []
     for side, nodes in enumerate(only):
-        words = [both.called(side, described_by(both.views[side], node)) for node in nodes]
+        described = [described_by(both.views[side], node) for node in nodes]
+        words = [both.called(side, node) for node in described if node not in {ends[side] for ends in replaced}]
         texts += _only(side, "has", words, both.words(1 - side))
     if texts:
         all_frames = all(node in frames[side] for side, nodes in enumerate(only) for node in nodes)
@@ -314,7 +315,7 @@ def _rest(both: ComparedGraphs, told: frozenset[Aspect]) -> list[Difference]:
     for side, items in enumerate(reversed(sides)):
         words = list(map(quoted, unmatched[side] - unmatched[1 - side]))
         texts += _only(side, "has", words, (quoted(item.text) for item in items))
-    texts += _moved(both, told) if told else []
+    texts += _moved(both, told) if told or not texts else []
     if not texts and not told:
         texts = ["the same things are put together differently"]
     return [Difference("smatch", "relation", ", ".join(texts))] if texts else []

@@ -65,6 +65,11 @@ class FacetMatch:
     left: tuple[Item, ...]
     right: tuple[Item, ...]
 
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether neither graph has anything that the metric reads, so that its value is 1 by definition."""
+        return self.matched is not None and not self.left and not self.right
+
 
 @dataclass(frozen=True, slots=True)
 class GraphPair:

@@ -132,6 +132,14 @@ def test_a_classifier_that_learnt_nothing_is_doubted(project, capsys):
     assert json.loads(out)["doubt"] in err
 
 
+def test_sentences_that_the_encoder_reads_in_part_are_counted(project, capsys, monkeypatch):
+    monkeypatch.setattr("training.predicting.count_cut", lambda model, texts: sum(len(text) > 7 for text in texts))
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["truncated"] == 2
+    assert "2 sentences longer than the encoder's input were truncated: the rest has no effect on labels." in err
+
+
 def test_a_classifier_that_sees_the_order_is_asked_both_ways_and_the_difference_told(project, capsys):
     classifier(("u",)).save(project / "runs/same/00001-abcdef/seed-0/encoder")
     write(project / "pairs.tsv", "left\tright", "nothing known\tthe cat", "a cat\ta dog")

@@ -59,6 +59,18 @@ def test_the_scores_say_what_they_belong_to(scores, job, tiny_encoder):
     assert facets["split"] == "dev"
 
 
+def test_examples_say_which_facet_they_were_chosen_for(scores, job):
+    asked, *chosen = scores["suites"]["facets"]["examples"]
+    assert asked["notes"] == ()
+    pairs = pl.read_parquet(job.output / "pairs.parquet").filter(pl.col("similarity") >= 0.6)
+    assert chosen
+    for example in chosen:
+        (names,) = re.findall("^Chosen for (.+): of pairs with .+, the least similar there.$", example["notes"][0])
+        for name in re.split(", | and ", names):
+            reading = next(facet for facet in example["facets"] if facet["name"] == name)
+            assert reading["similarity"] == pytest.approx(pairs[f"{name}_similarity"].min())
+
+
 def test_a_constant_metric_has_no_score(scores):
     by_name = {row["name"]: row for row in scores["suites"]["facets"]["rows"]}
     constant = by_name.pop("named_entities")

@@ -33,8 +33,8 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
         project="mine",
         date=datetime(2026, 3, 1, 9, 5, tzinfo=UTC),
     )
-    assert '<h1>Why two sentences are similar</h1><p class="quiet">mine · 1 March 2026, 09:05 UTC</p>' in page
-    assert "<title>Why two sentences are similar · mine · facetflow</title>" in page
+    assert '<h1>How two sentences are similar</h1><p class="quiet">mine · 1 March 2026, 09:05 UTC</p>' in page
+    assert "<title>How two sentences are similar · mine · facetflow</title>" in page
     assert page.count("<svg") == 2
     assert page.index("<svg") > page.index("<p>c</p>")
     about = "my run: mini, trained on 1,200 pairs of stsb, release 3; 500 dev pairs"

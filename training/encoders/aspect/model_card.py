@@ -35,10 +35,12 @@ def _meaning(settings: Mapping[str, Any]) -> str:
     if settings["objective"] == "simcse":
         return "a baseline trained without labels (SimCSE): similarity means what the backbone makes of it."
     if settings["combine"] == "routes":
-        return f"the similarity of two texts says whether they share a label in one aspect; routes: {listed}."
+        return (
+            f"the similarity of two texts is trained to be high if they share a label in one aspect; routes: {listed}."
+        )
     how = {"intersection": "in each of the aspects", "union": "in any of the aspects"}
     where = f"{how[settings['combine']]} {listed}" if settings["combine"] else f"in the aspect {listed}"
-    return f"the similarity of two texts says whether they share a label {where}."
+    return f"the similarity of two texts is trained to be high if they share a label {where}."
 
 
 def _usage(routes: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ graphs ──────> measured, words                  ┘    (without grap
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from features.metrics.explanation.differences import Difference
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
 from features.sentences import normalise
+from training.encoders.input_length import tell_cut, tell_unknown
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FacetLayout
@@ -103,22 +104,11 @@ def explain_with(
     vectors = encoder.encode(list(position), convert_to_numpy=True, show_progress_bar=False)
     left, right = ([position[pair[side]] for pair in texts] for side in (0, 1))
     cut = {text: note for text in position if (note := tell_cut(encoder, text))}
+    unknown = {text: note for text in position if (note := tell_unknown(encoder, text))}
     return [
-        replace(found, notes=_notes(texts[n], cut))
+        replace(found, notes=_notes(texts[n], cut, unknown))
         for n, found in enumerate(explain_embeddings(texts, vectors[left], vectors[right], layout))
     ]
-
-
-def tell_cut(encoder: "SentenceTransformer", text: str) -> str:
-    """Return how much of a sentence an encoder reads, as a clause; empty when it reads all of it."""
-    longest = encoder.max_seq_length
-    if longest is None:
-        return ""
-    special = encoder.tokenizer.num_special_tokens_to_add()
-    pieces = len(encoder.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
-    if pieces + special <= longest:
-        return ""
-    return f"the encoder reads the first {longest - special} of its {pieces} word pieces"
 
 
 def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -129,11 +119,17 @@ def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return texts
 
 
-def _notes(pair: tuple[str, str], cut: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(
+def _notes(pair: tuple[str, str], cut: Mapping[str, str], unknown: Mapping[str, str]) -> tuple[str, ...]:
+    sides = tuple(zip("ab", pair, strict=True))
+    truncated = tuple(
         f"Sentence {side} is truncated: {cut[text]}; the rest has no effect on similarities and predictions."
-        for side, text in zip("ab", pair, strict=True)
+        for side, text in sides
         if text in cut
+    )
+    return truncated + tuple(
+        f"The encoder does not know {unknown[text]} of sentence {side}: unknown ones are all the same."
+        for side, text in sides
+        if text in unknown
     )
 
 
@@ -204,18 +200,27 @@ def from_json(content: Mapping[str, Any]) -> Explanation:
 def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:
     """Return an explanation with the metrics of the pair's graphs, which then decide what stands out."""
     words = describe(pair)
-    measured = with_measured(explanation, {facet.name: facet.score for facet in pair.facets})
+    measured = with_measured(
+        explanation,
+        {facet.name: facet.score for facet in pair.facets},
+        vacuous=[facet.name for facet in pair.facets if facet.is_vacuous],
+    )
     return replace(measured, words=words.sentence, differences=words.differences)
 
 
-def with_measured(explanation: Explanation, scores: Mapping[str, float | None]) -> Explanation:
+def with_measured(
+    explanation: Explanation, scores: Mapping[str, float | None], *, vacuous: Collection[str] = ()
+) -> Explanation:
     """Return an explanation with measured values next to its predictions.
 
     Args:
         explanation: of a pair.
         scores: metric → value; a missing metric was not measured.
+        vacuous: metrics that find nothing in either graph, as far as that is known.
     """
-    facets = tuple(replace(facet, measured=scores.get(facet.name)) for facet in explanation.facets)
+    facets = tuple(
+        replace(facet, measured=scores.get(facet.name), vacuous=facet.name in vacuous) for facet in explanation.facets
+    )
     return _with_marks(replace(explanation, facets=facets))
 
 

@@ -17,10 +17,12 @@ class FacetReading:
         standing: share of the dev pairs that are less similar in this facet, in [0, 1]; None when unknown.
         spearman: rank correlation of the facet with its metric on dev pairs; None when unknown.
         interval: its 95 % interval; None when unknown.
-        reliable: whether the whole interval is above 0; an unreliable facet never stands out.
+        reliable: whether the whole interval is above 0; what the encoder says of an unreliable facet never stands out.
         measured: the metric on the graphs of the pair; None without graphs.
+        vacuous: whether neither graph has anything that the metric reads, so that its value is 1 by definition.
         disagrees: whether prediction and measured value are far apart.
-        mark: whether the facet is the highest or lowest of the reliable ones; several may have the same mark.
+        mark: whether the measured value is the highest or lowest; without graphs, whether the standing is, of the
+            reliable facets. Several may have the same mark.
     """
 
     name: str
@@ -31,5 +33,13 @@ class FacetReading:
     interval: tuple[float, float] | None = None
     reliable: bool = False
     measured: float | None = None
+    vacuous: bool = False
     disagrees: bool = False
     mark: Mark = ""
+
+    @property
+    def told_measured(self) -> str:
+        """The measured value as shown to a reader: in brackets if it is vacuous, a dash if there is none."""
+        if self.measured is None:
+            return "–"
+        return f"({self.measured:.2f})" if self.vacuous else f"{self.measured:.2f}"

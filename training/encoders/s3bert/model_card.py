@@ -7,9 +7,9 @@ from training.encoders.cards import LAST_KEPT, closing_parts, course, data_parts
 from training.encoders.settings import is_chosen
 
 _ABOUT = """\
-A sentence encoder whose embedding is divided into facets that each mirror one AMR metric (S3BERT; Opitz & Frank
-2022). The cosine of the whole embedding is the similarity of two sentences; {similarity} says how similar they
-are in one respect."""
+A sentence encoder whose embedding is divided into facets, each trained to mirror one AMR metric (S3BERT; Opitz & Frank
+2022). The cosine of the whole embedding is the similarity of two sentences; {similarity} is to say how similar
+they are in one respect. How far each facet follows its metric is under Scores."""
 _SIMILARITIES = {
     "cosine": "the cosine of a facet",
     "manhattan": "1 minus the Manhattan distance of two sentences in a facet's dimensions",

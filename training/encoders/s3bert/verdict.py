@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from features.metrics.explanation.naming import joined
-from training.encoders.s3bert.facet_reading import FacetReading
+from training.encoders.s3bert.facet_reading import FacetReading, Mark
 
 DISAGREES = 0.25
 """A prediction further than this from the measured value disagrees with it: a quarter of a metric's range."""
@@ -16,11 +16,12 @@ _MOST = 3  # facets in a list
 def marked(facets: Sequence[FacetReading]) -> tuple[FacetReading, ...]:
     """Return facets with the highest and the lowest marked, and those where encoder and graphs disagree.
 
-    Only reliable facets are marked. Their measured values are compared if there are any; otherwise their standings,
-    because values alone say little: most pairs agree in negation, so 0.9 is low there.
+    Measured values are compared if there are any, whatever the encoder knows of their facets, but for those that are 1
+    because neither graph has anything to compare. Otherwise the standings of reliable facets are compared, because
+    similarities alone say little: most pairs agree in negation, so 0.9 is low there.
     """
-    with_graphs = any(facet.measured is not None for facet in facets if facet.reliable)
-    values = [(facet.measured if with_graphs else facet.standing) if facet.reliable else None for facet in facets]
+    with_graphs = any(facet.measured is not None for facet in facets)
+    values = [_compared(facet, with_graphs=with_graphs) for facet in facets]
     known = [value for value in values if value is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
     return tuple(
@@ -37,34 +38,68 @@ def marked(facets: Sequence[FacetReading]) -> tuple[FacetReading, ...]:
     )
 
 
+def _compared(facet: FacetReading, *, with_graphs: bool) -> float | None:
+    """Return the value by which a facet stands out or not; None if it cannot."""
+    if with_graphs:
+        return None if facet.vacuous else facet.measured
+    return facet.standing if facet.reliable else None
+
+
 def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
-    """Return what stands out, as one or two sentences.
+    """Return what stands out, as one to three sentences.
 
     Args:
         facets: as `marked` returns them.
         equal: whether both sentences are the same.
     """
-    reliable = [facet for facet in facets if facet.reliable]
     if equal:
         return "The two sentences are equal."
+    reliable = [facet for facet in facets if facet.reliable]
+    caveat = ""
     if all(facet.interval is None for facet in facets):
-        return "How closely the facets of this encoder follow their metrics is unknown, so none is named here."
-    if not reliable:
-        return "No facet of this encoder clearly follows its metric on dev pairs, so none is named here."
-    highest = [facet for facet in reliable if facet.mark == "highest"]
-    lowest = [facet for facet in reliable if facet.mark == "lowest"]
-    if all(facet.measured is None for facet in reliable):
-        if not lowest:
-            return "From the encoder alone, no facet stands out."
-        return f"From the encoder alone, {_names(highest)} ranks highest and {_names(lowest)} lowest among dev pairs."
-    if not lowest:
-        measured = [facet.measured for facet in reliable if facet.measured is not None]
-        rest = "" if len(measured) == len(reliable) else " that was measured"
-        text = f"Measured {measured[0]:.2f} in every reliable facet{rest}."
-    else:
-        text = f"Measured highest in {_values(highest)}, lowest in {_values(lowest)}."
+        caveat = "How closely the facets of this encoder follow their metrics is unknown"
+    elif not reliable:
+        caveat = "No facet of this encoder clearly follows its metric on dev pairs"
+    if all(facet.measured is None for facet in facets):
+        return f"{caveat}, so none is named here." if caveat else _of_encoder(reliable)
     apart = [facet for facet in reliable if facet.disagrees]
-    return f"{text} The encoder disagrees: {_predictions(apart)}." if apart else text
+    said = [_of_graphs(facets)]
+    said += [f"The encoder disagrees: {_predictions(apart)}."] if apart else []
+    said += [f"{caveat}: ignore its predictions."] if caveat else []
+    return " ".join(said)
+
+
+def _of_encoder(facets: Sequence[FacetReading]) -> str:
+    """Return which reliable facets have the highest and the lowest standing."""
+    highest, lowest = (_with_mark(facets, mark) for mark in ("highest", "lowest"))
+    if not lowest:
+        return "From the encoder alone, no facet stands out."
+    high, low = (_share(named[0]) for named in (highest, lowest))
+    return (
+        f"From the encoder alone, this pair agrees most in {_names(highest)} (more than {high} of the dev pairs), "
+        f"least in {_names(lowest)} (more than {low})."
+    )
+
+
+def _of_graphs(facets: Sequence[FacetReading]) -> str:
+    """Return which facets have the highest and the lowest measured value."""
+    highest, lowest = (_with_mark(facets, mark) for mark in ("highest", "lowest"))
+    if lowest:
+        return f"Measured highest in {_values(highest)}, lowest in {_values(lowest)}."
+    measured = [facet for facet in facets if facet.measured is not None]
+    compared = [facet for facet in measured if not facet.vacuous] or measured
+    value = compared[0].measured or 0.0
+    if any(abs((facet.measured or 0.0) - value) > _EQUAL for facet in measured):
+        return f"Measured {value:.2f} in every facet that finds something to compare."
+    return f"Measured {value:.2f} in every facet{'' if len(measured) == len(facets) else ' that was measured'}."
+
+
+def _with_mark(facets: Sequence[FacetReading], mark: Mark) -> list[FacetReading]:
+    return [facet for facet in facets if facet.mark == mark]
+
+
+def _share(facet: FacetReading) -> str:
+    return f"{100 * (facet.standing or 0.0):.0f} %"
 
 
 def _names(facets: Sequence[FacetReading]) -> str:

@@ -29,7 +29,7 @@ _FACETS = (
 
 _EXAMPLES = (
     "<p>For some facets, the evaluated pair that is similar overall but, according to the encoder, agrees least in "
-    f"that facet. {LEGEND}</p>"
+    f"that facet; the graphs may say otherwise. {LEGEND}</p>"
 )
 
 _PREDICTIONS = (

@@ -1,13 +1,14 @@
 """Facets on single pairs: all pairs as a table, and a few explained."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from features.metrics.explanation.naming import joined
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.explain import explain_embeddings, with_measured
 from training.encoders.s3bert.facets import FacetLayout
@@ -59,14 +60,14 @@ def choose_examples(
         examples += [asdict(found) for found in explain_embeddings(asked, left, right, layout)]
     whole = cosines(embedded.encoder_left, embedded.encoder_right)
     alike = np.flatnonzero(whole >= _LIKE)
-    taken: set[int] = set()
+    chosen: dict[int, list[str]] = {}
     for name in (name for name in _SHOWN_FACETS if name in layout.names and len(alike)):
         row = int(alike[similarities[alike, layout.names.index(name)].argmin()])
-        if row in taken:
-            continue
-        taken.add(row)
+        chosen.setdefault(row, []).append(name)
+    for row, names in chosen.items():
         pair = (data.texts[data.first[row]], data.texts[data.second[row]])
         found = explain_embeddings([pair], embedded.encoder_left[[row]], embedded.encoder_right[[row]], layout)[0]
         measured = dict(zip(layout.names, embedded.metrics[row].astype(float).round(4).tolist(), strict=True))
-        examples.append(asdict(with_measured(found, measured)))
+        why = f"Chosen for {joined(names)}: of pairs with a similarity of {_LIKE:g} or more, the least similar there."
+        examples.append(asdict(replace(with_measured(found, measured), notes=(why,))))
     return examples

@@ -59,14 +59,17 @@ def _row(facet: FacetReading) -> str:
     bar = "" if share is None else f'<span class="bar"><i style="width:{share}%"></i></span>'
     cells = (
         name,
-        _number(facet.measured),
+        facet.told_measured,
         f"{_number(facet.prediction)}{note}",
         f"{facet.similarity:.2f}",
         _reliability(facet),
         f"{bar} {UNDEFINED if share is None else f'{share} %'}",
     )
     unclear = "" if facet.reliable else f' class="unclear" title="{_UNCLEAR}"'
-    return f"<tr{unclear}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    name_cell, measured, *others = (f"<td>{cell}</td>" for cell in cells)
+    # What was measured is not in doubt where the encoder is.
+    measured = measured if facet.reliable else measured.replace("<td>", '<td class="measured">')
+    return f"<tr{unclear}>{name_cell}{measured}{''.join(others)}</tr>"
 
 
 _DISAGREES = f"predicted and measured are more than {DISAGREES} apart"

@@ -11,14 +11,16 @@ from training.encoders.s3bert.explain import Explanation
 from training.evaluation.facets.explanation_card import explanation_card
 from training.evaluation.page import render_page
 
-_TITLE = "Why two sentences are similar"
+_TITLE = "How two sentences are similar"
 
 LEGEND = (
-    "Measured: an AMR metric on the graphs of the two sentences. Predicted: the encoder's estimate of it without the "
-    "graphs. Similarity: that of the facet. Reliability: how well the facet orders dev pairs as its metric does "
-    "(Spearman, with a 95 % interval); a grey facet is not clearly above 0 there, and is never highlighted. "
-    "Standing: the share of dev pairs that agree less in the facet."
+    "Measured: an AMR metric on the graphs of the two sentences; where neither has what it reads, it is 1, and where "
+    "a parser errs, so do measured values and words. Predicted: the encoder's estimate of it without the graphs. "
+    "Similarity: that of the facet. Reliability: how well the facet orders dev pairs as its metric does (Spearman, "
+    "with a 95 % interval); where that is not clearly above 0, the encoder's numbers are grey. Standing: the share of "
+    "dev pairs that agree less in the facet."
 )
+_BRACKETS = "A measured value in brackets: neither graph has what the metric reads."
 
 
 def render_explanations(
@@ -47,7 +49,7 @@ def render_explanations(
     body = [
         heading(_TITLE, project, tell_date((date or datetime.now(UTC)).isoformat())),
         f'<p class="quiet">Encoder {escape(encoder.sentence)}. Graphs: {escape(origin)}.</p>',
-        f"<p>{LEGEND}</p>",
+        f"<p>{LEGEND}{f' {_BRACKETS}' if graphs else ''}</p>",
         *cards,
     ]
     title = " · ".join(part for part in (_TITLE, project, "facetflow") if part)

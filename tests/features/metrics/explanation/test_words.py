@@ -271,6 +271,31 @@ def test_what_is_attached_differently_is_told_beside_other_differences(left, rig
     assert told(left, right).sentence == expected
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        # The only difference.
+        (('(l / like-01 :ARG0 (p / person :mod (o / only) :name (n / name :op1 "John")) '
+          ':ARG1 (q / person :name (m / name :op1 "Mary")))'),
+         ('(l / like-01 :ARG0 (p / person :name (n / name :op1 "John")) '
+          ':ARG1 (q / person :mod (o / only) :name (m / name :op1 "Mary")))'),
+         'Same frames, roles and names; "only" is :mod of "John" in a, :mod of "Mary" in b.'),
+        # A number belongs to its bound.
+        ("(c / come-01 :ARG1 (p / person :quant (l / less-than :op1 10)))",
+         "(c / come-01 :ARG1 (p / person :quant (m / more-than :op1 10)))",
+         'Same frames and roles; "person": less than 10 in a, more than 10 in b.'),
+        ("(c / come-01 :ARG1 (p / person :quant (l / less-than :op1 10)))",
+         "(c / come-01 :ARG1 (p / person :quant (m / more-than :op1 20)))",
+         'Same frames and roles; "person": less than 10 in a, more than 20 in b.'),
+        # What says what a node is, is told with the node.
+        ("(c / city :domain (p / place))", "(x / person :ARG0-of (a / act-01) :domain (p / place))",
+         'Both have "place"; "city" in a is "person (act)" in b.'),
+    ],
+)  # fmt: skip
+def test_words_say_what_is_where_and_nothing_twice(left, right, expected):
+    assert told(left, right).sentence == expected
+
+
 def test_long_lists_are_cut():
     modifiers = " ".join(f":mod (m{n} / kind{chr(97 + n)})" for n in range(9))
     words = told(f"(c / cat {modifiers})", "(c / cat)")

@@ -48,7 +48,7 @@ def test_similarity_comes_to_mean_the_aspect_and_the_best_model_is_kept(job, zoo
     assert (course["dev"]["mrr"], course["best_step"]) == (best["mrr"], best["step"])
     assert course["corpora"]["zoo"]["unit"] == "texts"
     card = (folder / "README.md").read_text()
-    assert "whether they share a label in the aspect `animal`" in card
+    assert "is trained to be high if they share a label in the aspect `animal`" in card
     assert "Chosen by MRR." in card
 
 

@@ -12,6 +12,8 @@ from features.errors import InputError, ModelError
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
 from flows.command_line import cli, run
+from training.encoders.input_length import count_cut, longest_input
+from training.encoders.loading import load_encoder
 from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.explain import (
     Explanation,
@@ -91,7 +93,10 @@ def test_without_graphs_the_highest_and_the_lowest_facet_are_those_that_are_leas
         "varies": "highest",  # a cosine of 0, but hardly any pair has more
         "unclear": "",  # higher still, but it is not known to follow anything
     }
-    assert found.headline == "From the encoder alone, varies ranks highest and agrees lowest among dev pairs."
+    assert found.headline == (
+        "From the encoder alone, this pair agrees most in varies (more than 100 % of the dev pairs), least in agrees "
+        "(more than 3 %)."
+    )
     assert found.residual is None
 
 
@@ -124,25 +129,64 @@ def readings(**measured_and_predicted):
 def test_what_was_measured_decides_the_headline_and_the_encoder_is_contradicted():
     values = {"frames": (1.0, 0.4), "negations": (0.0, 1.0), "smatch": (0.9, 0.8), "named_entities": (0.0, 0.2)}
     found = with_measured(readings(**values), {name: measured for name, (measured, _) in values.items()})
-    assert [reading.mark for reading in found.facets] == ["highest", "lowest", "", ""]
+    assert [reading.mark for reading in found.facets] == ["highest", "lowest", "", "lowest"]
     assert [reading.disagrees for reading in found.facets] == [True, True, False, False]
     assert found.headline == (
-        "Measured highest in frames (1.00), lowest in negations (0.00). The encoder disagrees: negations 1.00 "
-        "predicted, 0.00 measured; frames 0.40 predicted, 1.00 measured."
+        "Measured highest in frames (1.00), lowest in negations and named_entities (0.00). The encoder disagrees: "
+        "negations 1.00 predicted, 0.00 measured; frames 0.40 predicted, 1.00 measured."
     )
 
 
 def test_facets_that_all_measure_the_same_do_not_stand_out():
     found = with_measured(readings(frames=(1, 0.9), srl=(1, 0.9)), {"frames": 1.0, "srl": 1.0})
-    assert found.headline == "Measured 1.00 in every reliable facet."
+    assert found.headline == "Measured 1.00 in every facet."
 
 
 def test_a_facet_that_was_not_measured_is_not_said_to_be():
     some = with_measured(readings(frames=(1, 0.9), rhymes=(1, 0.9)), {"frames": 1.0})
-    assert some.headline == "Measured 1.00 in every reliable facet that was measured."
-    # Only what is not reliable was measured: the encoder speaks alone, and by standing.
-    alone = with_measured(readings(named_entities=(1, 0.9), rhymes=(1, 0.9)), {"named_entities": 1.0})
-    assert alone.headline == "From the encoder alone, no facet stands out."
+    assert some.headline == "Measured 1.00 in every facet that was measured."
+
+
+def test_what_was_measured_stands_out_although_the_encoder_does_not_know_it():
+    values = {"named_entities": 0.0, "frames": 1.0}  # the facet of named_entities is not reliable
+    found = with_measured(readings(named_entities=(0, 0.9), frames=(1, 0.9)), values)
+    assert [reading.mark for reading in found.facets] == ["lowest", "highest"]
+    assert found.headline == "Measured highest in frames (1.00), lowest in named_entities (0.00)."
+
+
+def test_what_neither_graph_has_does_not_stand_out():
+    graphs = [decode("(c / chase-01 :ARG0 (d / dog) :ARG1 (t / cat))"), decode("(c / chase-01 :ARG1 (d / dog))")]
+    (pair,) = explain_graphs([tuple(graphs)])
+    found = with_graphs(readings(negations=(1, 1.0), frames=(1, 1.0), concepts=(0.8, 0.8)), pair)
+    assert [(reading.told_measured, reading.mark) for reading in found.facets] == [
+        ("(1.00)", ""), ("1.00", "highest"), ("0.80", "lowest")]  # fmt: skip
+    assert found.headline == "Measured highest in frames (1.00), lowest in concepts (0.80)."
+    # Everything that there is to compare differs.
+    apart = with_measured(readings(negations=(1, 1.0), srl=(0, 0.2)), {"negations": 1, "srl": 0}, vacuous=["negations"])
+    assert apart.headline == "Measured 0.00 in every facet that finds something to compare."
+
+
+def test_what_was_measured_is_named_beside_an_encoder_that_knows_nothing():
+    found = with_measured(readings(named_entities=(0, 0.9)), {"named_entities": 0.0})
+    assert found.headline == (
+        "Measured 0.00 in every facet. No facet of this encoder clearly follows its metric on dev pairs: ignore its "
+        "predictions."
+    )
+
+
+def test_sentences_longer_than_the_input_are_counted(encoder):
+    model = load_encoder(encoder)
+    room = longest_input(model)
+    assert count_cut(model, ["cat " * room, "cat " * (room + 1), "a cat"]) == 1
+    assert count_cut(model, []) == 0
+
+
+def test_words_that_the_encoder_does_not_know_are_noted(encoder):
+    known, odd = explain(encoder, [("the cat sleeps", "a cat runs"), ("the cat sleeps", "🎉 cat")])
+    assert known.notes == ()
+    assert odd.notes == (
+        "The encoder does not know 1 of the 2 word pieces of sentence b: unknown ones are all the same.",
+    )
 
 
 def test_graphs_give_the_words(encoder):

@@ -259,7 +259,7 @@ def test_the_model_card_says_where_it_comes_from(job):
     assert "smatch 0–1, unlabeled 2–3" in card
     assert "residual 30–47" in card
     assert "Not evaluated yet." in card
-    assert "the cosine of a facet says how similar" in " ".join(card.split())
+    assert "the cosine of a facet is to say how similar" in " ".join(card.split())
 
 
 def test_a_model_card_of_facets_that_fill_the_embedding_names_no_residual(job):
@@ -271,7 +271,10 @@ def test_a_model_card_of_facets_that_fill_the_embedding_names_no_residual(job):
 def test_the_model_card_says_by_which_similarity_facets_are_read(job):
     folder = train(with_changes(job, "manhattan-card", similarity="manhattan"))
     card = " ".join((folder / "README.md").read_text().split())
-    assert "1 minus the Manhattan distance of two sentences in a facet's dimensions says how similar they are" in card
+    assert (
+        "1 minus the Manhattan distance of two sentences in a facet's dimensions is to say how similar they are" in card
+    )
+    assert "How far each facet follows its metric is under Scores." in card
     assert "the cosine of a facet" not in card
 
 

@@ -1,0 +1,53 @@
+"""How much of a sentence an encoder reads: longer ones are truncated, and unknown word pieces are all alike to it."""
+
+from collections.abc import Sequence
+from math import isinf
+from typing import TYPE_CHECKING
+
+from features.counting import counted
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+def count_cut(encoder: "SentenceTransformer", texts: Sequence[str]) -> int:
+    """Return how many sentences are longer than an encoder's input.
+
+    Args:
+        encoder: the encoder.
+        texts: the sentences.
+    """
+    longest = longest_input(encoder)
+    if longest is None or not texts:
+        return 0
+    pieces = encoder.tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+    return sum(len(of) > longest for of in pieces)
+
+
+def longest_input(encoder: "SentenceTransformer") -> int | None:
+    """Return how many word pieces of a sentence an encoder reads; None for all."""
+    longest = encoder.max_seq_length
+    if longest is None or isinf(longest):  # word vectors read everything
+        return None
+    return int(longest) - int(encoder.tokenizer.num_special_tokens_to_add())
+
+
+def tell_cut(encoder: "SentenceTransformer", text: str) -> str:
+    """Return how much of a sentence an encoder reads, as a clause; empty when it reads all of it."""
+    longest = longest_input(encoder)
+    if longest is None:
+        return ""
+    pieces = len(encoder.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+    if pieces <= longest:
+        return ""
+    return f"the encoder reads the first {longest} of its {pieces} word pieces"
+
+
+def tell_unknown(encoder: "SentenceTransformer", text: str) -> str:
+    """Return how many word pieces of a sentence an encoder does not know, as a clause; empty when it knows all."""
+    tokenizer = encoder.tokenizer
+    if tokenizer.unk_token_id is None:
+        return ""
+    pieces = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    unknown = pieces.count(tokenizer.unk_token_id)
+    return f"{unknown} of the {counted(len(pieces), 'word piece')}" if unknown else ""
