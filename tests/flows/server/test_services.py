@@ -135,6 +135,45 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
     assert ("did not answer 6 times in a row and is restarted" in capsys.readouterr().err) == (silences == 6)
 
 
+@pytest.mark.parametrize(
+    ("end", "orderly"), [(KeyboardInterrupt(), True), (SystemExit(143), True), (RunError("it keeps ending"), False)]
+)
+def test_only_an_orderly_stop_is_recorded_and_what_ran_goes_on_once(end, orderly, state, monkeypatch, capsys):
+    asked = []
+
+    class Ending:
+        """A server that runs until `facetflow up` ends."""
+
+        url, port = UP["url"], 4200
+
+        def ended(self):
+            raise end
+
+        def wait_until_ready(self):
+            assert up_record.running()
+
+        def stop(self):
+            assert (up_record.stopped_at() is not None) == orderly, "before anything that takes a while"
+
+    def go_on(since):
+        asked.append(since)
+        return ["train_encoder 'one'"]
+
+    worker = [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(services, "_start_server", lambda *_: Ending())
+    monkeypatch.setattr(services, "_start_worker", lambda *_: subprocess.Popen(worker, start_new_session=True))
+    monkeypatch.setattr(services, "mark_dead_runs", lambda **_: [])
+    monkeypatch.setattr(services, "go_on", go_on)
+    monkeypatch.setattr(services, "_POLL", 0.0)
+    for _ in range(2):
+        with pytest.raises(type(end)):
+            services.keep_running("pool", 0, lambda _: None)
+    assert len(asked) == orderly
+    assert (
+        "train_encoder 'one' had been ended with `facetflow up`, and goes on." in capsys.readouterr().err
+    ) == orderly
+
+
 def test_two_commands_that_ask_at_once_do_not_take_each_other_for_up(state):
     with (state / "up.lock").open("rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)  # as `running` does
