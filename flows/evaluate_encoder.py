@@ -20,6 +20,7 @@ from flows.trainings.training_process import run_job
 from training.evaluation.run import metrics_file
 from training.jobs import EvaluationJob, Source
 from training.kinds import read_encoder_job
+from training.run_use import in_use
 from training.runs import ENCODER, TRAINING_JOB
 
 
@@ -57,10 +58,12 @@ def evaluate_encoder(
         names = [name] if isinstance(name, str) else name
         for sentence in left_behind(settings, names or ()):
             warn(sentence)
-        jobs = [_job(settings, run, split, suites) for run in runs_to_evaluate(settings, names or ())]
-        done, failure = _evaluated(jobs)
-        if promote:
-            promote_best(settings, done, [job.output for job in jobs], unattended=deployment.id is not None)
+        runs = runs_to_evaluate(settings, names or ())
+        with in_use(*runs):
+            jobs = [_job(settings, run, split, suites) for run in runs]
+            done, failure = _evaluated(jobs)
+            if promote:
+                promote_best(settings, done, [job.output for job in jobs], unattended=deployment.id is not None)
         for job in done:
             outbox.show_all(show_evaluation(settings, metrics_file(job.output, suites)))
         folders = [job.output for job in done]

@@ -25,6 +25,7 @@ from training.evaluation.subject import Subject
 from training.evaluation.suites import Suite, load_suite, score_tables, suites_of
 from training.jobs import EvaluationJob, read_job
 from training.process import run_process
+from training.run_use import in_use
 from training.runs import TRAINING_FILE
 from training.writing import read_json, require_writable, write_json, write_text, writing
 
@@ -55,11 +56,16 @@ def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]
         ModelError: when the folder is not an encoder, its start model is missing, or a suite does not fit it.
         SettingsError: when a suite is unknown, or a rating set is described wrongly.
     """
+    with in_use(job.encoder):
+        return _evaluate(job, shared or Shared())
+
+
+def _evaluate(job: EvaluationJob, shared: Shared) -> dict[str, Any]:
     _log.info("evaluating %s", job.encoder)
     subject = Subject(job)
     suites = _prepared(subject)
     require_writable(job.output)
-    embedders = (shared or Shared()).models(job.encoder, job.source, subject.backbone)
+    embedders = shared.models(job.encoder, job.source, subject.backbone)
     results = {}
     for number, suite in enumerate(suites, start=1):
         _log.info("scoring by the suite %r (%d of %d)", suite.name, number, len(suites))

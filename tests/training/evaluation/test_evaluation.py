@@ -20,6 +20,7 @@ from training.evaluation import models
 from training.evaluation.comparison import compare_runs
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.suites import score_tables
+from training.run_use import is_in_use
 
 
 def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(scores, job):
@@ -252,6 +253,7 @@ def test_an_evaluation_that_is_killed_while_it_writes_mixes_no_report(name, scor
     rename = Path.replace
 
     def killed(path, target):
+        assert is_in_use(job.encoder.parent), "gc must not take it away meanwhile"
         if Path(target) == tmp_path / name:
             raise KeyboardInterrupt
         return rename(path, target)
