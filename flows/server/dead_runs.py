@@ -11,7 +11,7 @@ Those that ended because `facetflow up` was told to end are no attempts (`flows.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -206,8 +206,28 @@ def read_runs(
 
 def runs_of_processes() -> set[UUID]:
     """Return the ids of the flow runs that have a process on this machine."""
-    found = set()
+    return {run for _, run, _ in _processes()}
+
+
+def processes_of_flows(url: str) -> list[psutil.Process]:
+    """Return the processes of this machine that run flows for a server, without those that they have started.
+
+    Args:
+        url: address of the server's API.
+    """
+    found = [process for process, _, server in _processes() if server == url]
+    known = {process.pid for process in found}
+    first = []
+    for process in found:
+        with suppress(psutil.Error):  # it has just ended
+            if process.ppid() not in known:
+                first.append(process)
+    return first
+
+
+def _processes() -> Iterator[tuple[psutil.Process, UUID, str | None]]:
+    """Yield each process that works for a flow run, the id of the run, and the address of its server."""
     for process in psutil.process_iter():
         with suppress(psutil.Error, ValueError, OSError):  # it has just ended, or belongs to another user
-            found.add(UUID(process.environ().get(_RUN_ID, "")))
-    return found
+            environment = process.environ()
+            yield process, UUID(environment.get(_RUN_ID, "")), environment.get("PREFECT_API_URL")

@@ -18,11 +18,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
+
 from features.errors import FacetflowError, RunError, StoreError
 from features.leftovers import remove_dead_scratch, scratch
 from features.store import folder
 from flows.server import up_record
-from flows.server.dead_runs import mark_dead_runs
+from flows.server.dead_runs import mark_dead_runs, processes_of_flows
 from flows.server.own_server import OwnServer, log_before
 from flows.server.prefect_address import answers
 from flows.server.stopped_runs import go_on
@@ -186,6 +188,7 @@ def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
 
 def _end(worker: "subprocess.Popen[bytes]") -> None:
     """Stop a worker and its flows: first with SIGTERM, then with SIGKILL."""
+    _end_flows()
     for number, seconds in ((signal.SIGTERM, STOP_TIMEOUT), (signal.SIGKILL, 5.0)):
         try:
             os.killpg(worker.pid, number)
@@ -195,6 +198,22 @@ def _end(worker: "subprocess.Popen[bytes]") -> None:
         while time.monotonic() < deadline and _group_runs(worker):
             time.sleep(0.1)
     worker.wait()
+
+
+def _end_flows() -> None:
+    """Let the flows of our server end in order: Prefect's worker gives each its own session, and ends it by SIGKILL."""
+    told: set[int] = set()
+    deadline = time.monotonic() + STOP_TIMEOUT
+    while (left := processes_of_flows(os.environ["PREFECT_API_URL"])) and time.monotonic() < deadline:
+        for process in left:
+            if process.pid not in told:
+                told.add(process.pid)
+                with suppress(psutil.Error):  # it has just ended
+                    process.terminate()
+        time.sleep(0.1)
+    for process in left:
+        with suppress(psutil.Error):
+            process.kill()
 
 
 def _group_runs(worker: "subprocess.Popen[bytes]") -> bool:
