@@ -97,6 +97,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
             kept = [_kept(schedule) for schedule in known.schedules] if known is not None else None
             deployment.apply(schedules=given or kept)
             names.append(deployment.full_name)
+        _remove_ownerless(client, target)
         return Deployed(tuple(names), _schedules(_read(client, BUILD, target.name)), _former(client, target))
 
 
@@ -184,7 +185,7 @@ def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
         _, parameter, key = FOLLOWED_BY[event]
         return [
             DeploymentEventTrigger(
-                name=f"{event} of {target.name}",
+                name=_trigger_name(event, target),
                 match=ResourceSpecification({"prefect.resource.id": target.resource}),
                 expect={event},
                 parameters={parameter: f"{{{{ event.payload.{key} }}}}"},
@@ -291,6 +292,25 @@ def _former(client: "SyncPrefectClient", target: Target) -> tuple[str, ...]:
     # On a server of many machines a path alone does not identify a project.
     names = {name for name in {name for _, name in found} if target.resource in _stores_of(client, name)}
     return tuple(f"{flow}/{name}" for flow, name in found if name in names)
+
+
+def _remove_ownerless(client: "SyncPrefectClient", target: Target) -> None:
+    """Delete triggers whose deployment was deleted: Prefect leaves them, and each of their events would fail."""
+    from prefect.events.actions import RunDeployment
+    from prefect.exceptions import ObjectNotFound
+
+    for event in FOLLOWED_BY:
+        for automation in client.read_automations_by_name(_trigger_name(event, target)):
+            started = [action.deployment_id for action in automation.actions if isinstance(action, RunDeployment)]
+            try:
+                for deployment in filter(None, started):
+                    client.read_deployment(deployment)
+            except ObjectNotFound:
+                client.delete_automation(automation.id)
+
+
+def _trigger_name(event: str, target: Target) -> str:
+    return f"{event} of {target.name}"
 
 
 def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:

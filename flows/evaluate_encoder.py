@@ -22,6 +22,7 @@ from training.evaluation.run import metrics_file
 from training.jobs import EvaluationJob, Source
 from training.kinds import read_encoder_job
 from training.run_records import record_evaluation
+from training.run_use import in_use
 from training.runs import ENCODER, TRAINING_JOB
 
 
@@ -59,11 +60,13 @@ def evaluate_encoder(
         names = [name] if isinstance(name, str) else name
         for sentence in left_behind(settings, names or ()):
             warn(sentence)
-        jobs = [_job(settings, run, split, suites) for run in runs_to_evaluate(settings, names or ())]
-        done, failure = _evaluated(jobs)
-        if promote:
-            with _recorded(done):
-                promote_best(settings, done, [job.output for job in jobs], unattended=deployment.id is not None)
+        runs = runs_to_evaluate(settings, names or ())
+        with in_use(*runs):
+            jobs = [_job(settings, run, split, suites) for run in runs]
+            done, failure = _evaluated(jobs)
+            if promote:
+                with _recorded(done):
+                    promote_best(settings, done, [job.output for job in jobs], unattended=deployment.id is not None)
         for job in done:
             outbox.show_all(show_evaluation(settings, metrics_file(job.output, suites)))
         folders = [job.output for job in done]

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from features.errors import FacetflowError
 from features.locks import is_held, only_one
+from training.run_use import in_use
 from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, TRAINING_LOCK, is_finished
 from training.writing import require_writable, write_json
 
@@ -53,7 +54,7 @@ def recorded(run: Path) -> Iterator[None]:
         RunError: another process holds it, or the folder cannot be written.
     """
     require_writable(run)
-    with only_one(run / LOCK, f"Another training works in {str(run)!r}"):
+    with in_use(run), only_one(run / LOCK, f"Another training works in {str(run)!r}"):
         _write(run, "running", "")
         try:
             yield

@@ -34,6 +34,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     from dataclasses import asdict
 
     from features.errors import InputError
+    from flows.console.kept_runs import keep
     from flows.console.tables import print_tables
     from flows.project import load
     from flows.terminal import warn, write_json
@@ -48,6 +49,8 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     sides = []
     for name in (first, second):
         runs = runs_to_evaluate(settings, [name])
+        for run in runs:
+            keep(run)
         evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
         left_out = [run_id(settings.runs, run) for run in runs if run not in evaluated]
         unfinished = left_behind(settings, [name])

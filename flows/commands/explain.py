@@ -108,6 +108,7 @@ def _encoder_in_use(project: Path, name: str | None) -> Path:
     """Return a named encoder, or the one in use of the project's encoders with facets."""
     from features.errors import ModelError
     from flows.console.gone_runs import warn_of_gone
+    from flows.console.kept_runs import keep
     from flows.project import load
     from training.encoders.s3bert.facets import FILE_NAME
     from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
@@ -121,6 +122,7 @@ def _encoder_in_use(project: Path, name: str | None) -> Path:
     else:
         with_facets = encoder_in_use_with(runs, lambda found: (found / FILE_NAME).is_file(), names)
         folder = with_facets or encoder_in_use(runs, among=names)
+    keep(folder)
     warn_of_gone(runs, name, folder, names)
     if not (folder / FILE_NAME).is_file():
         raise ModelError(

@@ -76,6 +76,7 @@ def predict(
     from features.outputs import STANDARD, TABLES, check_output, format_of, shown, write_text
     from features.parsers.devices import resolve_device
     from flows.console.gone_runs import warn_of_gone
+    from flows.console.kept_runs import keep
     from flows.project import load
     from flows.watching.file_progress import FileProgress
     from training.encoders.loading import load_encoder
@@ -91,7 +92,7 @@ def predict(
     runs = None if settings is None else settings.runs
     with nothing_half_written():
         names = () if settings is None else [each.name for each in settings.encoders]
-        folder = choose_predictor(runs, encoder, among=names, explained=page is not None)
+        folder = keep(choose_predictor(runs, encoder, among=names, explained=page is not None))
         warn_of_gone(runs, encoder, folder, names)
         rows = read_pair_rows(pairs, columns or (), () if settings is None else settings.corpora, warn)
         predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)), runs)

@@ -19,6 +19,7 @@ from flows.console.options import FORMER_ENCODER, named_by
 @click.pass_obj
 def report(project: Path, /, *, encoder: str | None, former: str | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
+    from flows.console.kept_runs import keep
     from flows.project import load
     from training.evaluation.run import METRICS_FILE, write_report
     from training.runs import latest_encoder, runs_named
@@ -31,6 +32,7 @@ def report(project: Path, /, *, encoder: str | None, former: str | None, as_json
         folder = latest_encoder(runs, name)
     else:
         folder = named_encoder(runs, str(name))
+    keep(folder)
     path = write_report(folder.parent, folder)
     if as_json:
         click.echo((folder.parent / METRICS_FILE).read_text(encoding="utf-8"), nl=False)

@@ -12,6 +12,7 @@ from features.counting import counted
 from features.errors import InputError
 from features.outputs import STANDARD
 from flows.console.gone_runs import warn_of_gone
+from flows.console.kept_runs import keep
 from flows.console.one_shot import name_wrong
 from flows.project import Project, load
 from flows.terminal import say
@@ -51,6 +52,7 @@ class Searcher:
         for_aspect = [each.name for each in encoders if aspect is not None and aspect in getattr(each, "aspects", ())]
         self.chosen: Chosen = choose_encoder(runs, encoder, aspect, among=names, for_aspect=for_aspect)
         named = self.chosen.name if encoder is None and aspect is not None else encoder
+        keep(self.chosen.folder)
         warn_of_gone(runs, named, self.chosen.folder, names)
 
     @cached_property

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from features.store import folder
+from training.run_use import unused
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +33,28 @@ class OldFolder:
         return cls(path, sum(status.st_size for status in statuses), newest)
 
 
-def remove(folders: Iterable[OldFolder], what: str) -> None:
+def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
     """Remove folders, each under a temporary name: one that a kill left half removed is no training and no build.
 
     Args:
         folders: folders that nothing needs.
         what: what they belong to, for the error message.
 
+    Returns:
+        Those that were removed; one that somebody has just begun to read is left.
+
     Raises:
         StoreError: a folder cannot be removed.
     """
+    removed = []
     for old in folders:
         with folder.clear_errors(f"Removing {what} in {str(old.path)!r}"):
             # `flows.removal.clean_up` finishes what a kill leaves.
             going = old.path.with_name(f".{uuid.uuid4().hex}.tmp")
-            old.path.rename(going)
+            with unused([old.path, *old.path.glob("seed-*")]) as free:
+                if not free:
+                    continue
+                old.path.rename(going)
             shutil.rmtree(going)
+            removed.append(old)
+    return removed

@@ -2,7 +2,7 @@
 
 runs/syntax/00007-9a1c33/    the training of the newest release, or the one finished last      kept
             00006-9a1c33/    the one of the current run, with its other seeds                  kept
-            00005-9a1c33/    named in the project file (a backbone, a teacher), or running     kept
+            00005-9a1c33/    named in the project file (a backbone, a teacher), running, read  kept
             00004-9a1c33/    its newest file is younger than the age                           kept
             00003-9a1c33/    any other                                                         removed
 """
@@ -20,6 +20,7 @@ from flows.project import Project
 from flows.removal.old_folders import OldFolder
 from training.evaluation.promotion import current_runs, gone_runs
 from training.run_records import state_of
+from training.run_use import is_in_use
 from training.runs import all_runs, encoder_name, group_of, is_finished, newest
 
 
@@ -52,6 +53,7 @@ def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
                     place in current
                     or any(path.is_relative_to(place) for path in named)
                     or any(map(_is_running, seeds))
+                    or any(map(is_in_use, {group, *seeds}))
                 ):
                     continue
                 old = OldFolder.of(group)

@@ -111,7 +111,7 @@ def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete
     # Reading the tables took a while, in which a training may have begun: looked up again where it is deleted.
     again = {old.path for old in find_old_runs(settings, age)} if extent.trainings else set()
     old_trainings = tuple(old for old in found.trainings if old.path in again)
-    remove(old_trainings, "an old training")
+    old_trainings = tuple(remove(old_trainings, "an old training"))
     unread = find_old_releases(settings, store, age) if extent.releases else []
     old_releases = tuple(number for number in found.releases if number in unread)
     for number in old_releases:

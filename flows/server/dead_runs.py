@@ -6,10 +6,12 @@ builds would wait behind it for ever.
     `facetflow up`      no process of this machine has the run's id           ─┐
     any server          an automation: no heartbeat of the run for ten minutes ─┴─> Crashed
     the next build      a training on the newest release or an evaluation that crashed or failed is restarted
+
+Those that ended because `facetflow up` was told to end are no attempts (`flows.server.stopped_runs`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -32,8 +34,9 @@ ATTEMPTS = 3
 _MANY = 200
 """Runs that a server returns in one request."""
 _RUN_ID = "PREFECT__FLOW_RUN_ID"
-_LEARNING = ("train_encoder", "evaluate_encoder")
-_FLOWS = ("build_features", *_LEARNING)
+LEARNING = ("train_encoder", "evaluate_encoder")
+"""Flows that are restarted when they ended without a result; a build continues what the one before left."""
+_FLOWS = ("build_features", *LEARNING)
 
 
 def mark_dead_runs(*, worker_runs: bool) -> list[str]:
@@ -55,7 +58,7 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
     begun = ("RUNNING",) if worker_runs else ("RUNNING", "CANCELLING", "PENDING")
     with server_does("say which runs it holds to be running"), get_client(sync_client=True) as client:
         suspects = [run for run in read_runs(client, begun) if run.deployment_id is not None]
-        here = _runs_of_processes() if suspects else set()
+        here = runs_of_processes() if suspects else set()
         dead = []
         for run in suspects:
             # Read again: it may have ended, and reported it, before its process was looked for.
@@ -124,7 +127,7 @@ def begin_again(project: str, newest: int | None = None) -> list[tuple[str, dict
 
     given_up = []
     with server_does("say which trainings have ended"), get_client(sync_client=True) as client:
-        for flow in _LEARNING:
+        for flow in LEARNING:
             try:
                 deployment = client.read_deployment_by_name(f"{flow}/{project}")
             except ObjectNotFound:  # a server on which the project is not deployed
@@ -201,10 +204,30 @@ def read_runs(
     )
 
 
-def _runs_of_processes() -> set[UUID]:
+def runs_of_processes() -> set[UUID]:
     """Return the ids of the flow runs that have a process on this machine."""
-    found = set()
+    return {run for _, run, _ in _processes()}
+
+
+def processes_of_flows(url: str) -> list[psutil.Process]:
+    """Return the processes of this machine that run flows for a server, without those that they have started.
+
+    Args:
+        url: address of the server's API.
+    """
+    found = [process for process, _, server in _processes() if server == url]
+    known = {process.pid for process in found}
+    first = []
+    for process in found:
+        with suppress(psutil.Error):  # it has just ended
+            if process.ppid() not in known:
+                first.append(process)
+    return first
+
+
+def _processes() -> Iterator[tuple[psutil.Process, UUID, str | None]]:
+    """Yield each process that works for a flow run, the id of the run, and the address of its server."""
     for process in psutil.process_iter():
         with suppress(psutil.Error, ValueError, OSError):  # it has just ended, or belongs to another user
-            found.add(UUID(process.environ().get(_RUN_ID, "")))
-    return found
+            environment = process.environ()
+            yield process, UUID(environment.get(_RUN_ID, "")), environment.get("PREFECT_API_URL")

@@ -18,15 +18,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from features.errors import RunError
+import psutil
+
+from features.errors import FacetflowError, RunError, StoreError
 from features.leftovers import remove_dead_scratch, scratch
 from features.store import folder
 from flows.server import up_record
-from flows.server.dead_runs import mark_dead_runs
+from flows.server.dead_runs import mark_dead_runs, processes_of_flows
 from flows.server.own_server import OwnServer, log_before
 from flows.server.prefect_address import answers
+from flows.server.stopped_runs import go_on
 from flows.server.up_record import Running, running, state_folder
-from flows.terminal import detail, warn
+from flows.terminal import detail, say, warn
 
 STOP_TIMEOUT = 60.0
 """Seconds for running flows to end in order before they are killed; what they committed is kept."""
@@ -64,6 +67,7 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
             os.environ["PREFECT_API_URL"] = server.url
             up_record.write(server.url)
             on_ready(server.url)
+            _go_on()
             _mark_dead_runs(worker_runs=False)
             worker = _start_worker(pool, temporary / "w")
             looked, unanswered = time.monotonic(), 0
@@ -85,6 +89,10 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
                     if not unanswered:
                         _mark_dead_runs(worker_runs=True)
                     looked = time.monotonic()
+        except (KeyboardInterrupt, SystemExit):  # told to end, by whatever signal; at a shutdown all processes are
+            with suppress(StoreError):
+                up_record.record_stop()
+            raise
         finally:
             if worker is not None:
                 _end(worker)
@@ -180,6 +188,7 @@ def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
 
 def _end(worker: "subprocess.Popen[bytes]") -> None:
     """Stop a worker and its flows: first with SIGTERM, then with SIGKILL."""
+    _end_flows()
     for number, seconds in ((signal.SIGTERM, STOP_TIMEOUT), (signal.SIGKILL, 5.0)):
         try:
             os.killpg(worker.pid, number)
@@ -189,6 +198,22 @@ def _end(worker: "subprocess.Popen[bytes]") -> None:
         while time.monotonic() < deadline and _group_runs(worker):
             time.sleep(0.1)
     worker.wait()
+
+
+def _end_flows() -> None:
+    """Let the flows of our server end in order: Prefect's worker gives each its own session, and ends it by SIGKILL."""
+    told: set[int] = set()
+    deadline = time.monotonic() + STOP_TIMEOUT
+    while (left := processes_of_flows(os.environ["PREFECT_API_URL"])) and time.monotonic() < deadline:
+        for process in left:
+            if process.pid not in told:
+                told.add(process.pid)
+                with suppress(psutil.Error):  # it has just ended
+                    process.terminate()
+        time.sleep(0.1)
+    for process in left:
+        with suppress(psutil.Error):
+            process.kill()
 
 
 def _group_runs(worker: "subprocess.Popen[bytes]") -> bool:
@@ -207,6 +232,19 @@ def _mark_dead_runs(*, worker_runs: bool) -> None:
             warn(f"The process of the flow run {name!r} disappeared; the run is marked as crashed.")
     except RunError as error:  # it may just be restarting
         detail(f"{error} It is asked again in {_LOOK_EVERY:.0f} s.")
+
+
+def _go_on() -> None:
+    """Schedule what ran when `facetflow up` was told to end."""
+    since = up_record.stopped_at()
+    if since is None:
+        return
+    try:
+        for run in go_on(since):
+            say(f"{run} had been ended with `facetflow up`, and goes on.")
+        up_record.forget_stop()
+    except FacetflowError as error:
+        warn(f"{error} The next build starts again what was running when `facetflow up` was stopped.")
 
 
 def _count(restarts: list[float], what: str, log: Path | None) -> None:

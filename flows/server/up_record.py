@@ -1,7 +1,8 @@
 """What `facetflow up` records about itself for other commands of the same user.
 
-up.lock    held while it runs, released however it ends
-up.json    its process and, as soon as its server answers, the address
+up.lock      held while it runs, released however it ends
+up.json      its process and, as soon as its server answers, the address
+stopped      when it was told to end; what ran then goes on when it runs again (`flows.server.stopped_runs`)
 """
 
 import fcntl
@@ -11,12 +12,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from features.errors import RunError
 from features.store import folder
 
-_LOCK, _RECORD = "up.lock", "up.json"
+_LOCK, _RECORD, _STOPPED = "up.lock", "up.json", "stopped"
 _PATIENCE = 2.0
 """Maximum seconds between taking the lock and writing the record."""
 _POLL = 0.05
@@ -92,6 +94,35 @@ def write(url: str | None) -> None:
     content = json.dumps({"process": os.getpid(), "url": url}).encode()
     with folder.clear_errors(f"Writing to {str(state_folder())!r}"):
         folder.write(state_folder(), _RECORD, content)
+
+
+def record_stop() -> None:
+    """Record that `facetflow up` was told to end now, unless an earlier stop is recorded.
+
+    Raises:
+        StoreError: the state folder cannot be written.
+    """
+    if stopped_at() is None:
+        with folder.clear_errors(f"Writing to {str(state_folder())!r}"):
+            folder.write(state_folder(), _STOPPED, datetime.now(UTC).isoformat().encode())
+
+
+def stopped_at() -> datetime | None:
+    """Return when `facetflow up` was told to end, None if it was not since the last `forget_stop`."""
+    try:
+        return datetime.fromisoformat((state_folder() / _STOPPED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def forget_stop() -> None:
+    """Forget that it was told to end: what ran then goes on.
+
+    Raises:
+        StoreError: the state folder cannot be written.
+    """
+    with folder.clear_errors(f"Writing to {str(state_folder())!r}"):
+        (state_folder() / _STOPPED).unlink(missing_ok=True)
 
 
 def _is_held() -> bool:

@@ -202,6 +202,21 @@ def test_a_paused_deployment_does_not_count_as_scheduled_until_a_schedule_is_giv
         assert not deployment("build_features", "paused")["paused"]
 
 
+def test_a_deployment_that_was_deleted_leaves_no_trigger_behind_once_it_is_deployed_again(
+    project, deployment, server, monkeypatch
+):
+    file = written(project, "deleted")
+    monkeypatch.setenv("PREFECT_API_URL", server.url)
+    with temporary_settings({PREFECT_API_URL: server.url}):
+        deploy(file)
+        httpx.delete(f"{server.url}/deployments/{deployment('train_encoder', 'deleted')['id']}").raise_for_status()
+        deploy(file)
+    automations = httpx.post(f"{server.url}/automations/filter", json={"limit": 200}, timeout=30).json()
+    left = [known for known in automations if known["name"].endswith("of deleted")]
+    assert len(left) == 2, "Prefect itself leaves the trigger of the deleted deployment"
+    assert len(triggers(server, "deleted")) == 2
+
+
 def test_without_a_server_it_is_said_where_to_get_one(project, facetflow_alone, tmp_path):
     written(project, "alone")
     alone = type(facetflow_alone)({**facetflow_alone.environment, "XDG_STATE_HOME": str(tmp_path)})

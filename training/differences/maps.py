@@ -14,7 +14,7 @@ import polars as pl
 
 from training.evaluation.retrieval.maps import MAPS_FILE, place_column
 from training.evaluation.retrieval.points import ABOUT_MAPS, draw_points
-from training.evaluation.run import METRICS_FILE, read_scores
+from training.evaluation.run import read_evaluation
 
 _OWN = "encoder"
 """The evaluated encoder, among the sides of its own maps; the other is its start model."""
@@ -39,7 +39,7 @@ class Maps:
         Raises:
             InputError: when the scores cannot be read.
         """
-        retrieval = read_scores(run / METRICS_FILE)["suites"].get("retrieval", {})
+        retrieval = read_evaluation(run)["suites"].get("retrieval", {})
         try:
             points = pl.read_parquet(run / MAPS_FILE)
         except (OSError, pl.exceptions.PolarsError):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from features.metrics.corpus_scores import Bootstrap
 from training.evaluation.bootstrap import Difference, compare
 from training.evaluation.items import Aligned, Scale, ScoredPairs, align
-from training.evaluation.run import METRICS_FILE, read_scores
+from training.evaluation.run import read_evaluation
 from training.evaluation.suites import scored_suites
 
 
@@ -113,7 +113,7 @@ def _pairs_of(folder: Path) -> dict[tuple[str, str], ScoredPairs]:
     """Return title of the suite and name of the set → its pairs."""
     return {
         (suite.title, pairs.scores.name): pairs
-        for suite, result in scored_suites(read_scores(folder / METRICS_FILE))
+        for suite, result in scored_suites(read_evaluation(folder))
         for pairs in suite.pairs(folder, result)
     }
 

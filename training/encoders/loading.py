@@ -89,8 +89,7 @@ def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
 
     from training.modules.layers import find_layers
 
-    first = json.loads((folder / "modules.json").read_bytes())[0]
-    file = folder / first["path"] / _WEIGHTS
+    file = folder / _first_module(folder) / _WEIGHTS
     transformer: Any = encoder.transformers_model
     with suppress(ModelError):  # some architectures share one layer
         layers = find_layers(transformer)
@@ -103,6 +102,14 @@ def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
                     f"{str(file.relative_to(folder))!r} has weights of {len(there)} layers, and the configuration says "
                     f"{len(layers)}"
                 )
+
+
+def _first_module(folder: Path) -> str:
+    """Return the path of the transformer within an encoder: its own folder where that is a transformer alone."""
+    try:
+        return str(json.loads((folder / "modules.json").read_bytes())[0]["path"])
+    except FileNotFoundError:
+        return ""
 
 
 def _layers_in(names: "Iterable[str]", layers: str) -> set[int]:

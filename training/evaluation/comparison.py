@@ -23,7 +23,7 @@ from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
 from training.evaluation.bootstrap import Difference, Verdict, compare
 from training.evaluation.items import Aligned, ItemScores, align
-from training.evaluation.run import METRICS_FILE, read_scores
+from training.evaluation.run import read_evaluation
 from training.evaluation.seen import tell_use, uses_of
 from training.evaluation.suites import Result, Suite, scored_suites
 
@@ -114,8 +114,7 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
     sides = _Sides((len(a), len(b)), basis, bootstrap or Bootstrap())
     folders = [*a, *b]
     evaluations = [
-        {suite.name: (suite, result) for suite, result in scored_suites(read_scores(folder / METRICS_FILE))}
-        for folder in folders
+        {suite.name: (suite, result) for suite, result in scored_suites(read_evaluation(folder))} for folder in folders
     ]
     found: list[ComparedScore] = []
     left_out: dict[str, str] = {}

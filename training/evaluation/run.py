@@ -1,23 +1,33 @@
-"""Evaluate encoders in a separate process: `python -m training.evaluation.run --settings evaluate.json …`."""
+"""Evaluate encoders in a separate process: `python -m training.evaluation.run --settings evaluate.json …`.
+
+    scored ──> tables of the suites, aside ──> renamed into the folder ──> metrics.json, with their digests
+
+A kill before the renames leaves the evaluation before; one among them leaves files of two, which the digests tell.
+"""
 
 import logging
+import secrets
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from features import models
+from features.durable import file_sha256, sync
 from features.errors import InputError
+from features.leftovers import held_folder
 from training import markdown
 from training.evaluation.models import Shared
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Suite, load_suite, score_tables, suites_of
 from training.jobs import EvaluationJob, read_job
 from training.process import run_process
+from training.run_use import in_use
 from training.runs import TRAINING_FILE
-from training.writing import read_json, require_writable, write_json, write_text
+from training.writing import read_json, require_writable, write_json, write_text, writing
 
 _log = logging.getLogger("training")  # not __name__, which is __main__ in a separate process
 
@@ -26,6 +36,7 @@ FORMAT = 3
 """Version of metrics.json; the first had no intervals, the second only facets and ratings instead of any suite."""
 REPORT_FILE = "report.html"
 _CARD = "README.md"
+_JOB_FILE = "evaluate.json"
 
 
 def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]:
@@ -45,11 +56,16 @@ def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]
         ModelError: when the folder is not an encoder, its start model is missing, or a suite does not fit it.
         SettingsError: when a suite is unknown, or a rating set is described wrongly.
     """
+    with in_use(job.encoder):
+        return _evaluate(job, shared or Shared())
+
+
+def _evaluate(job: EvaluationJob, shared: Shared) -> dict[str, Any]:
     _log.info("evaluating %s", job.encoder)
     subject = Subject(job)
     suites = _prepared(subject)
     require_writable(job.output)
-    embedders = (shared or Shared()).models(job.encoder, job.source, subject.backbone)
+    embedders = shared.models(job.encoder, job.source, subject.backbone)
     results = {}
     for number, suite in enumerate(suites, start=1):
         _log.info("scoring by the suite %r (%d of %d)", suite.name, number, len(suites))
@@ -59,10 +75,7 @@ def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]
         write_json(metrics_file(job.output, job.suites), scores)
         return scores
     _log.info("writing the report")
-    write_json(job.output / "evaluate.json", job.model_dump(mode="json"))
-    for suite in suites:
-        suite.write(job.output)
-    write_json(job.output / METRICS_FILE, scores)
+    _write(job, suites, scores)
     if subject.training and job.output.resolve() == job.encoder.parent.resolve():
         _write_on_card(job.encoder / _CARD, scores)  # an evaluation elsewhere leaves the model card alone
     write_report(job.output, job.encoder)
@@ -94,6 +107,25 @@ def read_scores(file: Path) -> dict[str, Any]:
     return scores
 
 
+def read_evaluation(folder: Path) -> dict[str, Any]:
+    """Read the scores of a whole evaluation whose other files are going to be read as well.
+
+    Args:
+        folder: of the evaluation.
+
+    Raises:
+        InputError: as for `read_scores`, or when a file that a suite wrote is of another evaluation.
+    """
+    scores = read_scores(folder / METRICS_FILE)
+    for name, digest in _files(scores).items():
+        if (folder / name).is_file() and file_sha256(folder / name) != digest:
+            raise InputError(
+                f"{str(folder / name)!r} is not of the evaluation in {METRICS_FILE}: a later one was cut off before "
+                "its scores were written, or the file was changed; run `facetflow evaluate` again"
+            )
+    return scores
+
+
 def write_report(folder: Path, encoder: Path) -> Path:
     """Write report.html from the files of an evaluation.
 
@@ -109,7 +141,7 @@ def write_report(folder: Path, encoder: Path) -> Path:
     """
     from training.evaluation.report import render_report
 
-    scores = read_scores(folder / METRICS_FILE)
+    scores = read_evaluation(folder)
     training = read_json(encoder / TRAINING_FILE) if (encoder / TRAINING_FILE).exists() else {}
     write_text(folder / REPORT_FILE, render_report(scores, training, folder))
     return folder / REPORT_FILE
@@ -129,6 +161,34 @@ def _prepared(subject: Subject) -> list[Suite]:
         needs = "; ".join(f"the suite {name!r} needs {what}" for name, what in missing.items())
         raise InputError(f"{str(job.encoder)!r} cannot be evaluated: {needs}.")
     return found
+
+
+def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) -> None:
+    """Write the job, the files of the suites and the scores; those that only the evaluation before had are removed."""
+    aside, known = job.output / f".evaluation-{secrets.token_hex(4)}.tmp", job.output / METRICS_FILE
+    with writing(job.output), held_folder(aside):
+        for suite in suites:
+            suite.write(aside)
+        tables = sorted(aside.iterdir())
+        scores["files"] = {file.name: file_sha256(file) for file in tables}
+        write_json(aside / METRICS_FILE, scores)
+        write_json(aside / _JOB_FILE, job.model_dump(mode="json"))
+        before: Mapping[str, str] = {}
+        with suppress(InputError):  # there was none, or it is damaged
+            before = _files(read_json(known))
+        for file in (*tables, aside / _JOB_FILE):
+            file.replace(job.output / file.name)
+        for name in before.keys() - scores["files"].keys():
+            (job.output / name).unlink(missing_ok=True)
+        sync(job.output)
+        (aside / METRICS_FILE).replace(known)
+        sync(job.output)
+
+
+def _files(scores: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return name → digest of the files that the suites of an evaluation wrote; none for an evaluation of before."""
+    files: Mapping[str, str] = scores.get("files", {})
+    return files
 
 
 def _about(subject: Subject) -> dict[str, Any]:

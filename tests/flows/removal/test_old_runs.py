@@ -4,10 +4,14 @@ import fcntl
 import json
 import os
 import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 
 import pytest
 
+from features.errors import ModelError
 from features.store.store import Store
 from flows import project as project_file
 from flows.removal.clean_up import clean_up
@@ -15,6 +19,7 @@ from flows.removal.old_folders import remove
 from flows.removal.old_runs import find_old_runs
 from training.evaluation.promotion import promote
 from training.run_records import LOCK
+from training.run_use import in_use, unused
 from training.runs import all_runs
 
 DAY = 24 * 3600
@@ -134,6 +139,48 @@ def test_what_runs_stays_whatever_its_age(settings, add):
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert old(settings, days=7) == []
     assert old(settings, days=7) == ["syntax/00001-aaaaaa"]
+
+
+READ = (
+    "import pathlib, sys; from training.run_use import in_use\nwith in_use(pathlib.Path(sys.argv[1])): print(); input()"
+)
+
+
+def test_what_somebody_reads_stays_until_they_end_however_that_is(settings, add):
+    read = add("syntax/00001-aaaaaa/seed-1", 50)
+    add("syntax/00001-aaaaaa/seed-0", 50)
+    add("syntax/00002-aaaaaa/seed-0", 40)
+    found = find_old_runs(settings, timedelta(days=7))
+    before = sorted(read.rglob("*"))
+    command = [sys.executable, "-c", READ, str(read / "encoder")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
+        assert reader.stdout.readline() == "\n"
+        assert old(settings, days=7) == []
+        assert remove(found, "an old training") == [], "it was free when gc looked"
+        with in_use(read):
+            pass  # another reader
+        reader.kill()
+    assert sorted(read.rglob("*")) == before, "nothing is left behind"
+    assert old(settings, days=7) == ["syntax/00001-aaaaaa"]
+    assert remove(found, "an old training") == found
+    with pytest.raises(ModelError, match="has just been deleted by `facetflow gc`"), in_use(read / "encoder"):
+        pass
+
+
+def test_a_reader_that_comes_while_a_run_is_taken_away_is_told(settings, add):
+    run = add("syntax/00001-aaaaaa/seed-0", 50)
+
+    def read():
+        with in_use(run):
+            pass
+
+    with ThreadPoolExecutor() as pool:
+        with unused([run.parent, run]) as free:
+            assert free
+            reading = pool.submit(read)
+            assert not wait([reading], timeout=0.2).done, "it waits for the moment that this takes"
+            run.parent.rename(run.parent.with_name(".going.tmp"))
+        assert isinstance(reading.exception(), ModelError)
 
 
 def test_a_project_without_runs_has_none(settings):

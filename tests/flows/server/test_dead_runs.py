@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
@@ -12,6 +13,7 @@ from prefect.states import Crashed, Failed, Pending, Running
 
 from flows.deployments import deploy
 from flows.server.dead_runs import ATTEMPTS, AUTOMATION, begin_again, mark_dead_runs
+from flows.server.stopped_runs import go_on
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -143,3 +145,24 @@ def test_any_server_is_told_once_what_a_run_without_a_heartbeat_is(client, deplo
         "evaluate_encoder",
     ]
     assert automation.actions[0].state.value == "CRASHED"
+
+
+def test_what_an_orderly_stop_ended_goes_on_and_is_no_attempt(client, deployed):
+    name, id_of = deployed
+    training, evaluation, build = (id_of(flow) for flow in ("train_encoder", "evaluate_encoder", "build_features"))
+    before = begun(client, evaluation, Pending(), Running(), Failed(), name="a/00001-a/seed-0")
+    since = datetime.now(UTC)
+    running = begun(client, training, Pending(), Running(), release=1)
+    told = begun(client, evaluation, Pending(), Running(), Crashed(), name="b/00001-b/seed-0")
+    built = begun(client, build, Pending(), Running())
+    for _ in range(ATTEMPTS + 1):
+        went_on = go_on(since)
+        assert f"train_encoder {running.name!r}" in went_on
+        assert f"evaluate_encoder {told.name!r}" in went_on
+        assert not [run for run in (before.name, built.name) if repr(run) in " ".join(went_on)]
+        for run in (running, told):
+            assert client.read_flow_run(run.id).state.name == "AwaitingRetry"
+            client.set_flow_run_state(run.id, Pending())
+            assert client.set_flow_run_state(run.id, Running()).state.is_running(), "its slot was given back"
+    assert mark_dead_runs(worker_runs=False)
+    assert begin_again(name) == [], "one attempt each"

@@ -4,10 +4,14 @@ import errno
 import fcntl
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
+import uuid
 
+import psutil
 import pytest
 
 from features.errors import RunError, StoreError
@@ -133,6 +137,88 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
     assert len(servers) == (2 if silences == 6 else 1)
     assert all(server.stopped for server in servers)
     assert ("did not answer 6 times in a row and is restarted" in capsys.readouterr().err) == (silences == 6)
+
+
+@pytest.mark.parametrize(
+    ("end", "orderly"), [(KeyboardInterrupt(), True), (SystemExit(143), True), (RunError("it keeps ending"), False)]
+)
+def test_only_an_orderly_stop_is_recorded_and_what_ran_goes_on_once(end, orderly, state, monkeypatch, capsys):
+    asked = []
+
+    class Ending:
+        """A server that runs until `facetflow up` ends."""
+
+        url, port = UP["url"], 4200
+
+        def ended(self):
+            raise end
+
+        def wait_until_ready(self):
+            assert up_record.running()
+
+        def stop(self):
+            assert (up_record.stopped_at() is not None) == orderly, "before anything that takes a while"
+
+    def go_on(since):
+        asked.append(since)
+        return ["train_encoder 'one'"]
+
+    worker = [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(services, "_start_server", lambda *_: Ending())
+    monkeypatch.setattr(services, "_start_worker", lambda *_: subprocess.Popen(worker, start_new_session=True))
+    monkeypatch.setattr(services, "mark_dead_runs", lambda **_: [])
+    monkeypatch.setattr(services, "go_on", go_on)
+    monkeypatch.setattr(services, "_POLL", 0.0)
+    for _ in range(2):
+        with pytest.raises(type(end)):
+            services.keep_running("pool", 0, lambda _: None)
+    assert len(asked) == orderly
+    assert (
+        "train_encoder 'one' had been ended with `facetflow up`, and goes on." in capsys.readouterr().err
+    ) == orderly
+
+
+FLOW = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("in order"))
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(flush=True)
+time.sleep(60)
+"""
+
+
+def test_flows_end_in_order_although_each_has_its_own_session(monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", UP["url"])
+    worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+    environment = {**os.environ, "PREFECT__FLOW_RUN_ID": str(uuid.uuid4())}
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", FLOW],
+            env=environment,
+            start_new_session=True,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as flow,
+        subprocess.Popen(
+            [sys.executable, "-c", "input()"],
+            env=environment | {"PREFECT_API_URL": "http://127.0.0.1:4201/api"},
+            stdin=subprocess.PIPE,
+        ) as of_another_server,
+    ):
+        assert flow.stdout.readline() == "\n"
+        (started,) = psutil.Process(flow.pid).children()
+        threading.Thread(target=flow.wait, daemon=True).start()
+        monkeypatch.setattr(services, "STOP_TIMEOUT", 10.0)
+        ending = threading.Thread(target=services._end, args=[worker])
+        ending.start()
+        assert flow.wait(5) == 1
+        started.kill()
+        ending.join()
+        assert flow.stderr.read() == "in order\n"
+        assert of_another_server.poll() is None
+        of_another_server.communicate(b"\n")
+    assert worker.returncode == -signal.SIGTERM
 
 
 def test_two_commands_that_ask_at_once_do_not_take_each_other_for_up(state):

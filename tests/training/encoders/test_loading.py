@@ -46,3 +46,14 @@ def test_weights_that_do_not_fit_their_configuration_are_one_sentence(tiny_encod
     reconfigure(folder / file, **change)
     with pytest.raises(ModelError, match=rf"copied' cannot be loaded \(.*{why}.*\); delete the folder"):
         load_encoder(folder)
+
+
+def test_a_transformer_alone_is_an_encoder_of_the_mean_of_its_words(tiny_encoder, tmp_path):
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        shutil.copy(tiny_encoder / name, folder)
+    assert [type(module).__name__ for module in load_encoder(folder, device="cpu")] == ["Transformer", "Pooling"]
+    reconfigure(folder / "config.json", num_hidden_layers=4)
+    with pytest.raises(ModelError, match=r"'model\.safetensors' has weights of 3 layers"):
+        load_encoder(folder)

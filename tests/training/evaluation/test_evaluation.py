@@ -20,6 +20,7 @@ from training.evaluation import models
 from training.evaluation.comparison import compare_runs
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.suites import score_tables
+from training.run_use import is_in_use
 
 
 def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(scores, job):
@@ -254,3 +255,35 @@ def test_no_number_of_a_score_is_nan(scores):
     found = numbers(scores)
     assert len(found) > 60
     assert all(math.isfinite(number) for number in found)
+
+
+@pytest.mark.parametrize("name", ["pairs.parquet", "ratings.parquet", "metrics.json"])
+def test_an_evaluation_that_is_killed_while_it_writes_mixes_no_report(name, scores, job, tmp_path, monkeypatch):
+    again = job.model_copy(update={"output": tmp_path})
+    evaluate(again)
+    report = (tmp_path / "report.html").read_text()
+    rename = Path.replace
+
+    def killed(path, target):
+        assert is_in_use(job.encoder.parent), "gc must not take it away meanwhile"
+        if Path(target) == tmp_path / name:
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    ratings = {**job.ratings[0], "name": "theirs"}
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(again.model_copy(update={"split": "test", "ratings": (ratings,)}))
+    if name == "pairs.parquet":  # the first file: nothing of the new evaluation is there
+        assert write_report(tmp_path, job.encoder).read_text() == report
+        assert compare_runs([tmp_path], [tmp_path]).scores
+    else:
+        cut = r"pairs\.parquet' is not of the evaluation in metrics\.json: a later one was cut off .*run `facetflow"
+        with pytest.raises(InputError, match=cut):
+            write_report(tmp_path, job.encoder)
+        with pytest.raises(InputError, match=cut):
+            compare_runs([tmp_path], [tmp_path])
+    evaluate(again.model_copy(update={"split": "test", "ratings": ()}))
+    assert "test (left, right)" in write_report(tmp_path, job.encoder).read_text()
+    assert not (tmp_path / "ratings.parquet").exists(), "it is of the evaluation before"

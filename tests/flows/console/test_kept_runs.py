@@ -1,0 +1,15 @@
+"""A command keeps the run that it reads."""
+
+import click
+
+from flows.console.kept_runs import keep
+from training.run_use import is_in_use
+
+
+def test_a_run_is_kept_until_the_command_ends(tmp_path):
+    run = tmp_path / "seed-0"
+    (run / "encoder").mkdir(parents=True)
+    with click.Context(click.Command("explain")):
+        assert keep(run / "encoder") == run / "encoder"
+        assert is_in_use(run)
+    assert not is_in_use(run)
