@@ -91,9 +91,8 @@ def _show(title: str, results: Mapping[str, Sequence[tuple[Scores, Scores]]]) ->
         return
     first = next(iter(known.values()))[0]
     columns = list(first[0])
-    print(
-        f"\n{title}\n\n{'':20}" + "".join(f"{column:>16}" for column in (*columns, "mean")) + "    gain over the twin"
-    )
+    heads = "".join(f"{column:>{_width(column)}}" for column in (*columns, "mean"))
+    print(f"\n{title}\n\n{'':20}{heads}    gain over the twin")
     _row(START, [first[1]], columns)
     for name, some in known.items():
         twin = known.get(f"{name}-twin", [])
@@ -104,7 +103,14 @@ def _show(title: str, results: Mapping[str, Sequence[tuple[Scores, Scores]]]) ->
 def _row(name: str, seeds: Sequence[Scores], columns: Sequence[str], gained: str = "") -> None:
     values = [[own[column] for own in seeds] for column in columns]
     cells = [spread(some) for some in (*values, [statistics.mean(own.values()) for own in seeds])]
-    print(f"{name:20}" + "".join(f"{cell:>16}" for cell in cells) + (f"    {gained}" if gained else ""))
+    widths = [_width(column) for column in (*columns, "mean")]
+    line = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    print(f"{name:20}{line}" + (f"    {gained}" if gained else ""))
+
+
+def _width(column: str) -> int:
+    """Return the width of a column of the table, with a gap before its name."""
+    return max(16, len(column) + 2)
 
 
 def _arguments() -> argparse.Namespace:
