@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.errors import SettingsError
+from features.hints import did_you_mean
 from features.parsers.settings import (
     AmrSettings,
     DependencySettings,
@@ -214,11 +215,10 @@ class Project(BaseModel):
         for number, encoder in enumerate(self.encoders, start=1):
             unknown = encoder.unknown_facets(METRIC_NAMES) if isinstance(encoder, S3bertSettings) else []
             if unknown and not self.metrics.own:
-                close = difflib.get_close_matches(unknown[0], METRIC_NAMES, n=1)
-                hint = f"did you mean {close[0]!r}? Choose" if close else "choose"
+                choose = f"choose from {', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
                 raise ValueError(
-                    f"`encoders[{number}].facets` names {unknown[0]!r}, which is not a metric; {hint} from "
-                    f"{', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
+                    f"`encoders[{number}].facets` names {unknown[0]!r}, which is not a metric; "
+                    f"{did_you_mean(unknown[0], METRIC_NAMES, choose)}"
                 )
         return self
 
@@ -247,11 +247,9 @@ class Project(BaseModel):
     def _check_splits(self) -> Self:
         for number, encoder in enumerate(self.encoders, start=1):
             if unknown := [split for split in encoder.splits if split not in SPLITS]:
-                close = difflib.get_close_matches(unknown[0], SPLITS, n=1)
-                hint = f"did you mean {close[0]!r}? Use" if close else "use"
+                use = did_you_mean(unknown[0], SPLITS, f"use two of {', '.join(SPLITS)}")
                 raise ValueError(
-                    f"`encoders[{number}].splits` names {unknown[0]!r}, which is not a split of a store; {hint} two of "
-                    f"{', '.join(SPLITS)}"
+                    f"`encoders[{number}].splits` names {unknown[0]!r}, which is not a split of a store; {use}"
                 )
         return self
 

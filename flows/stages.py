@@ -9,7 +9,6 @@ sentences ─┬─ amr ── label_vectors ─┐
 pairs ──────────────────────────────┘
 """
 
-import difflib
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from features.corpora.dataset import GraphLayout
 from features.corpora.sources import locate
 from features.durable import file_sha256
 from features.errors import SettingsError
+from features.hints import did_you_mean
 from features.parsers import amr as amr_parsers
 from features.parsers import recipes
 from features.parsers.bank import build_bank
@@ -140,11 +140,10 @@ def _check_corpora(project: Project, store: StoreReader) -> None:
     known = sorted(names.union(*uses.pairs.values(), *uses.sentences.values()))
     for number, name in asked:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}? Name" if close else "name"
+            instead = did_you_mean(name, known, f"name some of {', '.join(known)}, or leave it out to train on all")
             raise SettingsError(
                 f"`encoders[{number}].corpora` names {name!r}, which is not a corpus of the project file or "
-                f"of the store; {hint} some of {', '.join(known)}, or leave it out to train on all."
+                f"of the store; {instead}."
             )
 
 

@@ -1,12 +1,12 @@
 """User settings of an encoder of aspects."""
 
-import difflib
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from features.errors import SettingsError
+from features.hints import did_you_mean
 from training.encoders.settings import BY_LOSS, TunedSettings, fill_in_preset
 
 Preset = Literal["laptop", "paper"]
@@ -130,11 +130,10 @@ class AspectSettings(TunedSettings):
             SettingsError: an aspect is named that no text has, or no aspects are named and there are several.
         """
         if unknown := [name for name in self.aspects if name not in known]:
-            close = difflib.get_close_matches(unknown[0], known, n=1)
-            hint = f"did you mean {close[0]!r}? There" if close else "there"
+            there_are = did_you_mean(unknown[0], known, f"there are: {', '.join(known) or 'none'}")
             raise SettingsError(
-                f"`aspects` of the encoder {self.name!r} names {unknown[0]!r}, in which no text has a label; {hint} "
-                f"are: {', '.join(known) or 'none'}."
+                f"`aspects` of the encoder {self.name!r} names {unknown[0]!r}, in which no text has a label; "
+                f"{there_are}."
             )
         if self.aspects:
             return self
