@@ -28,7 +28,7 @@ from features.parsers.embedded.loading import load_parser
 from features.parsers.embedded.parser import EmbeddedParser
 from features.parsers.label_vectors import load
 from features.parsers.settings import LabelVectorSettings
-from features.parsers.stages import embed_labels
+from features.stages.label_vectors import embed_labels
 
 CORPORA = {"sts": "STS", "sick": "SICK", "para": "MRPC"}
 FIRST = {"sts": 0, "sick": 1, "para": 1}  # the header of the source comes before, parsed like a sentence

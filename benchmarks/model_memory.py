@@ -45,8 +45,9 @@ def _run(names: list[str]) -> None:
         before = _resident()
         importlib.import_module(library)
         print(f"{library:24}{_resident() - before:+8.0f} MiB")
-    from features.parsers import amr, dependencies, sentence_encoder, stages
     from features.parsers.memory import models_of
+
+    from features.parsers import amr, dependencies, sentence_encoder, stages
     from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, SrlSettings
     from features.parsers.srl import parser as srl
 

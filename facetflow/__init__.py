@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from facetflow.searching import FoundText, TextIndex, search
     from facetflow.stores import FeatureStore, open_store
     from features.errors import FacetflowError, InputError, ModelError, RowError, SettingsError, StoreError
-    from features.stages import Reject
+    from features.stage_output import Reject
 
     __version__: str
 

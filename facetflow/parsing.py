@@ -20,7 +20,7 @@ from features.parsers.settings import AmrSettings, DependencySettings, SrlSettin
 from features.parsers.srl.frames import Frame, Span
 from features.parsers.srl.parser import SrlParse
 from features.parsers.texts import Stage, number_sentences, parse_lines
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import RejectCode
 
 __all__ = ["DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"]
@@ -74,7 +74,7 @@ def parse_amr(texts: str | Texts, *, model: str = "embedded", device: str = "aut
         SettingsError: there is no such device.
     """
     from features.parsers.amr import load
-    from features.parsers.stages import parse_amr as stage
+    from features.stages.amr import parse_amr as stage
 
     backend = "embedded" if is_embedded(model) else "amrlib"
     settings = AmrSettings.model_validate({"backend": backend, "model": model, "device": check_device(device)})
@@ -110,7 +110,7 @@ def parse_srl(
         SettingsError: there is no such device.
     """
     from features.parsers.srl.parser import load
-    from features.parsers.stages import parse_srl as stage
+    from features.stages.srl import parse_srl as stage
 
     settings = SrlSettings(model=model, device=check_device(device))
 
@@ -142,7 +142,7 @@ def parse_dependencies(
         RowError: a single sentence has no parse; `error.code` says why.
     """
     from features.parsers.dependencies import load
-    from features.parsers.stages import parse_dependencies as stage
+    from features.stages.dependencies import parse_dependencies as stage
 
     settings = DependencySettings(model=model)
 

@@ -6,9 +6,9 @@ import polars as pl
 
 from facetflow.names import near
 from features.errors import StoreError
-from features.schemas import TABLES
 from features.store.releases import Release
 from features.store.store import Store
+from features.store.tables import TABLES
 
 __all__ = ["FeatureStore", "open_store"]
 
@@ -16,7 +16,9 @@ __all__ = ["FeatureStore", "open_store"]
 class FeatureStore:
     """A feature store at one release, opened by `open_store`; later builds do not change what it reads.
 
-    Each table is a lazy frame: `store.pairs.filter(…).collect()` reads only the columns and rows that it needs.
+    Each table is an attribute, a lazy frame: `store.pairs.filter(…).collect()` reads only the columns and rows that it
+    needs. `sentences`, `pairs` and `labels` come from the corpora, `rejects` are rows that a stage could not process,
+    and each stage has the table of its name (`features.stages`).
 
     Args:
         store: the store.
@@ -68,55 +70,13 @@ class FeatureStore:
             raise StoreError(f"release {self._release.number} has no table {name!r}; {near(name, self.tables)}")
         return self._store.scan(name, self._release.versions[name])
 
-    @property
-    def sentences(self) -> pl.LazyFrame:
-        """Each sentence once: `sentence_id`, `text`."""
-        return self.table("sentences")
+    def __getattr__(self, name: str) -> pl.LazyFrame:
+        if name not in TABLES:
+            raise AttributeError(f"a feature store has no {name!r}; {near(name, TABLES)}")
+        return self.table(name)
 
-    @property
-    def pairs(self) -> pl.LazyFrame:
-        """Pairs: `pair_id`, `corpus`, `split`, `kind`, `sentence_a`, `sentence_b` (ids), `score`, `label` and more."""
-        return self.table("pairs")
-
-    @property
-    def labels(self) -> pl.LazyFrame:
-        """Labels of texts: `label_id`, `corpus`, `split`, `sentence_id`, `aspect`, `label`."""
-        return self.table("labels")
-
-    @property
-    def amr(self) -> pl.LazyFrame:
-        """AMR graphs: `sentence_id`, `penman`, `parser`, and the graph as lists."""
-        return self.table("amr")
-
-    @property
-    def dependencies(self) -> pl.LazyFrame:
-        """Dependency trees: `sentence_id`, `parser`, `tokens`, `lemmas`, `tags`, `starts`, `heads`, `relations`."""
-        return self.table("dependencies")
-
-    @property
-    def srl(self) -> pl.LazyFrame:
-        """Semantic roles: `sentence_id`, `parser`, `words`, `predicates`, and the spans as lists."""
-        return self.table("srl")
-
-    @property
-    def embeddings(self) -> pl.LazyFrame:
-        """Embeddings by the teacher: `sentence_id`, `vector`."""
-        return self.table("embeddings")
-
-    @property
-    def label_vectors(self) -> pl.LazyFrame:
-        """Vectors of the words of the graphs' labels: `label`, `vector`; a word occurs once per shard that has it."""
-        return self.table("label_vectors")
-
-    @property
-    def metrics(self) -> pl.LazyFrame:
-        """Measured pairs: `pair_id`, the fifteen metrics, `<name>_optimal`, and the project's own metrics."""
-        return self.table("metrics")
-
-    @property
-    def rejects(self) -> pl.LazyFrame:
-        """What a stage could not process: `entity_id`, `code`, `message`, `stage`."""
-        return self.table("rejects")
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.tables]
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{name} {count:,}" for name, count in self._release.rows.items())

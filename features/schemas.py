@@ -1,11 +1,4 @@
-"""The tables of the store: their columns, and what one row is.
-
-Every table is partitioned by `shard` and `fingerprint`; `rejects` by `stage` as well. Partition values live in the
-Delta log, so what is committed is known without opening a file.
-"""
-
-from collections.abc import Mapping
-from types import MappingProxyType
+"""What one row of each table is: its columns. `features.store.tables` has the tables themselves."""
 
 import polars as pl
 
@@ -32,7 +25,7 @@ METRIC_NAMES: tuple[str, ...] = (
     "root",
     "quantifiers",
 )
-"""The fifteen AMR metrics, in the order of their columns and of the facets of S3BERT."""
+"""The AMR metrics, in the order of their columns and of the facets of S3BERT."""
 
 ALIGNED_METRICS: tuple[str, ...] = ("smatch", "unlabeled", "coreference", "srl")
 """Metrics computed from an alignment; each has a column `<name>_optimal`: True where the optimum is proven."""
@@ -122,21 +115,5 @@ METRICS: Columns = {
 }
 """One measured pair; one more column for each of the project's own metrics (`features.metrics.own`)."""
 
-FURTHER_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType({"metrics": pl.Float64})
-"""Tables that may gain columns, and the type of these: a project's own metrics."""
-
 REJECTS: Columns = {"entity_id": pl.String, "code": pl.String, "message": pl.String}
 """An entity that a stage could not process. `stage`, `shard` and `fingerprint` are partition values."""
-
-TABLES: dict[str, Columns] = {
-    "sentences": SENTENCES,
-    "pairs": PAIRS,
-    "labels": LABELS,
-    "amr": AMR,
-    "dependencies": DEPENDENCIES,
-    "srl": SRL,
-    "embeddings": EMBEDDINGS,
-    "label_vectors": LABEL_VECTORS,
-    "metrics": METRICS,
-    "rejects": REJECTS,
-}

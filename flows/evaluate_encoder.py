@@ -9,6 +9,7 @@ from prefect.runtime import deployment
 
 from features.errors import FacetflowError, PartlyDoneError, RunError, StoreError
 from features.metrics.own_files import load_files, read_metric_file
+from features.stages.metrics import METRIC_STAGE
 from features.store.store import Store
 from flows import project
 from flows.pages.run_artifacts import show_evaluation
@@ -140,7 +141,7 @@ def own_docstrings(settings: project.Project) -> dict[str, str]:
     The values of the metrics are in the release: an evaluation does not run them.
     """
     try:
-        own = load_files(read_metric_file(file) for file in settings.metrics.own)
+        own = load_files(read_metric_file(file) for file in settings.section(METRIC_STAGE).own)
     except FacetflowError:
         return {}
     return {metric.name: metric.summary for metric in own}

@@ -12,19 +12,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.errors import SettingsError
 from features.hints import did_you_mean
-from features.parsers.settings import (
-    AmrSettings,
-    DependencySettings,
-    EmbeddingSettings,
-    LabelVectorSettings,
-    SrlSettings,
-)
 from features.schemas import METRIC_NAMES
+from features.stages.amr import AMR_STAGE
+from features.stages.metrics import METRIC_STAGE
+from features.stages.registry import STAGES
+from features.stages.stage import SettingsT, Stage
 from features.types import SPLITS
 from flows.project_errors import not_found, not_text, not_toml, of_version_before, wrong_settings
 from training.encoders.s3bert.settings import S3bertSettings
@@ -40,21 +46,6 @@ else:
     # A union of one type is that type, and pydantic refuses to discriminate it.
     if len(KINDS) > 1:
         AnyEncoder = Annotated[AnyEncoder, Field(discriminator="kind")]
-
-
-class MetricSettings(BaseModel):
-    """What is measured on pairs.
-
-    Args:
-        enabled: None measures the pairs that an encoder reads; True all pairs; False none, and makes no label vectors,
-            which only metrics need.
-        own: Python files with the project's own metrics (docs/own_metrics.md).
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    enabled: bool | None = None
-    own: tuple[Path, ...] = ()
 
 
 class LimitSettings(BaseModel):
@@ -123,8 +114,8 @@ class ClusterSettings(BaseModel):
     memory_limit: str | None = Field(default=None, pattern=r"(?i)^\d+(\.\d+)?\s*[kmgt]?i?b$")
 
 
-class Project(BaseModel):
-    """A whole project file.
+class _Head(BaseModel):
+    """The top of a project file.
 
     Args:
         name: name of the project.
@@ -133,12 +124,40 @@ class Project(BaseModel):
         corpora: where pairs of sentences come from.
         leakage: what to do with training pairs that have a sentence of an evaluation set.
         ingest: size of shards.
-        amr: where graphs come from.
-        dependencies: the dependency parser.
-        srl: the tagger of semantic roles.
-        embeddings: the teacher.
-        label_vectors: vectors of the words in labels.
-        metrics: what is measured.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[\w.-]+$")
+    store: Path = Path("store")
+    runs: Path = Path("runs")
+    corpora: tuple[CorpusSettings, ...] = Field(min_length=1)
+    leakage: LeakageSettings = LeakageSettings()
+    ingest: IngestSettings = IngestSettings()
+
+
+if TYPE_CHECKING:
+    _Sections = _Head
+else:
+    _Sections = create_model(
+        "_Sections",
+        __base__=_Head,
+        __doc__="\n".join(
+            [
+                "The sections of the stages.",
+                "",
+                "Args:",
+                *(f"    {name}: {stage.about}" for name, stage in STAGES.items()),
+            ]
+        ),
+        **{name: (stage.settings, stage.settings()) for name, stage in STAGES.items()},
+    )
+
+
+class Project(_Sections):
+    """A whole project file.
+
+    Args:
         limits: when nothing is published.
         retention: what builds delete at their end.
         cluster: where shards are made.
@@ -150,20 +169,6 @@ class Project(BaseModel):
         promotion: when a new encoder replaces the current one.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(pattern=r"^[\w.-]+$")
-    store: Path = Path("store")
-    runs: Path = Path("runs")
-    corpora: tuple[CorpusSettings, ...] = Field(min_length=1)
-    leakage: LeakageSettings = LeakageSettings()
-    ingest: IngestSettings = IngestSettings()
-    amr: AmrSettings = AmrSettings()
-    dependencies: DependencySettings = DependencySettings()
-    srl: SrlSettings = SrlSettings()
-    embeddings: EmbeddingSettings = EmbeddingSettings()
-    label_vectors: LabelVectorSettings = LabelVectorSettings()
-    metrics: MetricSettings = MetricSettings()
     limits: LimitSettings = LimitSettings()
     retention: RetentionSettings = RetentionSettings()
     cluster: ClusterSettings = ClusterSettings()
@@ -177,12 +182,12 @@ class Project(BaseModel):
     def _graphs_of_corpora_are_taken(cls, given: Any) -> Any:
         """Use the graphs of corpora that are graphs themselves, unless another backend is requested."""
         corpora = given.get("corpora") if isinstance(given, dict) else None
-        amr = given.get("amr", {}) if isinstance(given, dict) else None
+        amr = given.get(AMR_STAGE.name, {}) if isinstance(given, dict) else None
         has_graphs = isinstance(corpora, Sequence) and any(
             isinstance(corpus, dict) and corpus.get("dataset") == "penman" for corpus in corpora
         )
         if has_graphs and isinstance(amr, dict) and "backend" not in amr:
-            return {**given, "amr": {"backend": "penman", **amr}}
+            return {**given, AMR_STAGE.name: {"backend": "penman", **amr}}
         return given
 
     @field_validator("store", "runs", mode="before")
@@ -214,7 +219,7 @@ class Project(BaseModel):
         # The names of the project's own metrics are only known once their files have been run.
         for number, encoder in enumerate(self.encoders, start=1):
             unknown = encoder.unknown_facets(METRIC_NAMES) if isinstance(encoder, S3bertSettings) else []
-            if unknown and not self.metrics.own:
+            if unknown and not self.section(METRIC_STAGE).own:
                 choose = f"choose from {', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
                 raise ValueError(
                     f"`encoders[{number}].facets` names {unknown[0]!r}, which is not a metric; "
@@ -274,6 +279,11 @@ class Project(BaseModel):
         return self
 
     _base: Path = PrivateAttr(default_factory=Path)
+
+    def section(self, stage: Stage[SettingsT]) -> SettingsT:
+        """Return the settings of a stage."""
+        settings: SettingsT = getattr(self, stage.name)
+        return settings
 
     @property
     def base(self) -> Path:
@@ -345,30 +355,26 @@ def load(path: Path) -> Project:
 
 
 def _with_absolute_paths(project: Project, base: Path) -> Project:
-    """Return the project with its folders and the parsers' files resolved; corpora get the base with each call."""
-    amr = project.amr.model_copy(update={"graphs": tuple(str(_resolve(base, graphs)) for graphs in project.amr.graphs)})
-    vectors = project.label_vectors
-    if vectors.file is not None:
-        vectors = vectors.model_copy(update={"file": _resolve(base, vectors.file)})
-    own = tuple(_resolve(base, file) for file in project.metrics.own)
-    certificates = {name: getattr(project.cluster, name) for name in ("tls_ca", "tls_cert", "tls_key")}
-    resolved_certificates = {name: _resolve(base, file) for name, file in certificates.items() if file is not None}
-    update: dict[str, Any] = {
-        "store": _resolve(base, project.store),
-        "runs": _resolve(base, project.runs),
-        "amr": amr,
-        "label_vectors": vectors,
-        "metrics": project.metrics.model_copy(update={"own": own}),
-        "cluster": project.cluster.model_copy(update=resolved_certificates),
-    }
-    for section in ("amr", "dependencies", "srl", "embeddings", "label_vectors"):
-        settings = update.get(section, getattr(project, section))
-        # A model is a known name, a folder or an archive; workers run elsewhere, so a path must be absolute.
-        if _resolve(base, settings.model).exists():
-            update[section] = settings.model_copy(update={"model": str(_resolve(base, settings.model))})
+    """Return the project with its folders and the files of its sections resolved; corpora get the base themselves."""
+    update: dict[str, Any] = {name: _resolve(base, getattr(project, name)) for name in ("store", "runs")}
+    for name in ("cluster", *STAGES):
+        update[name] = _with_files(getattr(project, name), base)
     resolved = project.model_copy(update=update)
     resolved._base = base
     return resolved
+
+
+def _with_files(section: SettingsT, base: Path) -> SettingsT:
+    """Return a section with its paths resolved, and its model if that is a path: workers run elsewhere."""
+    update: dict[str, Any] = {}
+    for name, value in section:
+        if isinstance(value, Path):
+            update[name] = _resolve(base, value)
+        elif isinstance(value, tuple):
+            update[name] = tuple(_resolve(base, each) if isinstance(each, Path) else each for each in value)
+        elif name == "model" and _resolve(base, value).exists():
+            update[name] = str(_resolve(base, value))
+    return section.model_copy(update=update)
 
 
 def _resolve(base: Path, path: Path | str) -> Path:

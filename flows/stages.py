@@ -1,19 +1,12 @@
-"""The stages of a build that the project file asks for: what each reads, its recipe, its settings, its scope.
+"""The stages of a build that the project file asks for, with the recipes that its settings give them.
 
-The stages follow from what is wanted (`flows.wanted`).
-
-sentences ─┬─ amr ── label_vectors ─┐
-           ├─ dependencies          ├─ metrics
-           ├─ srl                   │
-           └─ embeddings            │
-pairs ──────────────────────────────┘
+The stages follow from what is wanted (`flows.wanted`); `features.stages` says what each is.
 """
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 from pydantic import BaseModel
@@ -23,25 +16,23 @@ from features.corpora.sources import locate
 from features.durable import file_sha256
 from features.errors import SettingsError
 from features.hints import did_you_mean
-from features.parsers import amr as amr_parsers
-from features.parsers import recipes
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings
+from features.stages.amr import AMR_STAGE
+from features.stages.recipe import Recipe
+from features.stages.registry import STAGES
+from features.stages.stage import Outside
 from features.store import folder
-from features.store.fingerprints import Recipe
 from features.store.reader import StoreReader
-from features.store.scope import Reading, Wanted, scope
-from features.store.stage import Stage
+from features.store.scope import Wanted, scope
+from features.store.stage import PlannedStage
 from features.store.uses import uses_of
 from features.types import Shard
 from flows.project import Project
-from flows.wanted import stages_of, wanted_of
+from flows.wanted import stages_of, switched_off, wanted_of
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.judged import check_labels
 from training.encoders.settings import JudgedSettings
-
-if TYPE_CHECKING:  # compiled metrics are slow to import
-    from features.metrics.own_files import OwnMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +41,12 @@ class Chain:
 
     Args:
         stages: the stages, in an order in which they can be made.
-        settings: stage → settings that its task gets besides the shard; None for a stage without settings.
+        settings: stage → prepared settings, which travel to workers.
         wanted: what is read; the scope of each stage follows from it.
     """
 
-    stages: tuple[Stage, ...]
-    settings: Mapping[str, BaseModel | None]
+    stages: tuple[PlannedStage, ...]
+    settings: Mapping[str, BaseModel]
     wanted: tuple[Wanted, ...]
 
     def recipes(self) -> dict[str, Recipe]:
@@ -64,9 +55,7 @@ class Chain:
 
     def device(self, stage: str) -> str:
         """Return the device that the user set for a stage: `auto`, `cpu`, `cuda`; `cpu` if the stage has no choice."""
-        settings = self.settings[stage]
-        looks_up = getattr(settings, "backend", None) in {"penman", "glove"}
-        return "cpu" if looks_up else str(getattr(settings, "device", "cpu"))
+        return STAGES[stage].device(self.settings[stage])
 
 
 def chain(project: Project, store: StoreReader, *, index_folder: Path | None = None) -> Chain:
@@ -89,28 +78,25 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
     _check_corpora(project, store)
     _check_aspects(project, store)
     _check_labels(project, store)
-    own = own_metrics(project)
-    names = stages_of(project, wanted, _tables_of(own))
-    stages: list[Stage] = []
-    settings: dict[str, BaseModel | None] = {}
-    for name, (over, needs) in names.items():
-        match name:
-            case "amr":
-                settings[name] = amr = _with_bank(project, store, index_folder)
-                stages.append(_amr(amr, store))
-                continue
-            case "dependencies":
-                settings[name], recipe = project.dependencies, recipes.dependency_recipe(project.dependencies)
-            case "srl":
-                settings[name], recipe = project.srl, recipes.srl_recipe(project.srl)
-            case "embeddings":
-                settings[name], recipe = project.embeddings, recipes.embedding_recipe(project.embeddings)
-            case "label_vectors":
-                settings[name], recipe = project.label_vectors, recipes.label_vector_recipe(project.label_vectors)
-            case _:
-                settings[name], recipe = own, _metric_recipe(own)
-        stages.append(Stage(name, over, needs, recipe))
-    return Chain(tuple(stages), settings, wanted)
+    prepared = _prepared(project)
+    stages = []
+    for reading in stages_of(project, wanted, _reads_also(prepared)):
+        stage = STAGES[reading.name]
+        if stage is AMR_STAGE:
+            prepared[stage.name] = _with_bank(project, store, index_folder)
+        settings = prepared[stage.name]
+        outside = stage.outside(settings)
+        stages.append(
+            PlannedStage(
+                reading.name,
+                reading.over,
+                reading.needs,
+                stage.recipe(settings),
+                extra={} if outside is None else _digests(outside, store),
+                extra_name="files" if outside is None else outside.name,
+            )
+        )
+    return Chain(tuple(stages), {stage.name: prepared[stage.name] for stage in stages}, wanted)
 
 
 def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[Shard]]:
@@ -121,9 +107,17 @@ def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[S
         SettingsError: a stage needs one that is switched off.
     """
     wanted = wanted_of(project)
-    further = _tables_of(own_metrics(project)) if project.metrics.own else ()
-    stages = [Reading(name, over, needs) for name, (over, needs) in stages_of(project, wanted, further).items()]
-    return scope(stages, wanted, uses_of(store))
+    return scope(stages_of(project, wanted, _reads_also(_prepared(project))), wanted, uses_of(store))
+
+
+def _prepared(project: Project) -> dict[str, BaseModel]:
+    """Return the settings of the stages that are not switched off."""
+    off = switched_off(project)
+    return {name: stage.prepare(project.section(stage)) for name, stage in STAGES.items() if name not in off}
+
+
+def _reads_also(prepared: Mapping[str, BaseModel]) -> dict[str, tuple[str, ...]]:
+    return {name: STAGES[name].reads_also(settings) for name, settings in prepared.items()}
 
 
 def _check_corpora(project: Project, store: StoreReader) -> None:
@@ -177,45 +171,9 @@ def _check_labels(project: Project, store: StoreReader) -> None:
             check_labels(encoder.labels, sorted(set(of_train["label"])), encoder)
 
 
-def own_metrics(project: Project) -> "OwnMetrics | None":
-    """Return the project's own metrics; None if nothing is measured.
-
-    Raises:
-        InputError: a file of metrics cannot be read.
-    """
-    if project.metrics.enabled is False:
-        return None
-    # Imported here, because compiled metrics are slow to import and other commands need the chain too.
-    from features.metrics.own_files import OwnMetrics, read_metric_file
-
-    return OwnMetrics(files=tuple(read_metric_file(file) for file in project.metrics.own))
-
-
-def _tables_of(own: "OwnMetrics | None") -> tuple[str, ...]:
-    """Return the tables other than `amr` that a project's own metrics read.
-
-    Raises:
-        InputError: a file of metrics cannot be run.
-    """
-    if own is None or not own.files:
-        return ()
-    from features.metrics.items import TABLES
-
-    return tuple(sorted({TABLES[metric.reads] for metric in own.load()} - {"amr"}))
-
-
-def _metric_recipe(own: "OwnMetrics | None") -> Recipe:
-    from features.metrics import ALGORITHM_VERSION
-
-    metrics = own.load() if own is not None else ()
-    # Empty without own metrics, so that the recipe stays what it was before they existed.
-    parameters = {"own": {metric.name: metric.digest for metric in metrics}} if metrics else {}
-    return Recipe("metrics", parameters, ALGORITHM_VERSION)
-
-
 def graph_files(project: Project) -> list[Path]:
     """Return the PENMAN files of a project: those of [amr], then those of corpora that are graphs themselves."""
-    files = [Path(name) for name in project.amr.graphs]
+    files = list(project.section(AMR_STAGE).graphs)
     for corpus in project.corpora:
         if isinstance(corpus.record.layouts[0], GraphLayout):
             for source in locate(corpus.record, corpus.files, project.base, corpus.files_key):
@@ -223,23 +181,20 @@ def graph_files(project: Project) -> list[Path]:
     return list(dict.fromkeys(files))
 
 
-def _amr(settings: AmrSettings, store: StoreReader) -> Stage:
-    recipe = recipes.amr_recipe(settings)
-    if settings.backend != "penman":
-        return Stage("amr", "sentences", ("sentences",), recipe)
-    parser = amr_parsers.load(settings)
+def _digests(outside: Outside, store: StoreReader) -> dict[Shard, str]:
+    """Return sentence shard → digest of what its rows depend on besides recipe and tables."""
     ids = store.read("sentences", columns=["sentence_id"], with_shard=True)
-    digests = {
-        Shard(str(shard)): parser.shard_digest(rows["sentence_id"].to_list())
+    return {
+        Shard(str(shard)): outside.digest(rows["sentence_id"].to_list())
         for (shard,), rows in ids.group_by("shard", maintain_order=True)
     }
-    return Stage("amr", "sentences", ("sentences",), recipe, extra=digests, extra_name="graph files")
 
 
 def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) -> AmrSettings:
     """Return the settings of the AMR stage with the index of the graph files, created if missing."""
-    if project.amr.backend != "penman":
-        return project.amr
+    settings = project.section(AMR_STAGE)
+    if settings.backend != "penman":
+        return settings
     files = graph_files(project)
     content = hashlib.blake2b(digest_size=6)
     for file in files:
@@ -253,4 +208,4 @@ def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) 
         for other in bank.parent.glob("*.arrow") if index_folder is None else ():
             if other != bank:
                 other.unlink(missing_ok=True)
-    return project.amr.model_copy(update={"bank": bank})
+    return settings.model_copy(update={"bank": bank})

@@ -2,74 +2,68 @@
 
 An encoder wants the tables that its training reads, for the corpora that it is trained on. `enabled = true` in the
 section of a stage requests its table for all corpora, for other readers of the store; `enabled = false` switches the
-stage off.
+stage off, and with it what only it would read.
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Literal
 
 from features.errors import SettingsError
-from features.store.scope import Wanted
+from features.stages.registry import STAGES
+from features.store.scope import Reading, Wanted
 from flows.project import Project
 from training.kinds import tables_of
-
-Over = Literal["sentences", "pairs"]
-
-_STAGES: Mapping[str, tuple[Over, tuple[str, ...]]] = MappingProxyType(
-    {
-        "amr": ("sentences", ("sentences",)),
-        "dependencies": ("sentences", ("sentences",)),
-        "srl": ("sentences", ("sentences",)),
-        "embeddings": ("sentences", ("sentences",)),
-        "label_vectors": ("sentences", ("amr",)),
-        "metrics": ("pairs", ("pairs", "amr", "label_vectors")),
-    }
-)
-"""Stage → the table whose shards it follows and the tables it reads, in an order in which they can be made."""
 
 
 def wanted_of(project: Project) -> tuple[Wanted, ...]:
     """Return what is read of a project's store: by its encoders, and by others if the project file says so."""
     read = tuple(Wanted(tables_of(encoder), encoder.corpora) for encoder in project.encoders)
-    forced = tuple(name for name in _STAGES if _switch(project, name) is True)
+    forced = tuple(name for name in STAGES if _switch(project, name) is True)
     return (*read, *([Wanted(forced)] if forced else []))
 
 
 def stages_of(
-    project: Project, wanted: Sequence[Wanted], further: tuple[str, ...] = ()
-) -> dict[str, tuple[Over, tuple[str, ...]]]:
-    """Return the stages of a build, those wanted and not switched off, with the tables that they read.
+    project: Project, wanted: Sequence[Wanted], reads_also: Mapping[str, tuple[str, ...]] | None = None
+) -> list[Reading]:
+    """Return the stages of a build: those wanted and not switched off, with the tables that they read.
 
     Args:
         project: the project file, which may switch stages off.
         wanted: what is read.
-        further: tables other than `amr` that the project's own metrics read.
+        reads_also: stage → tables that it reads only with the settings of this project.
 
     Returns:
-        Stage → the table whose shards it follows and the tables it reads, in an order in which they can be made.
+        The stages, in an order in which they can be made.
 
     Raises:
         SettingsError: a stage needs one that is switched off.
     """
-    off = {name for name in _STAGES if _switch(project, name) is False}
-    if "metrics" in off:
-        off.add("label_vectors")
-    found: dict[str, tuple[Over, tuple[str, ...]]] = {}
+    off = switched_off(project)
     needed = {table for one in wanted for table in one.tables} - off
-    for name, (over, needs) in reversed([*_STAGES.items()]):
-        if name in needed:
-            reads = (*needs, *further) if name == "metrics" else needs
-            if lacking := [need for need in reads if need in off]:
-                raise SettingsError(
-                    f"[{name}] reads {lacking[0]!r}, which the project file switches off: remove `enabled = false` "
-                    f"from [{lacking[0]}], or set it in [{name}] too."
-                )
-            needed |= set(reads)
-            found[name] = (over, reads)
-    return dict(reversed([*found.items()]))
+    stages: list[Reading] = []
+    for stage in reversed([*STAGES.values()]):
+        if stage.name not in needed:
+            continue
+        reads = (*stage.reads, *(reads_also or {}).get(stage.name, ()))
+        if lacking := [table for table in reads if table in off]:
+            raise SettingsError(
+                f"[{stage.name}] reads {lacking[0]!r}, which the project file switches off: remove `enabled = false` "
+                f"from [{lacking[0]}], or set it in [{stage.name}] too."
+            )
+        needed |= set(reads)
+        stages.append(Reading(stage.name, stage.over, reads))
+    return stages[::-1]
+
+
+def switched_off(project: Project) -> frozenset[str]:
+    """Return the stages that a project file switches off, and those without a switch that only these read."""
+    off = {name for name in STAGES if _switch(project, name) is False}
+    for name, stage in reversed([*STAGES.items()]):
+        readers = {other.name for other in STAGES.values() if name in other.reads}
+        if not stage.has_switch and readers and readers <= off:
+            off.add(name)
+    return frozenset(off)
 
 
 def _switch(project: Project, stage: str) -> bool | None:
     """Return a stage's switch in the project file: True forces it on, False off, None leaves it to the encoders."""
-    return getattr(getattr(project, stage), "enabled", None)
+    return getattr(project.section(STAGES[stage]), "enabled", None)

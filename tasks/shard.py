@@ -1,36 +1,28 @@
-"""What every task does around its stage: read the pinned input, compute, write, return a receipt.
+"""The one task of a build: read the pinned input of a shard, let its stage make it, write, return a receipt.
 
 ShardJob ──> committed and intact? ── yes ──> None
                 │ no
-                └──> read ──> stage function ──> write_shard ──> Receipt
-                                    └── on_rows ──> the progress of the build
+                └──> read ──> Stage.make ──> write_shard ──> Receipt
+                                  └── on_rows ──> the progress of the build
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
+from prefect import task
 from prefect.cache_policies import NO_CACHE
+from pydantic import BaseModel
 
-from features.rows import OnRows
-from features.stages import StageOutput
+from features.stages.registry import STAGES
 from features.store.receipts import Receipt
 from features.store.store import Store
 from features.types import Fingerprint, Shard
 from tasks.reporting import reporter
-
-TASK: dict[str, Any] = {
-    # The commit of the table is the source of truth; a result kept by Prefect would be a second one.
-    "persist_result": False,
-    "cache_policy": NO_CACHE,
-    "task_run_name": "{job.stage} {job.shard}",
-}
-"""How every task is declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +73,14 @@ A worker of a local cluster has one thread; a worker started elsewhere may have 
 """
 
 
-def make_shard(job: ShardJob, compute: Callable[[Inputs, OnRows], tuple[StageOutput, int | None]]) -> Receipt | None:
-    """Make one shard; a process makes one at a time.
+# The commit of the table is the source of truth; a result kept by Prefect would be a second one.
+@task(persist_result=False, cache_policy=NO_CACHE, task_run_name="{job.stage} {job.shard}")
+def make_shard(job: ShardJob, settings: BaseModel) -> Receipt | None:
+    """Make one shard; a process makes one at a time, and loads a model once.
 
     Args:
         job: what to make.
-        compute: function that reads the inputs, loads a model, and returns rows and rejects, plus the number of input
-            rows if each must appear in the output; it reports the number of rows done to its second argument.
+        settings: prepared settings of the stage.
 
     Returns:
         The receipt, or None if the shard is already committed and its files are intact: after the death of a worker,
@@ -104,7 +97,9 @@ def make_shard(job: ShardJob, compute: Callable[[Inputs, OnRows], tuple[StageOut
         if committed is not None and committed.fingerprint == job.fingerprint and store.is_whole(job.stage, job.shard):
             _log.info("%s %s: is committed already", job.stage, job.shard)
             return None
-        output, expected = compute(Inputs(store, job), on_rows)
+        stage = STAGES[job.stage]
+        output = stage.make(Inputs(store, job), settings, on_rows)
+        expected = store.committed(stage.over, job.versions.get(stage.over))[job.shard].rows if stage.complete else None
         seconds = time.perf_counter() - started
         receipt = store.write_shard(job.stage, job.shard, job.fingerprint, output, expected=expected, seconds=seconds)
         _log.info("%s %s: %d rows, %d rejected, %.1f s", job.stage, job.shard, receipt.rows, receipt.rejects, seconds)

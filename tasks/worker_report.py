@@ -17,11 +17,6 @@ from uuid import uuid4
 
 from distributed import Worker
 
-TASKS = tuple(
-    f"tasks.{name}"
-    for name in ("embed_labels", "embed_sentences", "measure_pairs", "parse_amr", "parse_dependencies", "parse_srl")
-)
-
 
 async def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worker: Worker) -> dict[str, Any]:
     """Return what a build needs to know about a worker, as plain values; called by `Client.run`.
@@ -72,8 +67,7 @@ async def import_tasks() -> None:
 
 
 def _import_tasks() -> None:
-    for module in TASKS:
-        importlib.import_module(module)
+    importlib.import_module("tasks.shard")
 
 
 @cache

@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from features.schemas import METRIC_NAMES, TABLES
+from features.schemas import METRIC_NAMES
+from features.store.tables import TABLES
 from features.types import RejectCode
 from flows.command_line import COMMANDS, cli
 from flows.console.examples import EXAMPLES

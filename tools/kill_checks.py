@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kill_scene import Report, Scene
 
-from features.schemas import TABLES
 from features.store.store import Store
+from features.store.tables import TABLES
 
 
 def check(scene: Scene, reference: Scene, report: Report) -> None:

@@ -17,6 +17,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
 from features.errors import InputError, SettingsError
+from features.stages.dependencies import DEPENDENCY_STAGE
 from training.data.exports import read_words
 from training.data.frames import Frames
 from training.data.labelled_pairs import LabelledPairs
@@ -157,7 +158,7 @@ class Source(BaseModel):
 
         store = Store.open(self.store)
         pinned = store.release(self.release)
-        return (pinned.recipe("dependencies").weights or "") if "dependencies" in pinned.recipes else ""
+        return (pinned.recipe(DEPENDENCY_STAGE.name).weights or "") if DEPENDENCY_STAGE.name in pinned.recipes else ""
 
     def read_frames(self, texts: Sequence[str] | None) -> Frames:
         """Return the semantic roles of those sentences that have any.

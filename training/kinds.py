@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from features.errors import InputError, SettingsError
+from features.stages.dependencies import DEPENDENCY_STAGE
+from features.stages.embeddings import EMBEDDING_STAGE
+from features.stages.metrics import METRIC_STAGE
+from features.stages.srl import SRL_STAGE
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.pas.settings import PasSettings
 from training.encoders.rgcn.settings import RgcnSettings
@@ -45,7 +49,7 @@ KINDS: Mapping[str, Kind] = {
     "s3bert": Kind(
         settings=S3bertSettings,
         module="training.encoders.s3bert.train",
-        tables=("sentences", "pairs", "metrics", "embeddings"),
+        tables=("sentences", "pairs", METRIC_STAGE.name, EMBEDDING_STAGE.name),
         suites=("facets", "predictors"),
     ),
     "aspect": Kind(
@@ -56,14 +60,14 @@ KINDS: Mapping[str, Kind] = {
     "rgcn": Kind(
         settings=RgcnSettings,
         module="training.encoders.rgcn.train",
-        tables=("sentences", "pairs", "dependencies"),
+        tables=("sentences", "pairs", DEPENDENCY_STAGE.name),
         suites=("labels",),
         classifies={"objective": "softmax"},
     ),
     "pas": Kind(
         settings=PasSettings,
         module="training.encoders.pas.train",
-        tables=("sentences", "pairs", "srl"),
+        tables=("sentences", "pairs", SRL_STAGE.name),
         suites=("labels",),
         classifies={},
     ),

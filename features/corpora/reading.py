@@ -25,7 +25,7 @@ from features.corpora.tables import TableRow, fitting_layout, read_rows
 from features.corpora.texts import LabelledText, read_texts
 from features.errors import InputError, RowError
 from features.files import open_text
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import RejectCode, Split
 
 NO_TEXT = "no text"

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import PairKind, Split
 
 

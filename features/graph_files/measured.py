@@ -117,7 +117,7 @@ def _measure(
     pairs: Sequence[BlockPair], words: WordVectors, own: Sequence[OwnMetric]
 ) -> tuple[pl.DataFrame, _Failures]:
     """Return the rows of some pairs, and the failures of own metrics."""
-    from features.parsers.stages import embed_labels
+    from features.stages.label_vectors import embed_labels
 
     amr = encode_decoded(
         (

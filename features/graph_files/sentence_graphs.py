@@ -15,7 +15,9 @@ from features.metrics.items import items_of
 from features.metrics.label_vectors import LabelVectors, words_of
 from features.parsers.settings import AmrSettings, LabelVectorSettings
 from features.sentences import sentence_id
-from features.stages import Reject
+from features.stage_output import Reject
+from features.stages.amr import AMR_STAGE
+from features.stages.label_vectors import LABEL_VECTOR_STAGE
 
 Graphs = dict[str, AmrGraph]
 """Text → graph, for texts that have one."""
@@ -55,13 +57,13 @@ class StoredGraphs:
 
     def find(self, texts: Sequence[str]) -> Graphs:
         """Return the graphs of those texts that have one; none when the release has no graphs."""
-        rows = self._rows("amr", "sentence_id", [sentence_id(text) for text in texts])
+        rows = self._rows(AMR_STAGE.name, "sentence_id", [sentence_id(text) for text in texts])
         items = {} if rows is None else items_of("graphs", rows)
         return {text: items[identity] for text in texts if (identity := sentence_id(text)) in items}
 
     def vectors(self, graphs: Iterable[AmrGraph]) -> LabelVectors | None:
         """Return the vectors of the words in the labels of some graphs; None when the release has none."""
-        rows = self._rows("label_vectors", "label", sorted(words_of(_labels(graphs))))
+        rows = self._rows(LABEL_VECTOR_STAGE.name, "label", sorted(words_of(_labels(graphs))))
         return None if rows is None or rows.is_empty() else LabelVectors.from_rows(rows.unique("label"))
 
     def _rows(self, table: str, key: str, ids: Sequence[str]) -> pl.DataFrame | None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from features.errors import RowError
 from features.graphs.graph import AmrGraph, decode
 from features.schemas import AMR
-from features.stages import Reject, StageOutput, rejects_frame
+from features.stage_output import Reject, StageOutput, rejects_frame
 from features.types import RejectCode
 
 MAX_NODES = 512

@@ -32,7 +32,7 @@ from features.ingest.shrinking import shrunk
 from features.ingest.split_labels import SplitLabels, labels_of
 from features.ingest.split_pairs import SplitPairs, pairs_of
 from features.ingest.text_faults import text_faults
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import LabelId, PairId, PairKind, Shard, Split
 
 ALGORITHM_VERSION = "1"

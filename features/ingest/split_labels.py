@@ -15,7 +15,7 @@ from features.ingest.sentences import Sentences
 from features.ingest.split_pairs import in_order_of_arrival
 from features.schemas import LABELS
 from features.sentences import label_id
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import LabelId, RejectCode, SentenceId, Shard
 
 

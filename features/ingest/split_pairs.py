@@ -17,7 +17,7 @@ from features.ingest.report import ChangedJudgement, SplitReport
 from features.ingest.sentences import Sentences
 from features.schemas import PAIRS
 from features.sentences import pair_id
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import PairId, PairKind, RejectCode, SentenceId, Shard
 
 

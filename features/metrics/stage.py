@@ -14,7 +14,7 @@ from features.metrics.own import OwnMetric
 from features.metrics.own_measurement import measure_own
 from features.rows import OnRows, ignore_rows
 from features.schemas import METRICS
-from features.stages import Reject, StageOutput, rejects_frame
+from features.stage_output import Reject, StageOutput, rejects_frame
 from features.types import RejectCode
 
 
@@ -81,7 +81,7 @@ def measure_shard(
     )
     rejects = _missing(placed)
     if own:
-        read = {"amr": graphs, **(tables or {})}
+        read = {TABLES["graphs"]: graphs, **(tables or {})}
         items = {reads: items_of(reads, read[TABLES[reads]]) for reads in {metric.reads for metric in own}}
         columns, failures = measure_own(
             own,

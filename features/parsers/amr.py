@@ -20,7 +20,7 @@ from features.parsers.bank import BankParser
 from features.parsers.embedded.amr_parser import load_embedded, model_folder
 from features.parsers.settings import AmrSettings
 from features.rows import OnRows, ignore_rows
-from features.stages import Reject
+from features.stage_output import Reject
 
 
 class AmrParser(Protocol):

@@ -19,7 +19,7 @@ from features.models import locate
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import AmrSettings
 from features.rows import OnRows, ignore_rows
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import RejectCode
 
 _LOG = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ from features.errors import InputError
 from features.graphs.penman_files import read_blocks
 from features.rows import OnRows, ignore_rows
 from features.sentences import sentence_id
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import RejectCode
 
 _FORMAT = "facetflow bank 1"

@@ -49,7 +49,7 @@ class AmrSettings(_ParserSettings):
 
     enabled: bool | None = None
     backend: Literal["embedded", "amrlib", "penman"] = "embedded"
-    graphs: tuple[str, ...] = ()
+    graphs: tuple[Path, ...] = ()
     bank: Path | None = None
     model: str = "embedded"
     tokenizer: str | None = None

@@ -22,7 +22,7 @@ from features.files import open_text, refuse_other_tables, source_name
 from features.graphs.penman_files import read_raw_blocks
 from features.rows import OnRows, ignore_rows
 from features.sentences import normalise, sentence_id
-from features.stages import StageOutput
+from features.stage_output import StageOutput
 from features.types import RejectCode
 
 _PENMAN = (".amr", ".penman")

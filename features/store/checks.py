@@ -7,8 +7,8 @@ import polars as pl
 
 from features.errors import StoreError
 from features.schemas import Columns
-from features.stages import StageOutput
-from features.store.delta import Table
+from features.stage_output import StageOutput
+from features.store.delta import OWN_COLUMN, Table
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _COLUMN = re.compile(r"[a-z][a-z0-9_]*")
@@ -50,10 +50,10 @@ def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
 
 
 def further_columns(table: Table, names: Iterable[str]) -> Columns:
-    """Return the columns among `names` to add to those that a table was made with; none if it may have no others."""
-    if table.further is None:
+    """Return the columns among `names` that a project adds to those of a table; none if it may add none."""
+    if not table.extensible:
         return {}
-    return {name: table.further for name in names if name not in table.columns and _COLUMN.fullmatch(name)}
+    return {name: OWN_COLUMN for name in names if name not in table.columns and _COLUMN.fullmatch(name)}
 
 
 def check_ids(output: StageOutput, key: str, where: str) -> None:

@@ -10,9 +10,10 @@ import polars as pl
 from features.durable import file_sha256
 from features.errors import StoreError
 from features.schemas import Columns
+from features.stages.recipe import Recipe
 from features.store.checks import check_conservation, further_columns
 from features.store.delta import NewFile, Table
-from features.store.fingerprints import Recipe, identity, identity_of
+from features.store.fingerprints import identity, identity_of
 from features.store.receipts import Receipt, WrittenFile
 from features.store.stage import ShardKey
 from features.types import Shard
@@ -46,9 +47,8 @@ def commit(
     for name, table in tables.items():
         made = [receipt for receipt in unique if receipt.table == name and receipt.data]
         if made:
-            if table.further is not None:
-                # Before the files: a column that no file has yet does no harm, a file with unknown columns does.
-                table.add_columns(column for receipt in made for column in _further_columns(table, receipt))
+            # Before the files: a column that no file has yet does no harm, a file with unknown columns does.
+            table.add_columns(_columns(table, made))
             after[name] = table.replace(
                 [NewFile(r.data, r.shard, r.fingerprint, None) for r in made if r.data],
                 (),
@@ -73,8 +73,14 @@ def withdraw(tables: Mapping[str, Table], shards: Iterable[ShardKey], *, run_id:
     }
 
 
-def _further_columns(table: Table, receipt: Receipt) -> Columns:
-    if receipt.data is None:
+def _columns(table: Table, receipts: Sequence[Receipt]) -> Columns:
+    """Return the columns that a table needs for the files of some receipts: its own, and those of the project."""
+    own = {name: dtype for receipt in receipts for name, dtype in _own_columns(table, receipt).items()}
+    return {**table.columns, **own}
+
+
+def _own_columns(table: Table, receipt: Receipt) -> Columns:
+    if receipt.data is None or not table.extensible:
         return {}
     path = table.path / receipt.data.path
     try:

@@ -17,7 +17,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -43,6 +43,8 @@ _CONFIGURATION: dict[str, str | None] = {
     "delta.checkpointInterval": "20",
 }
 _ATTEMPTS = 20
+OWN_COLUMN = pl.Float64
+"""Type of the columns that a project adds to an extensible table."""
 _METADATA = "facetflow"
 
 
@@ -113,7 +115,7 @@ class Table:
         partitions: names of the partition columns.
         table_id: the id that it was made with. A table that was deleted and made again counts its versions from 0, and
             a release would read other rows under the same version: such a table is refused.
-        further: type of the columns that may be added to `columns`; None if none may be added.
+        extensible: whether a project may add columns of numbers to `columns`.
     """
 
     def __init__(
@@ -123,13 +125,14 @@ class Table:
         columns: Columns,
         partitions: Sequence[str],
         table_id: str | None = None,
-        further: type[pl.DataType] | None = None,
+        *,
+        extensible: bool = False,
     ) -> None:
         self.name = name
         self.path = path
         self.columns = columns
         self.partitions = tuple(partitions)
-        self.further = further
+        self.extensible = extensible
         self._id = table_id
         self._uri = path.absolute().as_uri()
 
@@ -186,24 +189,22 @@ class Table:
 
     def columns_at(self, version: int | None = None) -> Columns:
         """Return the columns at a version, without the partitions; rows that were written before a column lack it."""
-        if self.further is None:
+        if not self.extensible:
             return self.columns
-        known = {*self.columns, *self.partitions}
-        further = [field.name for field in self.open(version).schema().fields if field.name not in known]
-        return {**self.columns, **dict.fromkeys(further, self.further)}
+        own = [name for name in _names(self.open(version)) if name not in {*self.columns, *self.partitions}]
+        return {**self.columns, **dict.fromkeys(own, OWN_COLUMN)}
 
-    def add_columns(self, names: Iterable[str]) -> None:
-        """Add columns to the table, in a transaction of its own that changes no row.
+    def add_columns(self, columns: Columns) -> None:
+        """Add columns to the table, in a transaction of its own that changes no row: older rows lack their values.
 
         Args:
-            names: names of the columns; existing ones change nothing.
+            columns: the columns; existing ones change nothing.
         """
-        present = self.columns_at()
-        if new := [name for name in dict.fromkeys(names) if name not in present]:
-            frame = pl.DataFrame(schema=dict.fromkeys(new, self.further))
+        table = self.open()
+        present = _names(table)
+        if new := {name: dtype for name, dtype in columns.items() if name not in present}:
             with self._clear_errors("Adding columns to"):
-                table = self.open()
-                table.alter.add_columns(Schema.from_arrow(frame.to_arrow().schema).fields)
+                table.alter.add_columns(Schema.from_arrow(pl.DataFrame(schema=new).to_arrow().schema).fields)
             self._sync_log(table.version())
 
     def stale_files(self, keep_versions: Collection[int], older_than: timedelta) -> list[str]:
@@ -322,6 +323,10 @@ class Table:
         except (DeltaError, OSError) as error:
             reason = explain(error, "restore the table, or build a new store")
             raise StoreError(f"{what} failed: {reason}.") from error
+
+
+def _names(table: DeltaTable) -> list[str]:
+    return [field.name for field in table.schema().fields]
 
 
 def _add(new: NewFile) -> AddAction:

@@ -15,26 +15,16 @@ import numpy as np
 import polars as pl
 
 from features.schemas import METRIC_NAMES
+from features.stages.metrics import METRIC_STAGE
 from features.store.drift import Drift, compare_values
 from features.store.reader import StoreReader
 from features.store.reading import clear_errors
 from features.store.recipe_changes import RecipeChange, recipe_changes
 from features.store.releases import Release
+from features.store.tables import KEYS
 from features.types import Shard
 
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "sentences": ("sentence_id",),
-    "pairs": ("pair_id",),
-    "labels": ("label_id",),
-    "amr": ("sentence_id",),
-    "dependencies": ("sentence_id",),
-    "srl": ("sentence_id",),
-    "embeddings": ("sentence_id",),
-    "label_vectors": ("shard", "label"),
-    "metrics": ("pair_id",),
-}
-"""Table → key of a row; the vector of a label is stored in every shard that has the label."""
-_BY_PART = ("pairs", "labels", "metrics")
+_BY_PART = ("pairs", "labels", METRIC_STAGE.name)
 _ROWS_AT_ONCE = 20_000
 
 
@@ -166,7 +156,7 @@ def compare_releases(store: StoreReader, old: Release, new: Release) -> ReleaseD
         tables.append(counts)
         parts += of_parts
         values += of_values
-        moved |= table == "metrics" and not counts.same
+        moved |= table == METRIC_STAGE.name and not counts.same
     return ReleaseDifference(
         old=old.number,
         new=new.number,
@@ -284,7 +274,7 @@ def _by_part(
     """Return rows of pairs, labels or metrics by corpus and split."""
     if rows.is_empty():
         return []
-    if table == "metrics":
+    if table == METRIC_STAGE.name:
         present = store.files("pairs", release.versions["pairs"])
         of = store.read(
             "pairs",
@@ -337,9 +327,9 @@ def _drift(store: StoreReader, old: Release, new: Release) -> Iterator[Drift]:
     """Yield the drift of each metric that both releases have."""
     scans = []
     for release in (old, new):
-        if "metrics" not in release.rows:
+        if METRIC_STAGE.name not in release.rows:
             return
-        scans.append(store.scan("metrics", release.versions["metrics"]))
+        scans.append(store.scan(METRIC_STAGE.name, release.versions[METRIC_STAGE.name]))
     schemas = [scan.collect_schema() for scan in scans]
     own = [
         name
@@ -347,7 +337,7 @@ def _drift(store: StoreReader, old: Release, new: Release) -> Iterator[Drift]:
         if dtype.is_float() and name not in METRIC_NAMES and name in schemas[0]
     ]
     for name in (*METRIC_NAMES, *own):
-        with clear_errors("metrics", store.path):
+        with clear_errors(METRIC_STAGE.name, store.path):
             values = [scan.select(pl.col(name).drop_nulls()).collect().to_series().to_numpy() for scan in scans]
         finite = [side[np.isfinite(side)] for side in values]
         if all(len(side) for side in finite):

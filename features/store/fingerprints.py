@@ -10,53 +10,16 @@ fingerprint of a shard can be computed long before anything is run.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from features.errors import SettingsError, StoreError
+from features.stages.recipe import Recipe, canonical
 from features.types import Fingerprint
 
 _LONGEST = 40  # characters of a text that is shown uncut
 _SHOWN = 12  # characters shown of a longer one
 _DIGITS = 12  # 48 bits: only fingerprints of one shard are ever compared with each other
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a stage makes its rows; equal recipes make equal rows from equal input.
-
-    Args:
-        stage: name of the stage, which is also the name of its table.
-        parameters: everything the user can set that changes rows; JSON values only.
-        algorithm: version of the code that makes the rows; raised by hand when its output changes.
-        weights: digest of the model weights; None for a stage without a model.
-    """
-
-    stage: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    algorithm: str = "1"
-    weights: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the recipe as it is stored: plain JSON values."""
-        text = _canonical(
-            {
-                "stage": self.stage,
-                "parameters": dict(self.parameters),
-                "algorithm": self.algorithm,
-                "weights": self.weights,
-            }
-        )
-        return dict(json.loads(text))
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
-        """Return the recipe that `as_dict` stored."""
-        try:
-            return cls(values["stage"], dict(values["parameters"]), values["algorithm"], values["weights"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise StoreError(f"A recipe of the store is damaged: {values!r}; build the store again.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +37,7 @@ class Change:
 
 def identity(recipe: Recipe) -> str:
     """Return the 12 hexadecimal digits that identify the recipe."""
-    return _digest(_canonical(recipe.as_dict()))
+    return _digest(canonical(recipe.as_dict()))
 
 
 def fingerprint(recipe: Recipe, inputs: Sequence[str]) -> Fingerprint:
@@ -84,7 +47,7 @@ def fingerprint(recipe: Recipe, inputs: Sequence[str]) -> Fingerprint:
         recipe: how the shard is made.
         inputs: fingerprints of the upstream shards (or digests of other input), in a fixed order.
     """
-    return Fingerprint(f"{identity(recipe)}-{_digest(_canonical(list(inputs)))}")
+    return Fingerprint(f"{identity(recipe)}-{_digest(canonical(list(inputs)))}")
 
 
 def identity_of(value: Fingerprint) -> str:
@@ -119,15 +82,6 @@ def _flat(prefix: str, value: Any) -> dict[str, Any]:
         for key, inner in value.items()
         for path, leaf in _flat(f"{prefix}.{key}" if prefix else key, inner).items()
     }
-
-
-def _canonical(value: Any) -> str:
-    try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise SettingsError(
-            f"A recipe holds JSON values only, not {value!r} ({error}); give numbers, texts, lists and tables."
-        ) from error
 
 
 def _digest(text: str) -> str:

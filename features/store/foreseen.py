@@ -6,7 +6,7 @@ import polars as pl
 
 from features.store.provenance import Committed
 from features.store.reader import StoreReader
-from features.store.stage import SOURCES
+from features.store.tables import SOURCES
 from features.types import Fingerprint, Shard
 
 

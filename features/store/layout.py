@@ -20,9 +20,10 @@ from features import leftovers
 from features.durable import sync
 from features.errors import StoreError
 from features.file_errors import explain
-from features.schemas import FURTHER_COLUMNS, TABLES
+from features.stages.registry import STAGES
 from features.store import folder
 from features.store.delta import Table
+from features.store.tables import TABLES
 
 FORMAT = 1
 """Version of the layout above. A store of a newer format is refused."""
@@ -54,7 +55,8 @@ def local_path(root: str | Path) -> Path:
 def table_of(path: Path, name: str, table_id: str | None = None) -> Table:
     """Return a table of the store in the folder `path`."""
     partitions = ("stage", "shard", "fingerprint") if name == "rejects" else ("shard", "fingerprint")
-    return Table(name, path / "tables" / name, TABLES[name], partitions, table_id, FURTHER_COLUMNS.get(name))
+    extensible = name in STAGES and STAGES[name].extensible
+    return Table(name, path / "tables" / name, TABLES[name], partitions, table_id, extensible=extensible)
 
 
 @dataclass(frozen=True, slots=True)

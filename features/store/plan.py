@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from features.errors import SettingsError, StoreError
-from features.schemas import TABLES
 from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
 from features.store.provenance import Committed
@@ -20,7 +19,8 @@ from features.store.reader import StoreReader
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
 from features.store.scope import Reading, Uses, Wanted, scope
-from features.store.stage import SOURCES, ShardKey, Stage
+from features.store.stage import PlannedStage, ShardKey
+from features.store.tables import SOURCES, TABLES
 from features.store.uses import uses_of
 from features.types import Fingerprint, Shard
 
@@ -88,7 +88,7 @@ class Plan:
 
 def plan(
     store: StoreReader,
-    stages: Sequence[Stage],
+    stages: Sequence[PlannedStage],
     *,
     wanted: Iterable[Wanted] | None = None,
     failed: Iterable[FailedShard] = (),
@@ -140,7 +140,7 @@ def plan(
 
 def _compare(
     store: StoreReader,
-    stages: Sequence[Stage],
+    stages: Sequence[PlannedStage],
     committed: Mapping[str, Mapping[Shard, "Committed"]],
     expected: Mapping[ShardKey, Fingerprint],
     upstream: Mapping[ShardKey, tuple[ShardKey, ...]],
@@ -190,7 +190,7 @@ _OVER = {"sentences": "sentences", "pairs": "pairs"}
 """The source tables that stages have shards for."""
 
 
-def _check(stages: Sequence[Stage]) -> None:
+def _check(stages: Sequence[PlannedStage]) -> None:
     over: dict[str, str] = dict(_OVER)
     for stage in stages:
         if stage.name not in TABLES or stage.name in over or stage.name == "rejects":

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from features.stages.recipe import Recipe
 from features.store.delta import Table
-from features.store.fingerprints import Recipe, identity_of
+from features.store.fingerprints import identity_of
 from features.types import Fingerprint, Shard
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from features.errors import StoreError
-from features.schemas import TABLES
 from features.store.damage import refuse_damaged
 from features.store.differences import reject_codes
 from features.store.fingerprints import identity_of
@@ -16,13 +15,14 @@ from features.store.reasons import summary
 from features.store.releases import Release
 from features.store.runs import now
 from features.store.scope import Wanted
-from features.store.stage import SOURCES, Stage
+from features.store.stage import PlannedStage
+from features.store.tables import SOURCES, TABLES
 
 
 def draft(
     store: StoreReader,
     versions: Mapping[str, int],
-    stages: Sequence[Stage],
+    stages: Sequence[PlannedStage],
     *,
     wanted: Iterable[Wanted] | None,
     run_id: str,
@@ -77,7 +77,7 @@ def draft(
 
 
 def obstacles(
-    store: StoreReader, planned: Plan, stages: Sequence[Stage], *, failed_shards: float, rejected_rows: float
+    store: StoreReader, planned: Plan, stages: Sequence[PlannedStage], *, failed_shards: float, rejected_rows: float
 ) -> list[str]:
     """Return, as sentences, why a build by this plan will or may publish nothing; nothing is made to find out.
 

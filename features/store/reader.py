@@ -12,11 +12,11 @@ from pathlib import Path
 import polars as pl
 
 from features.errors import StoreError
-from features.schemas import TABLES
 from features.store import layout, reading
 from features.store.damage import Damage, damaged_files, refuse_damaged
 from features.store.delta import DataFile, Table
 from features.store.provenance import Committed, Provenance, trace
+from features.store.tables import TABLES
 from features.types import Fingerprint, Shard
 
 

@@ -38,7 +38,7 @@ def scan(
     listed = _select(table, version, shards) if exists else []
     files = {str(table.path / file.path): file for file in listed}
     _check_sizes(table, files)
-    frame = _lazy(files, schema | {"shard": pl.String}, growing=table.further is not None)
+    frame = _lazy(files, schema | {"shard": pl.String})
     return frame.select([*wanted, "shard"] if with_shard else wanted)
 
 
@@ -60,20 +60,17 @@ def clear_errors(table: str, root: Path) -> Iterator[None]:
         ) from error
 
 
-def _lazy(files: Mapping[str, DataFile], schema: Columns, *, growing: bool) -> pl.LazyFrame:
-    """Return the rows of some files.
+def _lazy(files: Mapping[str, DataFile], schema: Columns) -> pl.LazyFrame:
+    """Return the rows of some files, by path; columns of the schema that the table gained after a file are null there.
 
     Args:
         files: by path.
         schema: of the rows, partitions included.
-        growing: whether files may lack columns added to the table after them, or have some that it gained later.
     """
     if not files:
         return pl.LazyFrame(schema=schema)
-    columns: dict[str, Any] = {}
-    if growing:
-        written = {name: dtype for name, dtype in schema.items() if name not in {"shard", "stage"}}
-        columns = {"schema": written, "missing_columns": "insert", "extra_columns": "ignore"}
+    written = {name: dtype for name, dtype in schema.items() if name not in {"shard", "stage"}}
+    columns: dict[str, Any] = {"schema": written, "missing_columns": "insert", "extra_columns": "ignore"}
     # Take the partition of a file from the log, not from its path: a folder above the store may look like one.
     frame = pl.scan_parquet(list(files), glob=False, hive_partitioning=False, include_file_paths=_FILE, **columns)
     partitions = {"shard": {path: file.shard for path, file in files.items()}}

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from features.store.fingerprints import Change, Recipe, changes, identity, identity_of
+from features.stages.recipe import Recipe
+from features.store.fingerprints import Change, changes, identity, identity_of
 from features.store.provenance import Committed, Provenance
 from features.store.reader import StoreReader
 from features.types import Fingerprint, Shard

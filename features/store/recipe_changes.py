@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from features.store.fingerprints import Change, Recipe, changes
+from features.stages.recipe import Recipe
+from features.store.fingerprints import Change, changes
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 from features.durable import sync
 from features.errors import StoreError
+from features.stages.recipe import Recipe
 from features.store import folder
-from features.store.fingerprints import Recipe
 
 _FILE = re.compile(r"(\d{5,})\.json")
 

@@ -51,7 +51,7 @@ class Uses:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the scope of a stage depends on; `features.store.stage.Stage` has the rest.
+    """What the scope of a stage depends on; `features.store.stage.PlannedStage` has the rest.
 
     Args:
         name: the stage, and its table.

@@ -1,22 +1,19 @@
-"""A stage of a build: a step that makes one table of the store from others, shard by shard."""
+"""A stage as a plan needs it: what it reads, and the recipe that today's settings give it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from features.store.fingerprints import Recipe
+from features.stages.recipe import Recipe
 from features.types import Shard
-
-SOURCES = ("sentences", "pairs", "labels")
-"""The tables that ingest writes; the shards of sentences and of pairs define the work of the stages."""
 
 ShardKey = tuple[str, Shard]
 """Stage and shard."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """A stage: a pure function from shards to a shard.
+class PlannedStage:
+    """A stage with today's recipe.
 
     Args:
         name: the stage, and its table.

@@ -16,10 +16,9 @@ from pathlib import Path
 import polars as pl
 
 from features.errors import StoreError
-from features.schemas import TABLES
-from features.stages import StageOutput
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
 from features.store import committing, garbage, layout, writing
-from features.store.fingerprints import Recipe
 from features.store.garbage import Garbage
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
@@ -34,7 +33,8 @@ from features.store.releases import (
 )
 from features.store.runs import RunRecord, read_runs, remove_run, write_run
 from features.store.scope import Wanted
-from features.store.stage import ShardKey, Stage
+from features.store.stage import PlannedStage, ShardKey
+from features.store.tables import TABLES
 from features.store.verifying import Verification, check_counts, verify
 from features.types import Fingerprint, Shard
 
@@ -184,7 +184,7 @@ class Store(StoreReader):
         run_id: str,
         versions: Mapping[str, int] | None = None,
         *,
-        stages: Sequence[Stage],
+        stages: Sequence[PlannedStage],
         wanted: Iterable[Wanted] | None = None,
         failed_shards: float = 0.0,
         rejected_rows: float = 1.0,

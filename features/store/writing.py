@@ -6,7 +6,7 @@ import io
 import polars as pl
 
 from features.schemas import REJECTS
-from features.stages import StageOutput
+from features.stage_output import StageOutput
 from features.store import folder
 from features.store.checks import check_columns, check_conservation, check_ids, check_names, further_columns
 from features.store.delta import Table

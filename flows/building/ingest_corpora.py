@@ -18,8 +18,9 @@ from features.ingest import (
     IngestReport,
     ingest,
 )
-from features.stages import StageOutput, rejects_frame
-from features.store.fingerprints import Recipe, fingerprint
+from features.stage_output import StageOutput, rejects_frame
+from features.stages.recipe import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
 from features.store.store import Store
 from features.types import LEFT_OUT, SPLITS, Fingerprint

@@ -15,12 +15,12 @@ import polars as pl
 from features.corpora.settings import LeakageSettings
 from features.errors import StoreError
 from features.ingest import Cutting, Ingested, Spellings, ingest
-from features.stages import StageOutput
+from features.stage_output import StageOutput
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
 from features.store.provenance import Provenance
-from features.store.stage import SOURCES
 from features.store.store import Store
+from features.store.tables import SOURCES
 from features.types import LabelId, PairId, Shard
 from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of
 from flows.project import Project

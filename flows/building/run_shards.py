@@ -21,7 +21,6 @@ from dask.base import annotate
 from distributed import KilledWorker
 from distributed.client import ClosedClientError, FutureCancelledError
 from httpx import TransportError
-from prefect import Task
 from prefect_dask.task_runners import PrefectDaskFuture
 
 from features.errors import FacetflowError, RunError
@@ -37,23 +36,7 @@ from flows.clusters.joined_cluster import JoinedCluster
 from flows.server.api_watch import watch_api
 from flows.stages import Chain
 from flows.watching.progress import BuildProgress
-from tasks.embed_labels import embed_labels
-from tasks.embed_sentences import embed_sentences
-from tasks.measure_pairs import measure_pairs
-from tasks.parse_amr import parse_amr
-from tasks.parse_dependencies import parse_dependencies
-from tasks.parse_srl import parse_srl
-from tasks.shard import ShardJob
-
-TASKS: dict[str, Task[..., Any]] = {
-    "amr": parse_amr,
-    "dependencies": parse_dependencies,
-    "srl": parse_srl,
-    "embeddings": embed_sentences,
-    "label_vectors": embed_labels,
-    "metrics": measure_pairs,
-}
-"""Stage → its task."""
+from tasks.shard import ShardJob, make_shard
 
 IN_FLIGHT = 2
 """Shards submitted per worker: one being made, and one ready when that is done."""
@@ -115,7 +98,7 @@ class ShardRunner:
         self._versions = store.versions()
         self._open: set[ShardKey] = set()
         self._lost: set[ShardKey] = set()
-        self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt]]] = {}
+        self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt | None]]] = {}
         self._finished: queue.SimpleQueue[ShardKey] = queue.SimpleQueue()
         # What workers report of the shards that they are making.
         self._topic = f"facetflow-{run_id}"
@@ -248,10 +231,9 @@ class ShardRunner:
             upstream={table: tuple(shards) for table, shards in upstream.items()},
             topic=self._topic,
         )
-        settings = self._chain.settings[work.stage]
-        parameters: dict[str, Any] = {"job": job} | ({} if settings is None else {"settings": settings})
+        parameters = {"job": job, "settings": self._chain.settings[work.stage]}
         with annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
-            future = self._runner.submit(TASKS[work.stage], parameters=parameters)
+            future = self._runner.submit(make_shard, parameters=parameters)
         key = (work.stage, work.shard)
         self._running[key] = (work, future)
         self._started.setdefault(work.stage, time.monotonic())
@@ -271,7 +253,7 @@ class ShardRunner:
             self._take(*self._running.pop(key))
             timeout = 0.0
 
-    def _take(self, work: ShardWork, future: PrefectDaskFuture[Receipt]) -> None:
+    def _take(self, work: ShardWork, future: PrefectDaskFuture[Receipt | None]) -> None:
         """Read the receipt of a finished shard, or determine why there is none."""
         key = (work.stage, work.shard)
         result: Receipt | BaseException | None

@@ -15,8 +15,8 @@ from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
 from features.errors import RunError
-from features.parsers.memory import StageModels, models_of, total
-from features.parsers.settings import LabelVectorSettings
+from features.stages.models import StageModels, total
+from features.stages.registry import STAGES
 from features.store.store import Store
 from flows.clusters import worker_versions
 from flows.stages import Chain
@@ -26,6 +26,7 @@ _PACKAGES_OF = {
     "torch": ("torch", "transformers"),
     "sentence_transformers": ("sentence-transformers",),
     "spacy": ("spacy",),
+    "amrlib": ("amrlib", "transformers"),
 }
 
 
@@ -44,8 +45,7 @@ class Preflight:
 
     def __init__(self, store: Store, chain: Chain, stages: Collection[str], *, gpu: bool) -> None:
         self._store = store
-        self._settings = {stage: chain.settings[stage] for stage in stages}
-        self._models = {stage: models_of(stage, settings) for stage, settings in self._settings.items()}
+        self._models = {stage: STAGES[stage].models(chain.settings[stage]) for stage in stages}
         self._on_gpu = {stage for stage in stages if gpu and chain.device(stage) != "cpu"}
         self._said: set[str] = set()
         self.fit: set[str] = set()
@@ -115,12 +115,8 @@ class Preflight:
             ) from error
 
     def _ask(self, client: Client, workers: Sequence[str]) -> Mapping[str, Any]:
-        names = [name for settings in self._settings.values() if (name := _model(settings)) is not None]
-        files = [
-            settings.file
-            for settings in self._settings.values()
-            if isinstance(settings, LabelVectorSettings) and settings.file is not None
-        ]
+        names = [name for models in self._models.values() for name in models.names]
+        files = [file for models in self._models.values() for file in models.files]
         ask = partial(report, self._store.path, names, files)
         if not workers:
             return {}
@@ -174,9 +170,8 @@ class Preflight:
         )
 
     def _packages(self) -> set[str]:
-        needed = {name for of in self._models.values() for library in of.libraries for name in _PACKAGES_OF[library]}
-        amr = self._settings.get("amr")
-        return needed | ({"amrlib", "transformers"} if getattr(amr, "backend", None) == "amrlib" else set())
+        libraries = {library for models in self._models.values() for library in models.libraries}
+        return {name for library in libraries for name in _PACKAGES_OF[library]}
 
 
 def _what_to_set(needed: int, pause: float, *, shared: bool) -> str:
@@ -186,10 +181,3 @@ def _what_to_set(needed: int, pause: float, *, shared: bool) -> str:
     if shared:
         return f"set workers in [cluster] (at most {most} worker{'s' * (most != 1)})"
     return f"set memory_limit in [cluster] to {format_bytes(int(needed / pause * 1.1))} or more"
-
-
-def _model(settings: Any) -> str | None:
-    """Return the name of the model that a stage loads, None if it loads none or one that comes with facetflow."""
-    model = getattr(settings, "model", None)
-    loads = getattr(settings, "backend", "encoder") in {"encoder", "amrlib"}
-    return str(model) if loads and model not in {None, "embedded"} else None

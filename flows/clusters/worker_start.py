@@ -20,11 +20,12 @@ from multiprocessing import forkserver
 
 from features.exported import exported
 from features.leftovers import scratch
+from features.stages.registry import STAGES
 from flows.project import Project
 from flows.wanted import stages_of, wanted_of
 
 _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
-_COMPILED = ("numba",)
+_WITHOUT_TORCH = frozenset({"numba"})
 _FIRST, _LAST = "flows.clusters.preload_begins", "flows.clusters.preload_ends"
 _LONGEST = 80
 """Maximum bytes of the path of a folder for sockets, whose own paths may have 104."""
@@ -111,24 +112,13 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 def modules(project: Project) -> tuple[str, ...]:
     """Return the modules that workers of a project always import, as far as they can be preloaded."""
-    needed = list(_ALWAYS)
     # Tables read only by the project's own metrics are unknown until their files have been run.
-    made = stages_of(project, wanted_of(project))
-    if "metrics" in made:
-        needed += _COMPILED
+    stages = [STAGES[reading.name] for reading in stages_of(project, wanted_of(project))]
+    needed = [module for stage in stages for module in stage.imports(project.section(stage))]
     if project.cluster.gpu_workers:
-        # Each worker imports torch itself, because it sees other GPUs than this process.
-        return tuple(needed)
-    encodes = "label_vectors" in made and project.label_vectors.backend == "encoder"
-    if "embeddings" in made or encodes:
-        needed.append("sentence_transformers")
-    if "srl" in made:
-        needed += ["torch", "transformers.models.bert.modeling_bert"]
-    if "amr" in made and project.amr.backend != "penman":
-        needed.append("torch")
-    if not made.keys().isdisjoint({"dependencies", "srl"}):
-        needed.append("spacy")
-    return tuple(dict.fromkeys(needed))
+        # Each worker imports torch itself, because it sees other GPUs than this process; spaCy imports it, too.
+        needed = [module for module in needed if module in _WITHOUT_TORCH]
+    return tuple(dict.fromkeys([*_ALWAYS, *needed]))
 
 
 def environment(threads: int) -> dict[str, str]:

@@ -113,6 +113,7 @@ def _write_page(
         found: the comparison.
     """
     from features.outputs import write_text
+    from features.stages.dependencies import DEPENDENCY_STAGE
     from flows.watching.file_progress import FileProgress
     from training.differences.comparing import differences_page
     from training.differences.page import Side
@@ -120,6 +121,8 @@ def _write_page(
     a, b = (Side(*each) for each in named)
     with nothing_half_written():
         with FileProgress("sentences") as progress:
-            page = differences_page((a, b), found, settings.dependencies, project=settings.name, on_rows=progress)
+            page = differences_page(
+                (a, b), found, settings.section(DEPENDENCY_STAGE), project=settings.name, on_rows=progress
+            )
         write_text(html, [page])
     say_written(f"the comparison of {a.name} and {b.name}", html)

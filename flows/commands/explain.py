@@ -151,6 +151,7 @@ def _explain_graphs(
     """Return position → what matches in the graphs of a pair, and where the graphs come from."""
     from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
     from features.metrics.explanation.pair import explain_graphs
+    from features.stages.label_vectors import LABEL_VECTOR_STAGE
     from flows.project import load
 
     texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]
@@ -158,7 +159,7 @@ def _explain_graphs(
     distinct = list(dict.fromkeys(text for pair in texts for text in pair))
     found, origin = find_graphs(distinct, files, settings.store if settings is not None else None)
     pairs = pairs_with_graphs(texts, found)
-    vectors = label_vectors(found.values(), settings.label_vectors if settings is not None else None)
+    vectors = label_vectors(found.values(), settings.section(LABEL_VECTOR_STAGE) if settings is not None else None)
     return dict(zip(pairs, explain_graphs(list(pairs.values()), vectors), strict=True)), origin
 
 

@@ -79,7 +79,7 @@ def amr(
     from features.parsers.amr import load
     from features.parsers.bank import build_bank
     from features.parsers.embedded.amr_parser import is_embedded
-    from features.parsers.stages import parse_amr
+    from features.stages.amr import parse_amr
 
     with ExitStack() as stack:
 
@@ -116,7 +116,7 @@ def amr(
 def dependencies(sentences: Path, output: Path, form: str | None, model: str, threads: int | None) -> int:
     """Parse into dependency trees: .conllu, or a table with one row per token."""
     from features.parsers.dependencies import load
-    from features.parsers.stages import parse_dependencies
+    from features.stages.dependencies import parse_dependencies
 
     def stage() -> "Stage":
         parser = load(DependencySettings(model=model, threads=threads))
@@ -150,7 +150,7 @@ def srl(
 ) -> int:
     """Parse into semantic roles: .conll; .jsonl or .parquet (one row per sentence), .tsv or .csv (one per span)."""
     from features.parsers.srl.parser import load
-    from features.parsers.stages import parse_srl
+    from features.stages.srl import parse_srl
 
     def stage() -> "Stage":
         parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))

@@ -122,8 +122,7 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
         wanted: stage → shards that are wanted; empty for a table that no stage makes now. None if that is unknown.
         runs: number of runs to return.
     """
-    from features.schemas import TABLES
-    from features.store.stage import SOURCES
+    from features.store.tables import SOURCES, TABLES
     from flows.server.announcing import state_of
     from flows.server.events import release_record
 

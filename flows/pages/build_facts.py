@@ -27,8 +27,8 @@ from features.store.reasons import summary
 from features.store.recipe_changes import recipe_changes
 from features.store.releases import Release
 from features.store.runs import RunRecord, now
-from features.store.stage import SOURCES
 from features.store.store import Store
+from features.store.tables import SOURCES
 from features.types import LEFT_OUT, Shard
 from flows.building.ingest_corpora import STAGE as INGEST
 from flows.pages.build_page import render_build

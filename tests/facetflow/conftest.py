@@ -6,12 +6,14 @@ import pytest
 
 from features import models
 from features.errors import ModelError
-from features.schemas import METRIC_NAMES, TABLES
+from features.schemas import METRIC_NAMES
 from features.sentences import sentence_id
-from features.stages import StageOutput
-from features.store.fingerprints import Recipe, fingerprint
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.releases import Release, write_release
 from features.store.store import Store
+from features.store.tables import TABLES
 from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.facets import FILE_NAME, plan_layout
 

@@ -10,8 +10,9 @@ from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSet
 from features.errors import SettingsError, StoreError
 from features.ingest import ingest
 from features.rejected_rows import REJECTED, rejected_rows
-from features.stages import Reject, StageOutput, rejects_frame
-from features.store.fingerprints import Recipe, fingerprint
+from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.recipe import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from features.types import RejectCode
 

@@ -22,9 +22,9 @@ from generated import NO_ROLES, write_project
 
 from features.errors import FacetflowError, ModelError
 from features.models import pull
-from features.schemas import TABLES
 from features.store.runs import RunRecord
 from features.store.store import Store
+from features.store.tables import TABLES
 from flows.command_line import run
 from flows.server.own_server import OwnServer
 

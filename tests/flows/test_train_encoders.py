@@ -13,11 +13,12 @@ import polars as pl
 import pytest
 
 from features.errors import PartlyDoneError, RunError, SettingsError
-from features.schemas import TABLES
 from features.sentences import sentence_id
-from features.stages import StageOutput
-from features.store.fingerprints import Recipe, fingerprint
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.store import Store
+from features.store.tables import TABLES
 from flows.command_line import run
 from flows.project import Project
 from flows.server import events

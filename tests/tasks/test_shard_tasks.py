@@ -6,19 +6,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
+from tasks.embed_labels import embed_labels
+from tasks.measure_pairs import measure_pairs
+from tasks.parse_amr import parse_amr
 
 from features.errors import InputError, StoreError
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings, LabelVectorSettings
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import pair_id, sentence_id
-from features.stages import StageOutput
-from features.store.fingerprints import Recipe, fingerprint
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from tasks import reporting
-from tasks.embed_labels import embed_labels
-from tasks.measure_pairs import measure_pairs
-from tasks.parse_amr import parse_amr
 from tasks.shard import Inputs, ShardJob, make_shard
 
 GRAPHS = {

@@ -15,6 +15,7 @@ import polars as pl
 from features.errors import InputError
 from features.files import read_table, write_table
 from features.parsers.settings import Precision, PredicatesBy
+from features.stages.srl import SRL_STAGE
 from training.data.parsed_sentences import ParsedSentences, choose_sentences
 from training.data.releases import OpenRelease
 
@@ -95,12 +96,12 @@ class Frames(ParsedSentences):
             InputError: when none of the sentences has a row.
         """
         pinned = OpenRelease(root, release)
-        if "srl" not in pinned:
+        if SRL_STAGE.name not in pinned:
             raise pinned.lacks("no semantic roles: remove `enabled = false` from [srl] if it is there, and build again")
         named = pinned.read("sentences", ("sentence_id", "text"))
-        frames = pinned.read("srl", ("sentence_id", "parser", *_WORDS, *_POSITIONS))
-        recipe = pinned.parameters("srl")
-        told = {"weights": pinned.weights("srl"), "predicates_by": recipe["predicates"]}
+        frames = pinned.read(SRL_STAGE.name, ("sentence_id", "parser", *_WORDS, *_POSITIONS))
+        recipe = pinned.parameters(SRL_STAGE.name)
+        told = {"weights": pinned.weights(SRL_STAGE.name), "predicates_by": recipe["predicates"]}
         told |= {name: recipe[name] for name in ("precision", "max_words")}
         return cls._of(named.join(frames, on="sentence_id", how="inner"), texts, told, pinned.name)
 

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.files import read_table, write_table
 from features.schemas import METRIC_NAMES
+from features.stages.embeddings import EMBEDDING_STAGE
+from features.stages.metrics import METRIC_STAGE
 from training.data.choosing import choose_rows
 from training.data.pair_tables import (
     POSITIONS,
@@ -135,10 +137,10 @@ class MeasuredPairs(IndexedPairs):
             InputError: when the release has no measured pair.
         """
         pinned = OpenRelease(root, release)
-        if "metrics" not in pinned:
+        if METRIC_STAGE.name not in pinned:
             raise pinned.lacks("no metrics: set `enabled = true` in [metrics] of the project file and build again")
         # Only the columns that this release was measured with: the table may have others from older recipes.
-        table = pinned.read("metrics")
+        table = pinned.read(METRIC_STAGE.name)
         own = pinned.own_metrics()
         metrics = (*METRIC_NAMES, *(name for name in table.columns if name in own))
         measured = (
@@ -153,8 +155,8 @@ class MeasuredPairs(IndexedPairs):
         return cls(
             texts=tuple(sentences["text"].to_list()),
             pairs=_checked(measured.select(*PAIR_COLUMNS, *POSITIONS, *metrics), str(root)),
-            teacher=_teacher(pinned.read("embeddings", ("sentence_id", "vector")), sentences)
-            if "embeddings" in pinned
+            teacher=_teacher(pinned.read(EMBEDDING_STAGE.name, ("sentence_id", "vector")), sentences)
+            if EMBEDDING_STAGE.name in pinned
             else None,
             source=pinned.source,
         )

@@ -13,6 +13,7 @@ from typing import ClassVar, Self
 import polars as pl
 
 from features.files import read_table, write_table
+from features.stages.dependencies import DEPENDENCY_STAGE
 from training.data.parsed_sentences import ParsedSentences, choose_sentences
 from training.data.releases import OpenRelease
 
@@ -75,13 +76,13 @@ class Parses(ParsedSentences):
             InputError: when none of the sentences has a tree.
         """
         pinned = OpenRelease(root, release)
-        if "dependencies" not in pinned:
+        if DEPENDENCY_STAGE.name not in pinned:
             raise pinned.lacks(
                 "no dependency trees: remove `enabled = false` from [dependencies] if it is there, and build again"
             )
         named = pinned.read("sentences", ("sentence_id", "text"))
-        trees = pinned.read("dependencies", ("sentence_id", "parser", *_TREE))
-        max_words = int(pinned.parameters("dependencies")["max_words"])
+        trees = pinned.read(DEPENDENCY_STAGE.name, ("sentence_id", "parser", *_TREE))
+        max_words = int(pinned.parameters(DEPENDENCY_STAGE.name)["max_words"])
         return cls._of(named.join(trees, on="sentence_id", how="inner"), texts, max_words, pinned.name)
 
     @classmethod

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from features.errors import InputError
+from features.stages.metrics import METRIC_STAGE
 
 
 class OpenRelease:
@@ -60,7 +61,7 @@ class OpenRelease:
 
     def own_metrics(self) -> dict[str, Any]:
         """Return the project's own metrics that this release was measured with: name → digest."""
-        own: dict[str, Any] = self._pinned.recipe("metrics").parameters.get("own", {})
+        own: dict[str, Any] = self._pinned.recipe(METRIC_STAGE.name).parameters.get("own", {})
         return own
 
     def texts_of(self, sentences: pl.Series) -> pl.DataFrame:

@@ -27,7 +27,8 @@ def weights_of(settings: DependencySettings | SrlSettings) -> str:
 
 @lru_cache(maxsize=4)
 def _weights_of(settings: DependencySettings | SrlSettings, _stamps: object) -> str:
-    from features.parsers.recipes import dependency_recipe, srl_recipe
+    from features.stages.dependencies import dependency_recipe
+    from features.stages.srl import srl_recipe
 
     recipe = dependency_recipe(settings) if isinstance(settings, DependencySettings) else srl_recipe(settings)
     return recipe.weights or ""

@@ -11,7 +11,7 @@ from sentence_transformers.base.modules import Transformer
 from torch import Tensor
 
 from features.parsers.settings import Precision, PredicatesBy, SrlSettings
-from features.stages import Reject
+from features.stage_output import Reject
 from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES, Span, SpanChoice, frame_tensors, seen_spans
 from training.modules.parse import LabelNumbers, Parse, Pieces
 from training.modules.parser_weights import another_parser, weights_of

@@ -10,7 +10,7 @@ from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, re
 from features.parsers.embedded.words import is_readable
 from features.parsers.settings import AmrSettings
 from features.rows import OnRows, ignore_rows
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import RejectCode
 
 if TYPE_CHECKING:

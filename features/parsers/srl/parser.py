@@ -19,7 +19,7 @@ from features.parsers.srl.tagger import SrlTagger
 from features.parsers.srl.words import predicates_by_tag, split_words
 from features.parsers.wordpieces import Wordpieces
 from features.rows import OnRows, ignore_rows
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import RejectCode
 
 EMBEDDED = "embedded"

@@ -8,7 +8,7 @@ import pytest
 
 from features.corpora import PairRow, read
 from features.corpora.settings import CorpusSettings
-from features.stages import Reject
+from features.stage_output import Reject
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from features.parsers import onednn, stages
 from features.parsers.amr import load
 from features.parsers.amrlib_parser import AmrlibParser, load_amrlib
 from features.parsers.settings import AmrSettings
-from features.stages import Reject
+from features.stage_output import Reject
 from features.types import RejectCode
 
 Parse = Callable[[list[str]], list[str | None]]

@@ -14,7 +14,7 @@ from features.parsers.amr import load
 from features.parsers.bank import BankParser, BankReport, build_bank
 from features.parsers.settings import AmrSettings
 from features.sentences import sentence_id
-from features.stages import Reject
+from features.stage_output import Reject
 
 
 def block(text: str, graph: str) -> str:

@@ -1,7 +1,8 @@
 """The minimum memory of stages, from the files of their models."""
 
-from features.parsers import memory
 from features.parsers.memory import models_of, total
+
+from features.parsers import memory
 from features.parsers.settings import AmrSettings, EmbeddingSettings, LabelVectorSettings
 
 

@@ -15,7 +15,7 @@ from features.parsers.srl.conll import read_annotated
 from features.parsers.texts import parse_lines, read_sentences
 from features.schemas import DEPENDENCIES, SRL
 from features.sentences import sentence_id
-from features.stages import Reject, StageOutput, rejects_frame
+from features.stage_output import Reject, StageOutput, rejects_frame
 from features.types import RejectCode
 
 GRAPH = '(w / want-01\n   :ARG0 (b / boy :name (n / name :op1 "Jo  B."))\n   :ARG1 b)'

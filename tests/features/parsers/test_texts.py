@@ -10,7 +10,7 @@ import pytest
 from features.errors import InputError
 from features.parsers import texts
 from features.sentences import sentence_id
-from features.stages import Reject, StageOutput, rejects_frame
+from features.stage_output import Reject, StageOutput, rejects_frame
 from features.types import RejectCode
 
 

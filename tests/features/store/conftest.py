@@ -6,10 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from features.schemas import TABLES
-from features.stages import Reject, StageOutput, rejects_frame
-from features.store.fingerprints import Recipe
+from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.recipe import Recipe
 from features.store.store import Store
+from features.store.tables import TABLES
 from features.types import RejectCode
 
 Filler = Callable[..., StageOutput]

@@ -13,10 +13,11 @@ import pytest
 from deltalake import DeltaTable
 
 from features.errors import StoreError
-from features.schemas import TABLES
-from features.stages import StageOutput
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
 from features.store import Store, delta
-from features.store.fingerprints import Recipe, fingerprint
+from features.store.fingerprints import fingerprint
+from features.store.tables import TABLES
 
 
 def mark(recipes, table, *inputs):

@@ -7,12 +7,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.schemas import TABLES
-from features.stages import Reject, StageOutput, rejects_frame
+from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.recipe import Recipe
 from features.store.differences import PartDifference, RejectDifference, compare_releases
-from features.store.fingerprints import Recipe, fingerprint
+from features.store.fingerprints import fingerprint
 from features.store.plan import plan
-from features.store.stage import Stage
+from features.store.stage import PlannedStage
+from features.store.tables import TABLES
 from features.types import RejectCode
 
 SHARD = 40
@@ -20,8 +21,8 @@ SHARD = 40
 
 def stages(version):
     return [
-        Stage("amr", "sentences", ("sentences",), Recipe("amr", {"max_words": 512})),
-        Stage("metrics", "pairs", ("pairs", "amr"), Recipe("metrics", {}, version)),
+        PlannedStage("amr", "sentences", ("sentences",), Recipe("amr", {"max_words": 512})),
+        PlannedStage("metrics", "pairs", ("pairs", "amr"), Recipe("metrics", {}, version)),
     ]
 
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from features.errors import SettingsError, StoreError
-from features.store.fingerprints import Change, Recipe, changes, fingerprint, identity, identity_of, inputs_of
+from features.stages.recipe import Recipe
+from features.store.fingerprints import Change, changes, fingerprint, identity, identity_of, inputs_of
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),

@@ -5,8 +5,9 @@ import pytest
 
 from features.errors import StoreError
 from features.schemas import METRICS, SENTENCES
-from features.stages import StageOutput
-from features.store.fingerprints import Recipe, fingerprint
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.store import Store
 
 PLAIN, OWN = Recipe("metrics"), Recipe("metrics", {"own": {"length": "abc"}})
@@ -94,8 +95,8 @@ def test_no_other_table_grows(store):
 
 def test_a_rejected_stage_says_what_its_rejects_are(store):
     from features.schemas import PAIRS
-    from features.stages import Reject, rejects_frame
-    from features.store.stage import Stage
+    from features.stage_output import Reject, rejects_frame
+    from features.store.stage import PlannedStage
     from features.types import RejectCode
 
     sentences, ingest = Recipe("sentences"), Recipe("pairs")
@@ -110,7 +111,7 @@ def test_a_rejected_stage_says_what_its_rejects_are(store):
         store.write_shard("pairs", "pairs-0", fingerprint(ingest, []), StageOutput(pl.DataFrame([pair], schema=PAIRS))),
     ]
     store.commit(receipts, run_id="r", recipes={"sentences": sentences, "pairs": ingest})
-    stage = Stage("metrics", "pairs", ("pairs",), PLAIN)
+    stage = PlannedStage("metrics", "pairs", ("pairs",), PLAIN)
     mark = fingerprint(PLAIN, [f"pairs:pairs-0:{store.committed('pairs')['pairs-0'].fingerprint}"])
     failed = rejects_frame([Reject("a", RejectCode.METRIC_FAILED, "metric 'length' of 'mine.py' raised KeyError: 'x'")])
     receipt = store.write_shard("metrics", "pairs-0", mark, StageOutput(pl.DataFrame(schema=METRICS), failed))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from features.schemas import TABLES
 from features.store import Store
+from features.store.tables import TABLES
 
 pytestmark = pytest.mark.slow
 
@@ -25,12 +25,13 @@ from pathlib import Path
 import polars as pl
 from deltalake import DeltaTable
 
-from features.stages import Reject, StageOutput, rejects_frame
+from features.stage_output import Reject, StageOutput, rejects_frame
 from features.store import Store
-from features.store.fingerprints import Recipe, fingerprint
+from features.store.fingerprints import fingerprint
+from features.stages.recipe import Recipe
 from features.store.plan import plan
-from features.store.stage import Stage
-from features.schemas import TABLES
+from features.store.stage import PlannedStage
+from features.store.tables import TABLES
 from features.types import RejectCode
 
 root, shards, step, at = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -67,7 +68,7 @@ for shard in sorted(set(names) - store.committed("sentences").keys()):
     receipt = store.write_shard("sentences", shard, fingerprint(ingest, [shard]), rows("sentences", shard), expected=20)
     store.commit([receipt], run_id="ingest", recipes={"sentences": ingest})
 
-stages = [Stage("amr", "sentences", ("sentences",), Recipe("amr"))]
+stages = [PlannedStage("amr", "sentences", ("sentences",), Recipe("amr"))]
 batch = []
 for work in plan(store, stages).todo:
     batch.append(store.write_shard("amr", work.shard, work.fingerprint, rows("amr", work.shard), expected=20))

@@ -5,11 +5,12 @@ import dataclasses
 import pytest
 
 from features.errors import SettingsError, StoreError
-from features.store.fingerprints import Change, Recipe, fingerprint
+from features.stages.recipe import Recipe
+from features.store.fingerprints import Change, fingerprint
 from features.store.plan import plan
 from features.store.reasons import ChangedInput, Reason, summary
 from features.store.runs import FailedShard
-from features.store.stage import Stage
+from features.store.stage import PlannedStage
 from features.store.uses import uses_of
 
 ALL = "sentences-00000, sentences-00001, sentences-00002"
@@ -19,9 +20,11 @@ PAIRS = {"pairs-00000": (0, 1), "pairs-00001": (1, 2)}
 
 def chain(batch_size=16, graphs=None, metrics="1", words="1"):
     return [
-        Stage("amr", "sentences", ("sentences",), Recipe("amr", {"batch_size": batch_size}), graphs or {}, "graphs"),
-        Stage("label_vectors", "sentences", ("amr",), Recipe("label_vectors", {}, words)),
-        Stage("metrics", "pairs", ("pairs", "amr", "label_vectors"), Recipe("metrics", {}, metrics)),
+        PlannedStage(
+            "amr", "sentences", ("sentences",), Recipe("amr", {"batch_size": batch_size}), graphs or {}, "graphs"
+        ),
+        PlannedStage("label_vectors", "sentences", ("amr",), Recipe("label_vectors", {}, words)),
+        PlannedStage("metrics", "pairs", ("pairs", "amr", "label_vectors"), Recipe("metrics", {}, metrics)),
     ]
 
 
@@ -278,9 +281,9 @@ def test_reason_reads_as_a_sentence():
     [
         (chain()[1:], "'label_vectors' needs 'amr', which is not before it"),
         ([*chain(), chain()[0]], "'amr' has no table of its own or is given twice"),
-        ([Stage("tea", "pairs", (), Recipe("tea"))], "'tea' has no table"),
-        ([Stage("amr", "sentences", ("pairs",), Recipe("amr"))], "cannot need 'pairs'"),
-        ([Stage("amr", "sentences", (), Recipe("srl"))], "has the recipe of 'srl'"),
+        ([PlannedStage("tea", "pairs", (), Recipe("tea"))], "'tea' has no table"),
+        ([PlannedStage("amr", "sentences", ("pairs",), Recipe("amr"))], "cannot need 'pairs'"),
+        ([PlannedStage("amr", "sentences", (), Recipe("srl"))], "has the recipe of 'srl'"),
     ],
 )
 def test_wrong_chains_are_refused(store, stages, words):
@@ -297,7 +300,7 @@ def test_pairs_of_a_sentence_shard_that_is_not_there_are_refused(store, ingest):
 
 def test_stage_over_pairs_may_need_pairs_only(store, ingest, filled):
     ingest()
-    stage = Stage("metrics", "pairs", ("pairs",), Recipe("metrics"))
+    stage = PlannedStage("metrics", "pairs", ("pairs",), Recipe("metrics"))
 
     assert [work.upstream for work in plan(store, [stage]).todo] == [(("pairs", shard),) for shard in PAIRS]
 

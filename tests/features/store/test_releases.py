@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 
 from features.errors import StoreError
+from features.stages.recipe import Recipe
 from features.store import delta, folder, garbage
-from features.store.fingerprints import Recipe, fingerprint
+from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.releases import release_numbers, write_release
-from features.store.stage import Stage
+from features.store.stage import PlannedStage
 
 NOW = timedelta(0)
 
 
 def stages(size=1):
-    return [Stage("amr", "sentences", ("sentences",), Recipe("amr", {"size": size}))]
+    return [PlannedStage("amr", "sentences", ("sentences",), Recipe("amr", {"size": size}))]
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from features.errors import StoreError
-from features.stages import StageOutput
-from features.store.fingerprints import Recipe, fingerprint
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.scope import Uses, Wanted, scope
-from features.store.stage import Stage
+from features.store.stage import PlannedStage
 from features.store.uses import uses_of
 
 CORPORA = ("captions", "nli", "reviews")
@@ -20,10 +21,10 @@ SYNTAX = Wanted(("dependencies",), ("nli",))
 
 def stages(parser="1"):
     return [
-        Stage("amr", "sentences", ("sentences",), Recipe("amr", {}, parser)),
-        Stage("dependencies", "sentences", ("sentences",), Recipe("dependencies")),
-        Stage("label_vectors", "sentences", ("amr",), Recipe("label_vectors")),
-        Stage("metrics", "pairs", ("pairs", "amr", "label_vectors"), Recipe("metrics")),
+        PlannedStage("amr", "sentences", ("sentences",), Recipe("amr", {}, parser)),
+        PlannedStage("dependencies", "sentences", ("sentences",), Recipe("dependencies")),
+        PlannedStage("label_vectors", "sentences", ("amr",), Recipe("label_vectors")),
+        PlannedStage("metrics", "pairs", ("pairs", "amr", "label_vectors"), Recipe("metrics")),
     ]
 
 

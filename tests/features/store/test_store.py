@@ -12,9 +12,10 @@ import polars as pl
 import pytest
 
 from features.errors import StoreError
-from features.schemas import SENTENCES, TABLES
+from features.schemas import SENTENCES
 from features.store import Store, layout
 from features.store.fingerprints import fingerprint
+from features.store.tables import TABLES
 
 
 def commit(store, recipes, filled, table, **shards):
@@ -234,7 +235,7 @@ def test_every_column_of_every_table_comes_back_as_it_went_in(store, recipes):
         pl.List(pl.Int32): [0, -1],
         pl.List(pl.Float32): [0.5],
     }
-    from features.stages import StageOutput
+    from features.stage_output import StageOutput
 
     for table, columns in TABLES.items():
         if table == "rejects":

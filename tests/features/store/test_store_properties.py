@@ -13,9 +13,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from features.errors import StoreError
 from features.schemas import SENTENCES
-from features.stages import Reject, StageOutput, rejects_frame
+from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.recipe import Recipe
 from features.store import Store
-from features.store.fingerprints import Recipe, fingerprint
+from features.store.fingerprints import fingerprint
 from features.types import RejectCode
 
 RECIPES = {"sentences": Recipe("sentences")}

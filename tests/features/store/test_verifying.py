@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 
 from features.errors import StoreError
-from features.store.fingerprints import Recipe, fingerprint
+from features.stages.recipe import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.plan import plan
-from features.store.stage import Stage
+from features.store.stage import PlannedStage
 
-STAGES = [Stage("amr", "sentences", ("sentences",), Recipe("amr", {"size": 1}))]
+STAGES = [PlannedStage("amr", "sentences", ("sentences",), Recipe("amr", {"size": 1}))]
 
 
 def remove(file):
@@ -121,7 +122,7 @@ def test_a_copied_store_is_whole_though_its_times_are_new(store, make):
 def test_a_file_that_only_an_old_release_needs_is_named_with_it(store, make, filled):
     make()
     old = committed_file(store, "amr", random.Random(0))
-    stages = [Stage("amr", "sentences", ("sentences",), Recipe("amr", {"size": 2}))]
+    stages = [PlannedStage("amr", "sentences", ("sentences",), Recipe("amr", {"size": 2}))]
     for work in plan(store, stages).todo:
         receipt = store.write_shard("amr", work.shard, work.fingerprint, filled("amr", [f"{work.shard}-new"]))
         store.commit([receipt], run_id="second", recipes={"amr": stages[0].recipe})

@@ -1,9 +1,9 @@
 """The memory of local workers against the needs of the stages, before they start."""
 
 import pytest
+from features.parsers.memory import LIBRARIES, MIB, PROCESS, StageModels
 
 from features.errors import RunError
-from features.parsers.memory import LIBRARIES, MIB, PROCESS, StageModels
 from flows.clusters import preflight
 from flows.clusters.preflight import Preflight
 from flows.stages import Chain

@@ -33,12 +33,13 @@ def labelled_store(project):
     """Make the store of the project: one release of texts with labels."""
     import polars as pl
 
-    from features.schemas import TABLES
     from features.sentences import sentence_id
-    from features.stages import StageOutput
-    from features.store.fingerprints import Recipe, fingerprint
+    from features.stage_output import StageOutput
+    from features.stages.recipe import Recipe
+    from features.store.fingerprints import fingerprint
     from features.store.releases import Release, write_release
     from features.store.store import Store
+    from features.store.tables import TABLES
 
     store = Store.open(project / "store", create=True)
     sentences = [{"sentence_id": sentence_id(text), "text": text} for text in TEXTS]

@@ -3,12 +3,14 @@
 import polars as pl
 import pytest
 
-from features.schemas import PAIRS, TABLES
-from features.stages import Reject, StageOutput, rejects_frame
+from features.schemas import PAIRS
+from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.recipe import Recipe
 from features.store import Store
-from features.store.fingerprints import Recipe, fingerprint
+from features.store.fingerprints import fingerprint
 from features.store.plan import plan
-from features.store.stage import Stage
+from features.store.stage import PlannedStage
+from features.store.tables import TABLES
 from features.types import RejectCode
 
 TEXTS = {"s1": "A man sleeps", "s2": "Men rest", "s3": "too long to be parsed"}
@@ -29,7 +31,7 @@ def make_parsed_store():
             for table, frame in shards.items()
         ]
         store.commit(receipts, run_id="test", recipes=dict.fromkeys(shards, ingest))
-        stages = [Stage(recipe.stage, "sentences", ("sentences",), recipe)] if rows else []
+        stages = [PlannedStage(recipe.stage, "sentences", ("sentences",), recipe)] if rows else []
         for task in plan(store, stages).todo:
             made = StageOutput(pl.DataFrame(rows, schema=TABLES[recipe.stage]), rejects_frame([TOO_LONG]))
             receipt = store.write_shard(task.stage, task.shard, task.fingerprint, made)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from features.errors import InputError
-from features.store.fingerprints import Recipe
+from features.stages.recipe import Recipe
 from training.data.frames import Frames
 from training.jobs import Source
 

@@ -5,9 +5,10 @@ import pytest
 
 from features.errors import InputError
 from features.schemas import PAIRS
-from features.stages import StageOutput
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
 from features.store import Store
-from features.store.fingerprints import Recipe, fingerprint
+from features.store.fingerprints import fingerprint
 from training.data.labelled_pairs import JUDGED_COLUMNS, LabelledPairs
 from training.jobs import Source
 

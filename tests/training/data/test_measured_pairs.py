@@ -99,11 +99,12 @@ class TestFromStore:
     def store(self, measured, tmp_path):
         from features.schemas import EMBEDDINGS, METRICS, PAIRS, SENTENCES
         from features.sentences import sentence_id
-        from features.stages import StageOutput
+        from features.stage_output import StageOutput
+        from features.stages.recipe import Recipe
         from features.store import Store
-        from features.store.fingerprints import Recipe, fingerprint
+        from features.store.fingerprints import fingerprint
         from features.store.plan import plan
-        from features.store.stage import Stage
+        from features.store.stage import PlannedStage
 
         store = Store.open(tmp_path / "store", create=True)
         ids = [sentence_id(text) for text in measured.texts]
@@ -137,8 +138,8 @@ class TestFromStore:
         ]
         store.commit(receipts, run_id="test", recipes=dict.fromkeys(sources, ingest))
         stages = [
-            Stage("embeddings", "sentences", ("sentences",), Recipe("embeddings", {}, "1", None)),
-            Stage("metrics", "pairs", ("pairs", "sentences"), Recipe("metrics", {}, "1", None)),
+            PlannedStage("embeddings", "sentences", ("sentences",), Recipe("embeddings", {}, "1", None)),
+            PlannedStage("metrics", "pairs", ("pairs", "sentences"), Recipe("metrics", {}, "1", None)),
         ]
         for work in plan(store, stages).todo:
             receipt = store.write_shard(work.stage, work.shard, work.fingerprint, StageOutput(tables[work.stage]))

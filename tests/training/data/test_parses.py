@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from features.errors import InputError
-from features.store.fingerprints import Recipe
+from features.stages.recipe import Recipe
 from training.data.parses import Parses
 
 PARSER = "spacy/en_core_web_md-3.8.0"

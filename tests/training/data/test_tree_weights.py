@@ -1,6 +1,6 @@
 """What a source reports about the files of the parser that made its trees."""
 
-from features.store.fingerprints import Recipe
+from features.stages.recipe import Recipe
 from training.jobs import Source
 
 ROW = {"sentence_id": "s1", "parser": "spacy/en_toy-1.0", "tokens": ["Men"], "lemmas": [], "tags": [], "starts": [0]}

@@ -14,7 +14,7 @@ from features.parsers.settings import SrlSettings
 from features.parsers.srl.parser import load
 from features.parsers.srl.words import split_words
 from features.sentences import normalise
-from features.stages import Reject
+from features.stage_output import Reject
 from training.encoders.loading import load_encoder
 from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES, SpanChoice, frame_tensors, seen_spans, spans_of
 from training.modules.pair_classifier import PairClassifier

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from features.stages.srl import SRL_STAGE
 from training.encoders.settings import JudgedSettings
 from training.loop.settings import LoopSettings
 from training.types import Drawn, Harm, Part, SpanWeights
@@ -59,7 +60,7 @@ class PasSettings(JudgedSettings):
     @property
     def unread(self) -> frozenset[str]:
         """The semantic roles, if there are no spans."""
-        return frozenset({"srl"} if self.spans == "none" else ())
+        return frozenset({SRL_STAGE.name} if self.spans == "none" else ())
 
     @model_validator(mode="after")
     def _check(self) -> Self:

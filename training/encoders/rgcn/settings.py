@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from features.stages.dependencies import DEPENDENCY_STAGE
 from training.encoders.settings import BY_POSITIVE, JudgedSettings
 from training.loop.settings import LoopSettings
 from training.types import USUAL_PARTS, Direction, Part
@@ -70,7 +71,7 @@ class RgcnSettings(JudgedSettings):
     @property
     def unread(self) -> frozenset[str]:
         """The dependency trees, if there is no graph."""
-        return frozenset(() if self.graph else {"dependencies"})
+        return frozenset(() if self.graph else {DEPENDENCY_STAGE.name})
 
     def _changed(self, *names: str) -> list[str]:
         """Return which settings differ from their defaults; a job names all of them, so presence says nothing."""

@@ -10,7 +10,7 @@ from features.parsers.embedded.amr_parser import model_folder
 from features.parsers.embedded.loading import load_parser
 from features.parsers.embedded.storage import read_description
 from features.parsers.settings import AmrSettings
-from features.stages import Reject
+from features.stage_output import Reject
 from training.parsers.amr.corpus import Sentence, read_source
 from training.parsers.amr.scoring import score_graphs
 from training.parsers.amr.settings import GraphSource

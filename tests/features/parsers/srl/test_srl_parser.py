@@ -7,14 +7,14 @@ import tarfile
 import numpy as np
 import polars as pl
 import pytest
+from features.parsers.recipes import srl_recipe
+from features.parsers.stages import parse_srl
 
 from features.errors import ModelError
-from features.parsers.recipes import srl_recipe
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.frames import Frame, Span
 from features.parsers.srl.parser import load, load_tagger
 from features.parsers.srl.words import predicates_by_tag, split_words
-from features.parsers.stages import parse_srl
 from features.schemas import SENTENCES, SRL
 from features.sentences import sentence_id
 from features.types import RejectCode

@@ -19,7 +19,7 @@ from features.parsers.embedded.parser import EmbeddedParser
 from features.parsers.embedded.storage import Thresholds
 from features.parsers.settings import AmrSettings
 from features.rows import OnRows
-from features.stages import Reject
+from features.stage_output import Reject
 from flows.command_line import run
 from training.loop import checkpoints
 from training.loop.loop import Loop

@@ -1,0 +1,122 @@
+"""The stage `amr`: each sentence to its graph, by a parser or from the user's own files."""
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from features.parsers.settings import AmrSettings
+from features.rows import OnRows, ignore_rows
+from features.schemas import AMR
+from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.models import MIB, StageModels
+from features.stages.recipe import Recipe
+from features.stages.sentences import admit
+from features.stages.stage import Inputs, Outside, Stage
+
+if TYPE_CHECKING:
+    from features.parsers.amr import AmrParser
+
+NAME = "amr"
+ALGORITHM_VERSION = "1"
+"""Incremented when a code change changes rows; the embedded parser has a version of its own."""
+BESIDE = 280 * MIB
+
+
+def parse_amr(sentences: pl.DataFrame, parser: "AmrParser", on_rows: OnRows = ignore_rows) -> StageOutput:
+    """Parse each sentence to its AMR graph.
+
+    Args:
+        sentences: rows of `SENTENCES`.
+        parser: see `features.parsers.amr.load`.
+        on_rows: called with how many of the sentences are done.
+
+    Returns:
+        Rows of `AMR`; rejects for sentences that are too long, have no graph or one that is not well formed.
+    """
+    from features.graphs.table import encode
+
+    ids, texts, rejects = admit(sentences, parser.max_words)
+    results = parser.parse(ids, texts, on_rows)
+    rejects += [result for result in results if isinstance(result, Reject)]
+    parsed = [(identity, result) for identity, result in zip(ids, results, strict=True) if isinstance(result, str)]
+    encoded = encode([identity for identity, _ in parsed], [penman for _, penman in parsed], parser.name)
+    return StageOutput(encoded.rows, pl.concat([rejects_frame(rejects), encoded.rejects]))
+
+
+def amr_recipe(settings: AmrSettings) -> Recipe:
+    """Return the recipe: every setting that may change a row, and the hash of the model's files.
+
+    Settings that only change speed (batch size, device, threads) are left out, here and in the other stages. The graphs
+    of a bank are hashed shard by shard.
+    """
+    from features.models import digest, locate
+    from features.parsers.amrlib_parser import parser_name, tokenizer_folder
+    from features.parsers.embedded.amr_parser import ALGORITHM_VERSION as EMBEDDED_VERSION
+    from features.parsers.embedded.amr_parser import weights_digest
+
+    if settings.backend == "penman":
+        parameters = {"backend": "penman", "max_words": settings.max_words}
+        return Recipe(NAME, parameters, ALGORITHM_VERSION, None)
+    if settings.backend == "embedded":
+        parameters = {
+            "backend": "embedded",
+            "model": Path(settings.model).name,
+            "precision": settings.precision,
+            "max_words": settings.max_words,
+        }
+        return Recipe(NAME, parameters, EMBEDDED_VERSION, weights_digest(settings.model))
+    folder = locate(settings.model)
+    tokenizer = tokenizer_folder(folder, settings)
+    weights = digest(folder)
+    if tokenizer is not None and not tokenizer.is_relative_to(folder):
+        weights = f"{weights}+{digest(tokenizer)}"
+    parameters = {
+        "backend": "amrlib",
+        "model": parser_name(settings),
+        "beams": settings.beams,
+        "max_words": settings.max_words,
+        "amrlib": version("amrlib"),
+    }
+    return Recipe(NAME, parameters, ALGORITHM_VERSION, weights)
+
+
+def _make(inputs: Inputs, settings: AmrSettings, on_rows: OnRows) -> StageOutput:
+    from features.parsers.amr import load
+
+    return parse_amr(inputs.read("sentences"), load(settings), on_rows)
+
+
+def _outside(settings: AmrSettings) -> Outside | None:
+    from features.parsers.amr import load
+
+    return Outside("graph files", load(settings).shard_digest) if settings.backend == "penman" else None
+
+
+def _models(settings: AmrSettings) -> StageModels:
+    from features.models import locate
+    from features.parsers.embedded.amr_parser import model_folder
+
+    if settings.backend == "penman":
+        return StageModels()
+    if settings.backend == "embedded":
+        return StageModels.loaded(model_folder(settings.model), libraries=("torch",), beside=BESIDE)
+    folder = locate(settings.model)
+    return StageModels.loaded(folder, libraries=("torch", "amrlib"), beside=BESIDE, names=(settings.model,))
+
+
+AMR_STAGE = Stage(
+    name=NAME,
+    about="where graphs come from.",
+    over="sentences",
+    reads=("sentences",),
+    columns=AMR,
+    key=("sentence_id",),
+    settings=AmrSettings,
+    recipe=amr_recipe,
+    make=_make,
+    outside=_outside,
+    models=_models,
+    imports=lambda settings: () if settings.backend == "penman" else ("torch",),
+)

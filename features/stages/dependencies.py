@@ -1,0 +1,82 @@
+"""The stage `dependencies`: each sentence to its dependency tree."""
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from features.parsers.settings import DependencySettings
+from features.rows import OnRows, ignore_rows
+from features.schemas import DEPENDENCIES
+from features.stage_output import StageOutput, rejects_frame
+from features.stages.models import MIB, StageModels
+from features.stages.recipe import Recipe
+from features.stages.sentences import admit
+from features.stages.stage import Inputs, Stage
+
+if TYPE_CHECKING:
+    from features.parsers.dependencies import DependencyParser
+
+NAME = "dependencies"
+ALGORITHM_VERSION = "1"
+"""Incremented when a code change changes rows."""
+
+
+def parse_dependencies(
+    sentences: pl.DataFrame, parser: "DependencyParser", on_rows: OnRows = ignore_rows
+) -> StageOutput:
+    """Parse each sentence to its dependency tree.
+
+    Args:
+        sentences: rows of `SENTENCES`.
+        parser: see `features.parsers.dependencies.load`.
+        on_rows: called with how many of the sentences are done.
+
+    Returns:
+        Rows of `DEPENDENCIES`; rejects for sentences that are too long.
+    """
+    ids, texts, rejects = admit(sentences, parser.max_words)
+    on_rows(0, len(ids))
+    rows = []
+    for identity, tree in zip(ids, parser.parse(texts), strict=True):
+        rows.append({"sentence_id": identity, "parser": parser.name, **tree})
+        on_rows(len(rows), len(ids))
+    return StageOutput(pl.DataFrame(rows, schema=DEPENDENCIES), rejects_frame(rejects))
+
+
+def dependency_recipe(settings: DependencySettings) -> Recipe:
+    """Return the recipe, with the hash of the pipeline's files."""
+    from features.models import digest, locate
+    from features.parsers.dependencies import pipeline_name
+
+    folder = locate(settings.model)
+    parameters = {"model": pipeline_name(folder), "max_words": settings.max_words, "spacy": version("spacy")}
+    return Recipe(NAME, parameters, ALGORITHM_VERSION, digest(folder))
+
+
+def _make(inputs: Inputs, settings: DependencySettings, on_rows: OnRows) -> StageOutput:
+    from features.parsers.dependencies import load
+
+    return parse_dependencies(inputs.read("sentences"), load(settings), on_rows)
+
+
+def _models(settings: DependencySettings) -> StageModels:
+    from features.models import locate
+
+    folder = locate(settings.model)
+    return StageModels.loaded(folder, libraries=("spacy",), beside=180 * MIB, names=(settings.model,))
+
+
+DEPENDENCY_STAGE = Stage(
+    name=NAME,
+    about="the dependency parser.",
+    over="sentences",
+    reads=("sentences",),
+    columns=DEPENDENCIES,
+    key=("sentence_id",),
+    settings=DependencySettings,
+    recipe=dependency_recipe,
+    make=_make,
+    models=_models,
+    imports=lambda _: ("spacy",),
+)

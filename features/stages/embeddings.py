@@ -1,0 +1,75 @@
+"""The stage `embeddings`: each sentence to its embedding by the teacher."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from features.parsers.settings import EmbeddingSettings
+from features.rows import OnRows, ignore_rows
+from features.schemas import EMBEDDINGS
+from features.stage_output import StageOutput, rejects_frame
+from features.stages.models import MIB, StageModels
+from features.stages.recipe import Recipe
+from features.stages.sentences import admit, vector_column
+from features.stages.stage import Inputs, Stage
+
+if TYPE_CHECKING:
+    from features.parsers.sentence_encoder import SentenceEncoder
+
+NAME = "embeddings"
+ALGORITHM_VERSION = "1"
+"""Incremented when a code change changes rows."""
+BESIDE = 20 * MIB
+
+
+def embed_sentences(sentences: pl.DataFrame, encoder: "SentenceEncoder", on_rows: OnRows = ignore_rows) -> StageOutput:
+    """Embed each sentence with the teacher.
+
+    Args:
+        sentences: rows of `SENTENCES`.
+        encoder: see `features.parsers.sentence_encoder.load`.
+        on_rows: called with how many of the sentences are done.
+
+    Returns:
+        Rows of `EMBEDDINGS`; rejects for sentences that are too long.
+    """
+    ids, texts, rejects = admit(sentences, encoder.max_words)
+    vectors = vector_column(encoder.encode(texts, on_rows))
+    return StageOutput(pl.DataFrame({"sentence_id": ids, "vector": vectors}, schema=EMBEDDINGS), rejects_frame(rejects))
+
+
+def embedding_recipe(settings: EmbeddingSettings) -> Recipe:
+    """Return the recipe, with the hash of the encoder's files."""
+    from features.models import digest, locate
+
+    parameters = {"model": Path(settings.model).name, "max_words": settings.max_words}
+    return Recipe(NAME, parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
+
+
+def _make(inputs: Inputs, settings: EmbeddingSettings, on_rows: OnRows) -> StageOutput:
+    from features.parsers.sentence_encoder import load
+
+    return embed_sentences(inputs.read("sentences"), load(settings), on_rows)
+
+
+def _models(settings: EmbeddingSettings) -> StageModels:
+    from features.models import locate
+
+    libraries = ("torch", "sentence_transformers")
+    return StageModels.loaded(locate(settings.model), libraries=libraries, beside=BESIDE, names=(settings.model,))
+
+
+EMBEDDING_STAGE = Stage(
+    name=NAME,
+    about="the teacher.",
+    over="sentences",
+    reads=("sentences",),
+    columns=EMBEDDINGS,
+    key=("sentence_id",),
+    settings=EmbeddingSettings,
+    recipe=embedding_recipe,
+    make=_make,
+    models=_models,
+    imports=lambda _: ("sentence_transformers",),
+)

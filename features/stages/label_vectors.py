@@ -1,0 +1,97 @@
+"""The stage `label_vectors`: the vector of each word in the labels of a shard's graphs, which metrics compare."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from features.errors import InputError
+from features.parsers.settings import LabelVectorSettings
+from features.rows import OnRows, ignore_rows
+from features.schemas import LABEL_VECTORS
+from features.stage_output import StageOutput
+from features.stages.amr import AMR_STAGE
+from features.stages.models import MIB, StageModels
+from features.stages.recipe import Recipe
+from features.stages.sentences import vector_column
+from features.stages.stage import Inputs, Stage
+
+if TYPE_CHECKING:
+    from features.parsers.label_vectors import WordVectors
+
+NAME = "label_vectors"
+ALGORITHM_VERSION = "1"
+"""Incremented when a code change changes rows."""
+BESIDE = 20 * MIB
+_OF_TEXT = 0.4
+"""Memory of word vectors as a share of their text file: four bytes per number instead of ten characters."""
+
+
+def embed_labels(amr: pl.DataFrame, vectors: "WordVectors", on_rows: OnRows = ignore_rows) -> StageOutput:
+    """Return the vector of each word in the labels of a shard's graphs.
+
+    Args:
+        amr: rows of `AMR`.
+        vectors: see `features.parsers.label_vectors.load`.
+        on_rows: called with how many of the words are done.
+
+    Returns:
+        Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
+        seeded by the word.
+    """
+    from features.metrics.label_vectors import labels_of, words_of
+
+    words = sorted(words_of(labels_of(amr)))
+    known, matrix = vectors.look_up(words, on_rows)
+    return StageOutput(pl.DataFrame({"label": known, "vector": vector_column(matrix)}, schema=LABEL_VECTORS))
+
+
+def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
+    """Return the recipe, with the hash of the encoder or of the file of word vectors.
+
+    Raises:
+        InputError: when the file of word vectors is missing.
+    """
+    from features.models import digest, locate
+
+    if settings.file is not None:
+        if not settings.file.is_file():
+            raise InputError(
+                f"{str(settings.file)!r} is not a file of word vectors: check `file` under [label_vectors]."
+            )
+        return Recipe(NAME, {"backend": "glove"}, ALGORITHM_VERSION, digest(settings.file))
+    parameters = {"backend": "encoder", "model": Path(settings.model).name}
+    return Recipe(NAME, parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
+
+
+def _make(inputs: Inputs, settings: LabelVectorSettings, on_rows: OnRows) -> StageOutput:
+    from features.parsers.label_vectors import load
+
+    return embed_labels(inputs.read(AMR_STAGE.name), load(settings), on_rows)
+
+
+def _models(settings: LabelVectorSettings) -> StageModels:
+    from features.models import locate
+
+    if settings.file is not None:
+        share = 1 if settings.file.suffix.lower() == ".gz" else _OF_TEXT
+        size = int(settings.file.stat().st_size * share)
+        return StageModels(files=(settings.file,), bytes=((settings.file, size),))
+    libraries = ("torch", "sentence_transformers")
+    return StageModels.loaded(locate(settings.model), libraries=libraries, beside=BESIDE, names=(settings.model,))
+
+
+LABEL_VECTOR_STAGE = Stage(
+    name=NAME,
+    about="vectors of the words in labels.",
+    over="sentences",
+    reads=(AMR_STAGE.name,),
+    columns=LABEL_VECTORS,
+    key=("shard", "label"),  # a label has its vector in every shard that has the label
+    settings=LabelVectorSettings,
+    recipe=label_vector_recipe,
+    make=_make,
+    models=_models,
+    imports=lambda settings: ("sentence_transformers",) if settings.backend == "encoder" else (),
+    complete=False,  # rows are words, not sentences
+)

@@ -1,0 +1,101 @@
+"""The stage `metrics`: each pair to the similarity of its graphs in every metric, the project's own among them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict
+
+from features.rows import OnRows
+from features.schemas import METRICS
+from features.stage_output import StageOutput
+from features.stages.amr import AMR_STAGE
+from features.stages.label_vectors import LABEL_VECTOR_STAGE
+from features.stages.recipe import Recipe
+from features.stages.stage import Inputs, Stage
+
+if TYPE_CHECKING:  # compiled metrics are slow to import, and every command imports the stages
+    from features.metrics.own_files import OwnMetrics
+
+NAME = "metrics"
+
+
+class MetricSettings(BaseModel):
+    """What is measured on pairs.
+
+    Args:
+        enabled: None measures the pairs that an encoder reads; True all pairs; False none, and makes no label vectors,
+            which only metrics need.
+        own: Python files with the project's own metrics (docs/own_metrics.md).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    enabled: bool | None = None
+    own: tuple[Path, ...] = ()
+
+
+def read_own_metrics(settings: MetricSettings) -> "OwnMetrics":
+    """Return the project's own metrics by content, since workers need not see the files.
+
+    Raises:
+        InputError: a file of metrics cannot be read.
+    """
+    from features.metrics.own_files import OwnMetrics, read_metric_file
+
+    return OwnMetrics(files=tuple(read_metric_file(file) for file in settings.own))
+
+
+def _tables_of_own(own: "OwnMetrics") -> tuple[str, ...]:
+    """Return the tables other than `amr` that the project's own metrics read.
+
+    Raises:
+        InputError: a file of metrics cannot be run.
+    """
+    if not own.files:
+        return ()
+    from features.metrics.items import TABLES
+
+    return tuple(sorted({TABLES[metric.reads] for metric in own.load()} - {AMR_STAGE.name}))
+
+
+def metric_recipe(own: "OwnMetrics") -> Recipe:
+    """Return the recipe: the version of the metrics, and the digest of each of the project's own."""
+    from features.metrics import ALGORITHM_VERSION
+
+    # Empty without own metrics: they change nothing about the others.
+    parameters = {"own": {metric.name: metric.digest for metric in own.load()}} if own.files else {}
+    return Recipe(NAME, parameters, ALGORITHM_VERSION)
+
+
+def _make(inputs: Inputs, own: "OwnMetrics", on_rows: OnRows) -> StageOutput:
+    from features.metrics.label_vectors import labels_of, words_of
+    from features.metrics.stage import measure_shard
+
+    pairs = inputs.read("pairs")
+    sentences = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
+    # A sentence shard is shared by many pair shards: read only the graphs of these pairs.
+    in_pairs = pl.col("sentence_id").is_in(sentences.implode())
+    amr = inputs.read(AMR_STAGE.name, in_pairs)
+    # A word has the same vector in every shard in which it occurs.
+    words = pl.Series(sorted(words_of(labels_of(amr))), dtype=pl.String)
+    vectors = inputs.read(LABEL_VECTOR_STAGE.name, pl.col("label").is_in(words.implode())).unique("label")
+    tables = {name: inputs.read(name, in_pairs) for name in _tables_of_own(own)}
+    return measure_shard(pairs, amr, vectors, own.load(), tables, on_rows)
+
+
+METRIC_STAGE = Stage(
+    name=NAME,
+    about="what is measured.",
+    over="pairs",
+    reads=("pairs", AMR_STAGE.name, LABEL_VECTOR_STAGE.name),
+    columns=METRICS,
+    key=("pair_id",),
+    settings=MetricSettings,
+    prepare=read_own_metrics,
+    reads_also=_tables_of_own,
+    recipe=metric_recipe,
+    make=_make,
+    imports=lambda _: ("numba",),
+    extensible=True,
+)

@@ -1,0 +1,97 @@
+"""The stage `srl`: each sentence to its frames of semantic roles."""
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from features.parsers.settings import SrlSettings
+from features.rows import OnRows, ignore_rows
+from features.schemas import SRL
+from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.models import MIB, StageModels
+from features.stages.recipe import Recipe
+from features.stages.sentences import admit
+from features.stages.stage import Inputs, Stage
+
+if TYPE_CHECKING:
+    from features.parsers.srl.parser import SrlParser
+
+NAME = "srl"
+ALGORITHM_VERSION = "1"
+"""Incremented when a code change changes rows."""
+
+
+def parse_srl(sentences: pl.DataFrame, parser: "SrlParser", on_rows: OnRows = ignore_rows) -> StageOutput:
+    """Label the semantic roles of each sentence.
+
+    Args:
+        sentences: rows of `SENTENCES`.
+        parser: see `features.parsers.srl.parser.load`.
+        on_rows: called with how many of the sentences are done.
+
+    Returns:
+        Rows of `SRL`; rejects for sentences that are too long. A sentence without a predicate has a row without frames.
+    """
+    ids, texts, rejects = admit(sentences, parser.max_words)
+    rows = []
+    for identity, result in zip(ids, parser.parse(ids, texts, on_rows), strict=True):
+        if isinstance(result, Reject):
+            rejects.append(result)
+            continue
+        rows.append({"sentence_id": identity, "parser": parser.name, **result.columns})
+    return StageOutput(pl.DataFrame(rows, schema=SRL), rejects_frame(rejects))
+
+
+def srl_recipe(settings: SrlSettings) -> Recipe:
+    """Return the recipe: words come from spaCy, predicates possibly from one of its pipelines."""
+    from features.models import digest, locate
+    from features.parsers.srl.parser import locate_tagger, tagger_name
+
+    weights = digest(locate_tagger(settings.model))
+    parameters = {
+        "model": tagger_name(settings),
+        "predicates": settings.predicates,
+        "precision": settings.precision,
+        "max_words": settings.max_words,
+        "spacy": version("spacy"),
+    }
+    if settings.predicates == "spacy":
+        weights = f"{weights}+{digest(locate(settings.tags))}"
+    return Recipe(NAME, parameters, ALGORITHM_VERSION, weights)
+
+
+def _make(inputs: Inputs, settings: SrlSettings, on_rows: OnRows) -> StageOutput:
+    from features.parsers.srl.parser import load
+
+    return parse_srl(inputs.read("sentences"), load(settings), on_rows)
+
+
+def _models(settings: SrlSettings) -> StageModels:
+    from features.models import locate
+    from features.parsers.srl.parser import EMBEDDED, locate_tagger
+
+    names = () if settings.model == EMBEDDED else (settings.model,)
+    tags = (locate(settings.tags),) if settings.predicates == "spacy" else ()
+    return StageModels.loaded(
+        locate_tagger(settings.model),
+        *tags,
+        libraries=("torch", "spacy"),
+        beside=80 * MIB,
+        names=(*names, *([settings.tags] if tags else [])),
+    )
+
+
+SRL_STAGE = Stage(
+    name=NAME,
+    about="the tagger of semantic roles.",
+    over="sentences",
+    reads=("sentences",),
+    columns=SRL,
+    key=("sentence_id",),
+    settings=SrlSettings,
+    recipe=srl_recipe,
+    make=_make,
+    models=_models,
+    imports=lambda _: ("torch", "transformers.models.bert.modeling_bert", "spacy"),
+)
