@@ -1,4 +1,4 @@
-"""How much memory a worker needs for the models of a stage: the figures in `features/parsers/memory.py`.
+"""How much memory a worker needs for the models of a stage: the figures in `features/stages`.
 
     python benchmarks/model_memory.py [amr,srl,dependencies,embeddings]
 
@@ -20,10 +20,6 @@ import psutil
 _EXAMPLE = Path(__file__).parents[1] / "features/corpora/example/pairs.tsv"
 _SENTENCES = 256
 _STAGES = ("amr", "srl", "dependencies", "embeddings")
-_TASKS = tuple(
-    f"tasks.{name}"
-    for name in ("embed_labels", "embed_sentences", "measure_pairs", "parse_amr", "parse_dependencies", "parse_srl")
-)
 _MIB = 1 << 20
 
 
@@ -31,7 +27,7 @@ def main() -> None:
     for name in ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON"):
         os.environ[f"{name}_NUM_THREADS"] = "1"
     print(f"{'python':24}{_resident():8.0f} MiB")
-    for module in ("distributed.nanny", "distributed.worker", "prefect.task_engine", "prefect_dask", *_TASKS):
+    for module in ("distributed.nanny", "distributed.worker", "prefect.task_engine", "prefect_dask", "tasks.shard"):
         importlib.import_module(module)
 
     print(f"{'Dask, Prefect, tasks':24}{_resident():8.0f} MiB")
@@ -45,26 +41,26 @@ def _run(names: list[str]) -> None:
         before = _resident()
         importlib.import_module(library)
         print(f"{library:24}{_resident() - before:+8.0f} MiB")
-    from features.parsers.memory import models_of
 
-    from features.parsers import amr, dependencies, sentence_encoder, stages
-    from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, SrlSettings
-    from features.parsers.srl import parser as srl
+    from features.rows import ignore_rows
+    from features.stages.registry import STAGES
 
-    rows = _sentences()
-    makes = {
-        "amr": (AmrSettings(), amr.load, stages.parse_amr),
-        "srl": (SrlSettings(), srl.load, stages.parse_srl),
-        "dependencies": (DependencySettings(), dependencies.load, stages.parse_dependencies),
-        "embeddings": (EmbeddingSettings(), sentence_encoder.load, stages.embed_sentences),
-    }
+    inputs = _Inputs(_sentences())
     for name in names:
-        settings, load, work = makes[name]
-        before = _resident()
-        work(rows, load(settings))
-        files = sum(size for _, size in models_of(name, settings).bytes) / _MIB
+        stage, before = STAGES[name], _resident()
+        settings = stage.settings()
+        stage.make(inputs, settings, ignore_rows)
+        files = sum(size for _, size in stage.models(settings).bytes) / _MIB
         print(f"{name:24}{_resident() - before:+8.0f} MiB, of which files of models {files:.0f} MiB")
     print(f"{'total':24}{_resident():8.0f} MiB")
+
+
+class _Inputs:
+    def __init__(self, sentences: pl.DataFrame) -> None:
+        self._sentences = sentences
+
+    def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
+        return self._sentences
 
 
 def _sentences() -> pl.DataFrame:

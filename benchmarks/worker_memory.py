@@ -86,20 +86,25 @@ def _work(sentences: list[str], shard: int) -> None:
 
 
 def _stages(sentences: list[str], shard: int) -> None:
-    from features.parsers import amr, dependencies, sentence_encoder, stages
-    from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, SrlSettings
-    from features.parsers.srl import parser as srl
+    from features.rows import ignore_rows
+    from features.stages.registry import STAGES
 
     shards = [
         pl.DataFrame({"sentence_id": [str(i) for i in range(start, end)], "text": sentences[start:end]})
         for start, end in ((i, min(i + shard, len(sentences))) for i in range(0, len(sentences), shard))
     ]
     for rows in shards:
-        # Loaded at the first shard, as by the tasks.
-        stages.parse_amr(rows, amr.load(AmrSettings()))
-        stages.parse_srl(rows, srl.load(SrlSettings()))
-        stages.parse_dependencies(rows, dependencies.load(DependencySettings()))
-        stages.embed_sentences(rows, sentence_encoder.load(EmbeddingSettings()))
+        # Loaded at the first shard, as by the task.
+        for name in ("amr", "srl", "dependencies", "embeddings"):
+            STAGES[name].make(_Inputs(rows), STAGES[name].settings(), ignore_rows)
+
+
+class _Inputs:
+    def __init__(self, sentences: pl.DataFrame) -> None:
+        self._sentences = sentences
+
+    def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
+        return self._sentences
 
 
 def _captions(table: Path) -> list[str]:

@@ -62,7 +62,7 @@ _HOMES = {
     "facetflow.searching": ("FoundText", "TextIndex", "search"),
     "facetflow.stores": ("FeatureStore", "open_store"),
     "features.errors": ("FacetflowError", "InputError", "ModelError", "RowError", "SettingsError", "StoreError"),
-    "features.stages": ("Reject",),
+    "features.stage_output": ("Reject",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

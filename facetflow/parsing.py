@@ -19,7 +19,7 @@ from features.parsers.embedded.amr_parser import is_embedded
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from features.parsers.srl.frames import Frame, Span
 from features.parsers.srl.parser import SrlParse
-from features.parsers.texts import Stage, number_sentences, parse_lines
+from features.parsers.texts import Parse, number_sentences, parse_lines
 from features.stage_output import Reject
 from features.types import RejectCode
 
@@ -153,7 +153,7 @@ def parse_dependencies(
 
 
 def _parse(
-    texts: str | Texts, stage: Stage, read: Callable[[dict[str, Any]], _Parse]
+    texts: str | Texts, stage: Parse, read: Callable[[dict[str, Any]], _Parse]
 ) -> "_Parse | list[_Parse | Reject]":
     sentences, single = read_texts(texts, "sentence")
     lines = number_sentences(("", text) for text in sentences)

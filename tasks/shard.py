@@ -73,8 +73,6 @@ A worker of a local cluster has one thread; a worker started elsewhere may have 
 """
 
 
-# The commit of the table is the source of truth; a result kept by Prefect would be a second one.
-@task(persist_result=False, cache_policy=NO_CACHE, task_run_name="{job.stage} {job.shard}")
 def make_shard(job: ShardJob, settings: BaseModel) -> Receipt | None:
     """Make one shard; a process makes one at a time, and loads a model once.
 
@@ -104,3 +102,8 @@ def make_shard(job: ShardJob, settings: BaseModel) -> Receipt | None:
         receipt = store.write_shard(job.stage, job.shard, job.fingerprint, output, expected=expected, seconds=seconds)
         _log.info("%s %s: %d rows, %d rejected, %.1f s", job.stage, job.shard, receipt.rows, receipt.rejects, seconds)
         return receipt
+
+
+# A function under its own name travels to workers by that name; one that a decorator has replaced, with its globals.
+MAKE_SHARD = task(persist_result=False, cache_policy=NO_CACHE, task_run_name="{job.stage} {job.shard}")(make_shard)
+"""The task. The commit of the table is the source of truth: a result kept by Prefect would be a second one."""

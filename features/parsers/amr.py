@@ -59,7 +59,7 @@ def load(settings: AmrSettings) -> AmrParser:
         return _load_embedded(settings, stamp(model_folder(settings.model)))
     if settings.bank is None:
         raise SettingsError(
-            f"The AMR backend 'penman' has no index of the graph files {list(settings.graphs)!r};"
+            f"The AMR backend 'penman' has no index of the graph files {[str(file) for file in settings.graphs]!r};"
             f" make one with features.parsers.bank.build_bank and give it as `bank`."
         )
     return _load_bank(settings, settings.bank, stamp(settings.bank))

@@ -30,8 +30,8 @@ _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
 _NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are not UTF-8
 _SCHEMA = {"line": pl.Int64, "id": pl.String, "sentence_id": pl.String, "text": pl.String}
 
-Stage = Callable[[pl.DataFrame], StageOutput]
-"""Maps `sentence_id` and `text` to rows and rejects, as in `features.parsers.stages`."""
+Parse = Callable[[pl.DataFrame], StageOutput]
+"""Maps `sentence_id` and `text` to rows and rejects, as in `features.stages`."""
 
 
 def read_sentences(path: Path) -> pl.DataFrame:
@@ -75,7 +75,7 @@ def number_sentences(written: Iterable[tuple[str, str]]) -> pl.DataFrame:
 
 
 def parse_lines(
-    lines: pl.DataFrame, stage: Stage, *, at_once: int = 1024, on_rows: OnRows = ignore_rows
+    lines: pl.DataFrame, stage: Parse, *, at_once: int = 1024, on_rows: OnRows = ignore_rows
 ) -> pl.DataFrame:
     """Parse sentences, each text once, and return the result for every line.
 

@@ -36,7 +36,7 @@ from flows.clusters.joined_cluster import JoinedCluster
 from flows.server.api_watch import watch_api
 from flows.stages import Chain
 from flows.watching.progress import BuildProgress
-from tasks.shard import ShardJob, make_shard
+from tasks.shard import MAKE_SHARD, ShardJob
 
 IN_FLIGHT = 2
 """Shards submitted per worker: one being made, and one ready when that is done."""
@@ -233,7 +233,7 @@ class ShardRunner:
         )
         parameters = {"job": job, "settings": self._chain.settings[work.stage]}
         with annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
-            future = self._runner.submit(make_shard, parameters=parameters)
+            future = self._runner.submit(MAKE_SHARD, parameters=parameters)
         key = (work.stage, work.shard)
         self._running[key] = (work, future)
         self._started.setdefault(work.stage, time.monotonic())

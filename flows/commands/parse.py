@@ -16,7 +16,7 @@ from flows.console.one_shot import name_wrong, nothing_half_written, say_written
 from flows.console.options import DEVICE, FILE, INPUT, OUTPUT, TAGGER, THREADS, format_option
 
 if TYPE_CHECKING:
-    from features.parsers.texts import Stage
+    from features.parsers.texts import Parse
 
 _INPUT = click.argument("sentences", type=INPUT)
 _OUTPUT = click.option(
@@ -83,7 +83,7 @@ def amr(
 
     with ExitStack() as stack:
 
-        def stage() -> "Stage":
+        def stage() -> "Parse":
             if graphs:
                 bank = stack.enter_context(scratch("graphs")) / "graphs.arrow"
                 build_bank(graphs, bank)
@@ -118,7 +118,7 @@ def dependencies(sentences: Path, output: Path, form: str | None, model: str, th
     from features.parsers.dependencies import load
     from features.stages.dependencies import parse_dependencies
 
-    def stage() -> "Stage":
+    def stage() -> "Parse":
         parser = load(DependencySettings(model=model, threads=threads))
         return lambda rows: parse_dependencies(rows, parser)
 
@@ -152,7 +152,7 @@ def srl(
     from features.parsers.srl.parser import load
     from features.stages.srl import parse_srl
 
-    def stage() -> "Stage":
+    def stage() -> "Parse":
         parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
         return lambda rows: parse_srl(rows, parser)
 
@@ -164,7 +164,7 @@ def _run(
     sentences: Path,
     output: Path,
     form: str | None,
-    stage: "Callable[[], Stage]",
+    stage: "Callable[[], Parse]",
     write: Callable[[pl.DataFrame, Path, str | None], None],
     at_once: int = _SENTENCES_AT_ONCE,
     graphs: Sequence[Path] = (),

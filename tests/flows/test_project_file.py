@@ -33,7 +33,7 @@ def test_paths_are_relative_to_the_file(write, tmp_path):
         )
     )
     assert (project.base, project.store, project.runs) == (tmp_path, tmp_path / "s", tmp_path / "runs")
-    assert project.amr.graphs == (str(tmp_path / "g.amr"),)
+    assert project.amr.graphs == (tmp_path / "g.amr",)
     assert project.label_vectors.file == tmp_path / "v"
 
 
@@ -252,7 +252,7 @@ def test_a_tilde_is_the_home_of_the_user(write, tmp_path, monkeypatch):
         write(f'name = "p"\nstore = "~/s 猫"\n{CORPUS}[amr]\ngraphs = ["~/g.amr"]\n[metrics]\nown = ["~/m.py"]\n')
     )
     assert project.store == tmp_path / "home" / "s 猫"
-    assert project.amr.graphs == (str(tmp_path / "home" / "g.amr"),)
+    assert project.amr.graphs == (tmp_path / "home" / "g.amr",)
     assert project.metrics.own == (tmp_path / "home" / "m.py",)
 
 

@@ -18,9 +18,8 @@ from flows import project as projects
 from flows.building.ingest_corpora import ingest_corpora, read_corpora, warnings
 from flows.building.ingest_repair import repair_ingested
 from flows.building.planning import look_ahead
-from flows.building.run_shards import TASKS
 from flows.stages import chain
-from tasks.shard import ShardJob
+from tasks.shard import ShardJob, make_shard
 
 TABLES = ("sentences", "pairs", "amr", "label_vectors", "metrics")
 SMALL = {"sentences": 4, "per_shard": 4}
@@ -48,8 +47,7 @@ def build(folder: Path, *, deep: bool = False) -> list[tuple[str, str]]:
             {table: store.versions()[table] for table in upstream},
             {table: tuple(shards) for table, shards in upstream.items()},
         )
-        given = stages.settings[work.stage]
-        receipt = TASKS[work.stage].fn(job, *(() if given is None else (given,)))
+        receipt = make_shard(job, stages.settings[work.stage])
         assert receipt is not None, f"{work.stage} {work.shard} was thought to be there"
         store.commit([receipt], run_id="build", recipes=stages.recipes())
     store.publish("build", stages=stages.stages)

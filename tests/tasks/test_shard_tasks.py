@@ -3,20 +3,20 @@
 import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import polars as pl
 import pytest
-from tasks.embed_labels import embed_labels
-from tasks.measure_pairs import measure_pairs
-from tasks.parse_amr import parse_amr
 
 from features.errors import InputError, StoreError
+from features.metrics.own_files import OwnMetrics
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings, LabelVectorSettings
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import pair_id, sentence_id
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
+from features.stages.registry import STAGES
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from tasks import reporting
@@ -100,11 +100,11 @@ def commit(store, *receipts):
 
 def test_a_chain_of_tasks_makes_rows_and_rejects(store, amr, vectors):
     for shard in (FIRST, SECOND):
-        commit(store, parse_amr.fn(job(store, "amr", shard, sentences=(shard,)), amr))
-        commit(store, embed_labels.fn(job(store, "label_vectors", shard, amr=(shard,)), vectors))
+        commit(store, make_shard(job(store, "amr", shard, sentences=(shard,)), amr))
+        commit(store, make_shard(job(store, "label_vectors", shard, amr=(shard,)), vectors))
     both = (FIRST, SECOND)
     work = job(store, "metrics", "pairs-00000", pairs=("pairs-00000",), amr=both, label_vectors=both)
-    receipt = measure_pairs.fn(work)
+    receipt = make_shard(work, OwnMetrics())
     commit(store, receipt)
 
     assert (receipt.rows, receipt.rejects, receipt.expected) == (2, 1, 3)
@@ -123,7 +123,7 @@ def test_damage_is_named_where_a_task_reads_some_rows(store):
 
 
 def test_a_receipt_is_small_and_can_travel(store, amr):
-    receipt = parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), amr)
+    receipt = make_shard(job(store, "amr", FIRST, sentences=(FIRST,)), amr)
     assert pickle.loads(pickle.dumps(receipt)) == receipt
     assert len(pickle.dumps(receipt)) < 2000
     assert receipt.seconds > 0
@@ -131,50 +131,51 @@ def test_a_receipt_is_small_and_can_travel(store, amr):
 
 def test_what_is_committed_is_not_made_again(store, amr):
     work = job(store, "amr", FIRST, sentences=(FIRST,))
-    commit(store, parse_amr.fn(work, amr))
+    commit(store, make_shard(work, amr))
     (file,) = (store.path / "tables" / "amr").rglob("*.parquet")
     written = file.stat().st_mtime_ns
-    assert parse_amr.fn(work, amr) is None
+    assert make_shard(work, amr) is None
     assert file.stat().st_mtime_ns == written
 
 
 def test_a_shard_is_made_again_under_another_fingerprint(store, amr):
-    commit(store, parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), amr))
+    commit(store, make_shard(job(store, "amr", FIRST, sentences=(FIRST,)), amr))
     other = ShardJob(
         store.path, "amr", FIRST, fingerprint(RECIPES["amr"], ["other"]), store.versions(), {"sentences": (FIRST,)}
     )
-    assert parse_amr.fn(other, amr).fingerprint == other.fingerprint
+    assert make_shard(other, amr).fingerprint == other.fingerprint
 
 
 def test_input_is_read_at_its_pinned_version(store, amr, vectors):
-    commit(store, parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), amr))
+    commit(store, make_shard(job(store, "amr", FIRST, sentences=(FIRST,)), amr))
     pinned = job(store, "label_vectors", FIRST, amr=(FIRST,))
     empty = StageOutput(store.read("amr").clear())
     commit(store, store.write_shard("amr", FIRST, fingerprint(RECIPES["amr"], ["later"]), empty))
-    assert embed_labels.fn(pinned, vectors).rows == 3
-    assert embed_labels.fn(job(store, "label_vectors", FIRST, amr=(FIRST,)), vectors).rows == 0
+    assert make_shard(pinned, vectors).rows == 3
+    assert make_shard(job(store, "label_vectors", FIRST, amr=(FIRST,)), vectors).rows == 0
 
 
 def test_an_error_of_a_stage_is_not_swallowed(store, tmp_path):
     missing = AmrSettings(graphs=("none.amr",), bank=tmp_path / "none.arrow")
     with pytest.raises(InputError, match=r"none\.arrow"):
-        parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), missing)
+        make_shard(job(store, "amr", FIRST, sentences=(FIRST,)), missing)
     assert not store.committed("amr")
 
 
-def test_a_process_makes_one_shard_at_a_time_whatever_its_threads(store):
+def test_a_process_makes_one_shard_at_a_time_whatever_its_threads(store, amr, monkeypatch):
     running, most = [], []
 
-    def compute(inputs, on_rows):
+    def make(inputs, settings, on_rows):
         running.append(1)
         most.append(len(running))
         time.sleep(0.1)
         running.pop()
-        return StageOutput(inputs.read("sentences").select("sentence_id").clear()), None
+        return StageOutput(inputs.read("sentences").select("sentence_id").clear())
 
+    monkeypatch.setattr("tasks.shard.STAGES", {"amr": replace(STAGES["amr"], make=make)})
     jobs = [job(store, "amr", shard, sentences=(shard,)) for shard in (FIRST, SECOND)]
     with ThreadPoolExecutor(2) as threads:
-        for made in [threads.submit(make_shard, work, compute) for work in jobs]:
+        for made in [threads.submit(make_shard, work, amr) for work in jobs]:
             with pytest.raises(StoreError):  # these rows have no columns of graphs; what counts is when they were made
                 made.result()
     assert most == [1, 1]
@@ -183,7 +184,7 @@ def test_a_process_makes_one_shard_at_a_time_whatever_its_threads(store):
 def test_a_shard_tells_how_far_it_is(store, amr, monkeypatch):
     told = []
     monkeypatch.setattr("tasks.shard.reporter", lambda *_: lambda done, total: told.append((done, total)))
-    parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), amr)
+    make_shard(job(store, "amr", FIRST, sentences=(FIRST,)), amr)
     assert told == [(0, 0), (0, 2), (1, 2), (2, 2)]
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from features.errors import ModelError, RowError, SettingsError
 from features.graphs.graph import decode
-from features.parsers import onednn, stages
+from features.parsers import onednn
 from features.parsers.amr import load
 from features.parsers.amrlib_parser import AmrlibParser, load_amrlib
 from features.parsers.settings import AmrSettings
 from features.stage_output import Reject
+from features.stages.amr import parse_amr
 from features.types import RejectCode
 
 Parse = Callable[[list[str]], list[str | None]]
@@ -168,7 +169,7 @@ def test_a_sentence_that_amrlib_would_cut_is_rejected(parser: AmrlibParser) -> N
 @pytest.mark.slow
 def test_the_stage_gives_every_sentence_once(parser: AmrlibParser) -> None:
     texts = ["the boy wants to sleep", "nonsense", "the " * 15 + "end", "the cat does not sleep"]
-    output = stages.parse_amr(pl.DataFrame({"sentence_id": ["1", "2", "3", "4"], "text": texts}), parser)
+    output = parse_amr(pl.DataFrame({"sentence_id": ["1", "2", "3", "4"], "text": texts}), parser)
     assert output.rows["sentence_id"].to_list() == ["1", "4"]
     assert output.rows["parser"].unique().to_list() == ["amrlib/model_parse_xfm_tiny-v0_1_0"]
     assert dict(output.rejects.select("entity_id", "code").iter_rows()) == {

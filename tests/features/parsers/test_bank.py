@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from features.errors import InputError, SettingsError
-from features.parsers import stages
 from features.parsers.amr import load
 from features.parsers.bank import BankParser, BankReport, build_bank
 from features.parsers.settings import AmrSettings
 from features.sentences import sentence_id
 from features.stage_output import Reject
+from features.stages.amr import parse_amr
 
 
 def block(text: str, graph: str) -> str:
@@ -83,7 +83,7 @@ def test_a_readable_graph_goes_before_a_broken_one(tmp_path: Path) -> None:
 def test_the_stage_gives_every_sentence_once(files: list[Path], tmp_path: Path) -> None:
     texts = ["Unseen.", "A boy sleeps.", "word " * 600 + "end", "Torn.", "It rains."]
     shard = pl.DataFrame({"sentence_id": [sentence_id(text) for text in texts], "text": texts})
-    output = stages.parse_amr(shard, parser(files, tmp_path / "bank"))
+    output = parse_amr(shard, parser(files, tmp_path / "bank"))
     assert output.rows["sentence_id"].to_list() == [sentence_id(texts[1]), sentence_id(texts[4])]
     assert output.rows["concepts"].to_list() == [["sleep-01", "boy"], ["rain-01"]]
     assert dict(output.rejects.select("entity_id", "code").iter_rows()) == {
@@ -97,7 +97,7 @@ def test_an_empty_shard(files: list[Path], tmp_path: Path) -> None:
     bank = parser(files, tmp_path / "bank")
     assert look_up(bank, []) == []
     assert bank.shard_digest([])
-    output = stages.parse_amr(pl.DataFrame(schema={"sentence_id": pl.String, "text": pl.String}), bank)
+    output = parse_amr(pl.DataFrame(schema={"sentence_id": pl.String, "text": pl.String}), bank)
     assert (output.rows.height, output.rejects.height) == (0, 0)
 
 

@@ -8,10 +8,10 @@ import spacy
 
 from features.errors import ModelError
 from features.models import locate
-from features.parsers import stages
 from features.parsers.dependencies import DependencyParser, load
 from features.parsers.settings import DependencySettings
 from features.schemas import DEPENDENCIES
+from features.stages.dependencies import parse_dependencies
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_a_tree(parser: DependencyParser) -> None:
 
 @pytest.mark.slow
 def test_rows_have_the_columns_of_the_table(parser: DependencyParser, sentences: pl.DataFrame) -> None:
-    output = stages.parse_dependencies(sentences, parser)
+    output = parse_dependencies(sentences, parser)
     assert dict(output.rows.schema) == {
         name: kind() if isinstance(kind, type) else kind for name, kind in DEPENDENCIES.items()
     }
@@ -62,7 +62,7 @@ def test_the_batch_does_not_matter(parser: DependencyParser, sentences: pl.DataF
 @pytest.mark.slow
 def test_a_sentence_that_is_too_long_is_rejected(parser: DependencyParser) -> None:
     shard = pl.DataFrame({"sentence_id": ["short", "long"], "text": ["Yes.", " ".join(["word"] * 21)]})
-    output = stages.parse_dependencies(shard, parser)
+    output = parse_dependencies(shard, parser)
     assert output.rows["sentence_id"].to_list() == ["short"]
     assert output.rejects.rows() == [
         ("long", "sentence_too_long", "the sentence has 21 words, more than max_words = 20")
@@ -71,7 +71,7 @@ def test_a_sentence_that_is_too_long_is_rejected(parser: DependencyParser) -> No
 
 @pytest.mark.slow
 def test_an_empty_shard(parser: DependencyParser) -> None:
-    output = stages.parse_dependencies(pl.DataFrame(schema={"sentence_id": pl.String, "text": pl.String}), parser)
+    output = parse_dependencies(pl.DataFrame(schema={"sentence_id": pl.String, "text": pl.String}), parser)
     assert output.rows.columns == list(DEPENDENCIES)
     assert output.rows.height == 0
 

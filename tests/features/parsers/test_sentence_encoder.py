@@ -9,11 +9,11 @@ import pytest
 
 from features.errors import ModelError, SettingsError
 from features.models import locate
-from features.parsers import stages
 from features.parsers.devices import resolve_device
 from features.parsers.sentence_encoder import SentenceEncoder, load
 from features.parsers.settings import EmbeddingSettings
 from features.schemas import EMBEDDINGS
+from features.stages.embeddings import embed_sentences
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def encoder(encoder_name: str) -> SentenceEncoder:
 
 @pytest.mark.slow
 def test_embeddings_have_unit_length(encoder: SentenceEncoder, sentences: pl.DataFrame) -> None:
-    output = stages.embed_sentences(sentences, encoder)
+    output = embed_sentences(sentences, encoder)
     assert dict(output.rows.schema) == {
         name: kind() if isinstance(kind, type) else kind for name, kind in EMBEDDINGS.items()
     }
@@ -66,14 +66,14 @@ def test_the_order_of_the_input_is_kept(encoder: SentenceEncoder) -> None:
 def test_nothing_to_encode(encoder: SentenceEncoder) -> None:
     assert encoder.encode([]).shape == (0, 384)
     assert encoder.encode_words([]).shape == (0, 384)
-    output = stages.embed_sentences(pl.DataFrame(schema={"sentence_id": pl.String, "text": pl.String}), encoder)
+    output = embed_sentences(pl.DataFrame(schema={"sentence_id": pl.String, "text": pl.String}), encoder)
     assert dict(output.rows.schema) == {"sentence_id": pl.String(), "vector": pl.List(pl.Float32())}
 
 
 @pytest.mark.slow
 def test_a_sentence_that_is_too_long_is_rejected(encoder: SentenceEncoder) -> None:
     shard = pl.DataFrame({"sentence_id": ["long", "short"], "text": [" ".join(["word"] * 21), "Yes."]})
-    output = stages.embed_sentences(shard, encoder)
+    output = embed_sentences(shard, encoder)
     assert output.rows["sentence_id"].to_list() == ["short"]
     assert output.rejects["entity_id"].to_list() == ["long"]
 

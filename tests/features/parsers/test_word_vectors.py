@@ -7,9 +7,9 @@ import pytest
 
 from features.errors import InputError
 from features.metrics.label_vectors import LabelVectors
-from features.parsers import stages
 from features.parsers.label_vectors import TextVectors, load
 from features.parsers.settings import LabelVectorSettings
+from features.stages.label_vectors import embed_labels
 
 AMR_ROWS = pl.DataFrame(
     {"concepts": [["want-01", "boy"], ["boy", "natural-disaster"]], "attribute_values": [["-", '"New York"'], []]},
@@ -39,7 +39,7 @@ def test_a_compressed_file_with_counts_in_its_first_line(glove: Path, tmp_path: 
 
 
 def test_labels_are_looked_up_by_their_words(glove: Path) -> None:
-    output = stages.embed_labels(AMR_ROWS, load(LabelVectorSettings(backend="glove", file=glove)))
+    output = embed_labels(AMR_ROWS, load(LabelVectorSettings(backend="glove", file=glove)))
     assert dict(output.rows.schema) == {"label": pl.String(), "vector": pl.List(pl.Float32())}
     assert output.rows["label"].to_list() == ["boy", "want"]
     assert LabelVectors.from_rows(output.rows)
@@ -47,7 +47,7 @@ def test_labels_are_looked_up_by_their_words(glove: Path) -> None:
 
 def test_a_file_without_any_of_the_words(tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("nothing 1 2\n")
-    output = stages.embed_labels(AMR_ROWS, TextVectors(tmp_path / "other.txt"))
+    output = embed_labels(AMR_ROWS, TextVectors(tmp_path / "other.txt"))
     assert output.rows.height == 0
     assert LabelVectors.from_rows(output.rows)
 
@@ -84,12 +84,12 @@ def test_file_and_backend_go_together(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_encoder_knows_every_word(encoder_name: str) -> None:
     vectors = load(LabelVectorSettings(model=encoder_name, device="cpu"))
-    output = stages.embed_labels(AMR_ROWS, vectors)
+    output = embed_labels(AMR_ROWS, vectors)
     assert output.rows["label"].to_list() == WORDS
     assert output.rejects.height == 0
     matrix = np.stack(output.rows["vector"].to_list())
     np.testing.assert_allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-6)
-    again = stages.embed_labels(AMR_ROWS.head(1), vectors).rows
+    again = embed_labels(AMR_ROWS.head(1), vectors).rows
     shared = output.rows.join(again, on="label")
     assert shared.height == 5
     assert shared["vector"].to_list() == shared["vector_right"].to_list()
@@ -105,7 +105,7 @@ def test_cat_is_nearer_to_kitten_than_to_idea(encoder_name: str) -> None:
 
 @pytest.mark.slow
 def test_a_shard_without_graphs(encoder_name: str) -> None:
-    output = stages.embed_labels(AMR_ROWS.clear(), load(LabelVectorSettings(model=encoder_name, device="cpu")))
+    output = embed_labels(AMR_ROWS.clear(), load(LabelVectorSettings(model=encoder_name, device="cpu")))
     assert dict(output.rows.schema) == {"label": pl.String(), "vector": pl.List(pl.Float32())}
     assert output.rows.height == 0
 

@@ -1,9 +1,13 @@
 """The memory of local workers against the needs of the stages, before they start."""
 
+from dataclasses import replace
+
 import pytest
-from features.parsers.memory import LIBRARIES, MIB, PROCESS, StageModels
 
 from features.errors import RunError
+from features.parsers.settings import AmrSettings, SrlSettings
+from features.stages.models import LIBRARIES, MIB, PROCESS, StageModels
+from features.stages.registry import STAGES
 from flows.clusters import preflight
 from flows.clusters.preflight import Preflight
 from flows.stages import Chain
@@ -15,18 +19,15 @@ NEEDED = {
 }
 
 
-class Device:
-    device = "auto"
-
-
 @pytest.fixture
 def check(monkeypatch):
     """Return a function that compares a limit with stages that need 2.1 GiB besides the process and its libraries."""
-    monkeypatch.setattr(preflight, "models_of", lambda stage, _: NEEDED[stage])
+    needing = {name: replace(STAGES[name], models=lambda _, needs=needs: needs) for name, needs in NEEDED.items()}
+    monkeypatch.setattr(preflight, "STAGES", needing)
     monkeypatch.setattr(preflight, "MEMORY_LIMIT", 8 * GIB)
 
     def compare(limit, *, stages=("amr", "srl"), shared=False, gpu=False):
-        chain = Chain((), {"amr": Device(), "srl": None}, ())
+        chain = Chain((), {"amr": AmrSettings(), "srl": SrlSettings(device="cpu")}, ())
         Preflight(None, chain, stages, gpu=gpu).check_local(limit, 0.85, shared=shared)
 
     return compare

@@ -90,7 +90,7 @@ def test_an_interrupt_says_that_nothing_was_written(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("features.parsers.stages.parse_amr", interrupt)
+    monkeypatch.setattr("features.stages.amr.parse_amr", interrupt)
     output = tmp_path / "out.amr"
     assert run(["parse", "amr", str(sentences), "--graphs", str(graphs), "-o", str(output)]) == 130
     assert capsys.readouterr().err.strip() == "facetflow: Interrupted; nothing was written."

@@ -185,7 +185,7 @@ def test_workers_tell_the_flow_how_far_they_are_in_a_shard(project, build_with, 
         def slow(job, settings):
             import time
             from features.parsers.bank import BankParser
-            from tasks.parse_amr import parse_amr
+            from tasks.shard import make_shard
             parse = BankParser.parse
             def slowly(self, ids, texts, on_rows):
                 def step(done, total):
@@ -193,9 +193,9 @@ def test_workers_tell_the_flow_how_far_they_are_in_a_shard(project, build_with, 
                     time.sleep(0.3)
                 return parse(self, ids, texts, step)
             BankParser.parse = slowly
-            return parse_amr.fn(job, settings)
+            return make_shard(job, settings)
 
-        run_shards.TASKS["amr"] = slow
+        run_shards.MAKE_SHARD = slow
         from flows.watching import progress
         progress.PLAIN_EVERY = 0
         """,

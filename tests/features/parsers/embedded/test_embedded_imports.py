@@ -9,7 +9,7 @@ def test_parser_and_training_import_without_store_and_orchestration_and_without_
     program = (
         "import sys\n"
         f"sys.modules.update(dict.fromkeys({_ABSENT!r}))\n"
-        "import features.parsers.amr, features.parsers.recipes\n"
+        "import features.parsers.amr, features.stages.registry\n"
         "assert 'numba' not in sys.modules\n"
         "import training.parsers.amr.train\n"
         "assert 'torch' not in sys.modules\n"

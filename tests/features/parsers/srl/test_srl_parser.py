@@ -7,8 +7,6 @@ import tarfile
 import numpy as np
 import polars as pl
 import pytest
-from features.parsers.recipes import srl_recipe
-from features.parsers.stages import parse_srl
 
 from features.errors import ModelError
 from features.parsers.settings import SrlSettings
@@ -17,6 +15,7 @@ from features.parsers.srl.parser import load, load_tagger
 from features.parsers.srl.words import predicates_by_tag, split_words
 from features.schemas import SENTENCES, SRL
 from features.sentences import sentence_id
+from features.stages.srl import parse_srl, srl_recipe
 from features.types import RejectCode
 
 CAT = Frame(2, (Span("ARG0", 0, 2), Span("V", 2, 3), Span("ARG1", 3, 5)))

@@ -1,0 +1,141 @@
+"""Adding a stage is one file and one line: a toy stage is planned, built, repaired, compared and read."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+STAGE = '''
+"""The stage `lengths`: the number of words of each sentence."""
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict
+
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
+from features.stages.stage import Stage
+
+COLUMNS = {"sentence_id": pl.String, "words": pl.Int64}
+
+
+class LengthSettings(BaseModel):
+    """How long sentences are.
+
+    Args:
+        enabled: True counts the words of all sentences.
+        extra: added to each length.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    enabled: bool | None = None
+    extra: int = 0
+
+
+def _make(inputs, settings, on_rows):
+    sentences = inputs.read("sentences")
+    words = pl.col("text").str.split(" ").list.len().cast(pl.Int64) + settings.extra
+    return StageOutput(sentences.select("sentence_id", words=words))
+
+
+LENGTH_STAGE = Stage(
+    name="lengths",
+    about="how long sentences are.",
+    over="sentences",
+    reads=("sentences",),
+    columns=COLUMNS,
+    key=("sentence_id",),
+    settings=LengthSettings,
+    recipe=lambda settings: Recipe("lengths", {"extra": settings.extra}),
+    make=_make,
+)
+'''
+PROJECT = """
+name = "toy"
+encoders = []
+
+[[corpora]]
+dataset = "pairs"
+name = "mine"
+files = {{ train = "pairs.tsv" }}
+
+[cluster]
+workers = 1
+
+[lengths]
+enabled = true
+extra = {extra}
+"""
+READ = """
+import facetflow
+print(facetflow.open_store("store").lengths.sort("words").collect()["words"].to_list())
+"""
+
+
+@pytest.fixture
+def house(root: Path, tmp_path: Path) -> Path:
+    """Return a copy of the packages, without the embedded models, to which the stage was added."""
+    copy = tmp_path / "house"
+    unneeded = shutil.ignore_patterns("*.safetensors", "__pycache__")
+    for package in ("facetflow", "features", "flows", "tasks", "training"):
+        shutil.copytree(root / package, copy / package, ignore=unneeded)
+    (copy / "features/stages/lengths.py").write_text(STAGE)
+    registry = copy / "features/stages/registry.py"
+    imported = "from features.stages.lengths import LENGTH_STAGE\n"
+    text = registry.read_text().replace("        AMR_STAGE,\n", "        AMR_STAGE,\n        LENGTH_STAGE,\n", 1)
+    registry.write_text(text.replace("from features.stages.metrics", f"{imported}from features.stages.metrics", 1))
+    return copy
+
+
+@pytest.fixture
+def run(house: Path, tmp_path: Path) -> Callable[..., str]:
+    """Return a function that runs Python with the copy in the project's folder, and returns what it prints."""
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def python(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=project,
+            env=os.environ | {"PYTHONPATH": str(house), "XDG_STATE_HOME": str(tmp_path / "state")},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return python
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_stage_is_one_file_and_one_line(run: Callable[..., str], tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "facetflow.toml").write_text(PROJECT.format(extra=0))
+    (project / "pairs.tsv").write_text("sentence_a\tsentence_b\nA cat sleeps .\tDogs sleep .\n")
+
+    def facetflow(command: str, *arguments: str) -> dict:
+        return json.loads(run("-m", "flows.command_line", command, *arguments, "--json"))
+
+    assert "lengths" in str(facetflow("plan")), "it is planned"
+    facetflow("build")
+    assert run("-c", READ).strip() == "[3, 4]", "it is built and read"
+
+    (file,) = (project / "store/tables/lengths").rglob("*.parquet")
+    file.unlink()
+    facetflow("build")
+    assert file.is_file(), "it is repaired"
+
+    (project / "facetflow.toml").write_text(PROJECT.format(extra=1))
+    assert "extra" in run("-m", "flows.command_line", "plan", "--explain"), "a change of its settings is explained"
+    facetflow("build")
+    difference = facetflow("diff")
+    (change,) = [table for table in difference["tables"] if table["table"] == "lengths"]
+    assert (change["changed"], change["added"], change["lost"]) == (2, 0, 0), "it is compared"
