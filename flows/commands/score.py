@@ -23,7 +23,7 @@ class GraphsByDefault(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert `amr` before arguments that do not start with a command."""
         if args and args[0] not in {*self.commands, *ctx.help_option_names}:
-            args = ["amr", *args]
+            args = [str(amr.name), *args]
         return super().parse_args(ctx, args)
 
 
