@@ -128,7 +128,7 @@ def systemd_unit(project_file: Path, arguments: list[str]) -> str:
         project_file: absolute path of the project file.
         arguments: further arguments of `facetflow up`.
     """
-    words = [sys.executable, "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
+    words = [sys.executable, "-P", "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
     # systemd expands % specifiers and $ variables, even within quotes.
     special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
     command = " ".join(f'"{word.translate(special)}"' for word in words)

@@ -84,6 +84,12 @@ class Generated:
             more=more,
         )
 
+    def hide_ours(self) -> None:
+        """Write packages of the user's into the folder that fail when they are imported in place of ours."""
+        for name in ("facetflow", "features", "flows", "tasks", "training"):
+            (self.folder / name).mkdir()
+            (self.folder / name / "__init__.py").write_text("raise RuntimeError('a package of the user')\n")
+
     @property
     def store(self) -> Store:
         """The store, which must have been built."""
@@ -146,7 +152,7 @@ class CommandLine:
     def start(self, project: Generated, *arguments: str) -> "subprocess.Popen[str]":
         """Start `facetflow ARGUMENTS` in the project's folder."""
         return subprocess.Popen(
-            [sys.executable, "-m", "flows.command_line", *arguments],
+            [sys.executable, "-P", "-m", "flows.command_line", *arguments],
             cwd=project.folder,
             env={**self.environment, MARK: self.mark},
             stdout=subprocess.PIPE,

@@ -47,7 +47,8 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
     other.write(10, name="theirs", per_shard=32, more=quick)
     state = tmp_path / "state" / "facetflow" / "up.json"
     runs = project.folder / "runs"
-    command = [sys.executable, "-m", "flows.command_line", "up", "--cron", EVERY]
+    project.hide_ours()
+    command = [sys.executable, "-P", "-m", "flows.command_line", "up", "--cron", EVERY]
     environment = {**up.environment, "FACETFLOW_TEST_MARK": up.mark}
     with (
         (tmp_path / "up.log").open("w+") as log,
