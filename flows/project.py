@@ -335,6 +335,9 @@ def load(path: Path) -> Project:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise not_toml(path, text, error) from error
+    except (ValueError, RecursionError) as error:
+        what = "brackets are nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+        raise SettingsError(f"The project file {str(path)!r} cannot be read: {what}; write fewer.") from error
     if "training" in content:
         raise of_version_before(path, content)
     try:

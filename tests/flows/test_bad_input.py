@@ -92,6 +92,22 @@ def delete_table(folder: Path) -> None:
     shutil.rmtree(folder / "store" / "tables" / "amr")
 
 
+def link(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        (folder / name).symlink_to(name)
+
+    return change
+
+
+def pipe(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+
+    return change
+
+
 class Wrong(NamedTuple):
     """A mistake, the command, and what its one sentence must contain."""
 
@@ -105,6 +121,15 @@ CASES = {
     "project file is no TOML": Wrong(
         put("facetflow.toml", "name = "), ("plan",), ("facetflow.toml", "invalid value in line 1")
     ),
+    "project file of brackets": Wrong(
+        put("facetflow.toml", "name = " + "[" * 9_999), ("plan",), ("facetflow.toml", "brackets are nested too deeply")
+    ),
+    "project file with a long number": Wrong(
+        put("facetflow.toml", "name = " + "9" * 9_999), ("plan",), ("facetflow.toml", "a number has too many digits")
+    ),
+    "link to itself": Wrong(link("pairs.tsv"), ("plan",), ("pairs.tsv", "the link leads to itself")),
+    "pipe for a corpus": Wrong(pipe("pairs.tsv"), ("build",), ("pairs.tsv", "is a pipe or a device")),
+    "pipe for graphs": Wrong(pipe("graphs.amr"), ("build",), ("graphs.amr", "a pipe or a device")),
     "project file in latin-1": Wrong(put("facetflow.toml", b'name = "caf\xe9"'), ("plan",), ("facetflow.toml",)),
     "unknown key": Wrong(edit("max_words", "max_word"), ("plan",), ("max_word", "did you mean `max_words`")),
     "wrong type": Wrong(edit("max_words = 50", 'max_words = "many"'), ("plan",), ("ingest.max_words", "'many'")),
