@@ -166,6 +166,12 @@ def test_a_store_may_be_named_by_a_url(project, monkeypatch, address):
     assert not (project.folder / "file:").exists()
 
 
+COUNTS = (
+    "Labels of 'texts' in the aspect 'label': 2 of 2 texts, 2 with fewer than 5 training texts (`min_texts`); the most "
+    "frequent: 'parsing' (1), 'waiting' (1)."
+)
+
+
 def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
     (tmp_path / "papers.tsv").write_text("text\tlabel\nWe parse .\tparsing\nWe wait .\twaiting\n")
     (tmp_path / "facetflow.toml").write_text(
@@ -176,6 +182,7 @@ def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
     assert run(["plan", "--project", str(tmp_path)]) == 0
     assert capfd.readouterr().out.splitlines() == [
         "Read 2 rows: 2 new sentences in 1 shard, 2 new labels in 1 shard.",
+        COUNTS,
         "No encoder reads the output of a stage: there is nothing to parse or measure.",
     ]
 
