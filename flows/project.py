@@ -27,6 +27,7 @@ from features.parsers.settings import (
 from features.schemas import METRIC_NAMES
 from features.types import SPLITS
 from flows.project_errors import not_found, not_text, not_toml, of_version_before, wrong_settings
+from flows.wanted import stages_of, wanted_of
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
 from training.evaluation.settings import PromotionSettings, TransferSettings
@@ -251,6 +252,14 @@ class Project(BaseModel):
                 raise ValueError(
                     f"`encoders[{number}].splits` names {unknown[0]!r}, which is not a split of a store; {use}"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _check_stages(self) -> Self:
+        try:
+            stages_of(self, wanted_of(self))
+        except SettingsError as error:
+            raise ValueError(str(error).rstrip(".")) from error
         return self
 
     @model_validator(mode="after")

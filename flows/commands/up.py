@@ -34,9 +34,9 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
     from flows.server.up_record import running
 
     load(project)  # before anything is started
+    if cron is not None:
+        schedule_of(cron)
     if systemd:
-        if cron is not None:
-            schedule_of(cron)  # systemd would start it again and again, and each time it would be refused
         more = [*(["--cron", cron] if cron is not None else []), *(["--port", str(port)] if port else [])]
         click.echo(services.systemd_unit(project.resolve(), more), nl=False)
         return

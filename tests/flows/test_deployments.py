@@ -183,7 +183,7 @@ def test_deployments_of_a_former_name_are_named(project, facetflow):
 )
 def test_a_wrong_schedule_is_refused(project, facetflow, cron, said):
     written(project, "wrong-schedule")
-    for words in (("deploy",), ("up", "--systemd")):
+    for words in (("deploy",), ("up", "--systemd"), ("up",)):
         code, output = facetflow.run(project, *words, "--cron", cron)
         assert (code, output.count("\n")) == (1, 1)
         assert f"The schedule {cron!r} {said}: give minute, hour, day, month, weekday" in output
