@@ -41,7 +41,7 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     assert f"Encoder {about}. Graphs: graphs of x.amr." in page
     first, second = page.split("<p>c</p>")
     assert "By the encoder alone. Similarity of the whole embeddings 0.70." in first
-    assert '<p class="words">Same frames; &quot;boy&quot; in a is &quot;girl&quot; in b.</p>' in second
+    assert '<p class="words">No word in common; &quot;c&quot; in a, &quot;d&quot; in b.</p>' in second
     assert "Measured highest in frames (1.00), lowest in smatch (0.75). The encoder disagrees: frames 0.50" in second
     assert "<td>smatch</td><td>–</td><td>0.95</td>" in first
     assert '<td><span class="lowest">smatch</span></td><td>0.75</td><td>0.95</td>' in second

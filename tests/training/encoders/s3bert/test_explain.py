@@ -193,8 +193,9 @@ def test_graphs_give_the_words(encoder):
     graphs = [decode("(e / eat-01 :polarity - :ARG0 (b / boy))"), decode("(e / eat-01 :ARG0 (b / boy))")]
     (pair,) = explain_graphs([tuple(graphs)])
     found = with_graphs(readings(negations=(0, 1.0), wwlk=(0, 0.5)), pair)
-    assert found.words == 'Same frames and roles; only a negates "eat".'
-    assert [difference.facet for difference in found.differences] == ["negations"]
+    expected = 'Same frames and roles; only a negates "eat" ("not"). Not in the graphs: "three apples" in both.'
+    assert found.words == expected
+    assert [difference.facet for difference in found.differences] == ["negations", None]
     assert [reading.measured for reading in found.facets] == [0, None]  # there are no label vectors
 
 
@@ -237,7 +238,7 @@ class TestCommand:
     def test_two_sentences_become_a_table_with_measured_beside_predicted(self, encoder, graphs):
         done = self.run("the cat sleeps", "the cat not sleeps", "--encoder", encoder, "--graphs", graphs)
         assert done.exit_code == 0
-        assert 'Same frames and roles; only b negates "sleep".' in done.stdout
+        assert 'Same frames and roles; only b negates "sleeps" ("not").' in done.stdout
         assert re.search(r"^ *negations +0\.00 +[01]\.\d\d ", done.stdout, re.MULTILINE)
         assert re.search(r"^ *srl +1\.00 ", done.stdout, re.MULTILINE)
         assert "encoder  one: encoder, trained on 72 pairs of left, right; 24 dev pairs" in done.stdout
