@@ -70,7 +70,7 @@ def tell_languages(texts: Iterable[str]) -> str | None:
     Args:
         texts: sentences; each counts once.
     """
-    distinct = dict.fromkeys(texts)
+    distinct = dict.fromkeys(filter(None, texts))
     others = [(text, language) for text in distinct if (language := other_language(text))]
     if not others:
         return None

@@ -4,7 +4,7 @@ What is told has to show in the sentences; their graphs say what it means: which
 Where graphs differ and sentences do not, or the other way round, the parser is the reason, and that is what is told.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -35,6 +35,16 @@ Aspect = Literal[
 ]
 REMARKS: frozenset[Aspect] = frozenset({"unsure", "form", "unread"})
 """What says how far to trust the graphs, not what differs between the sentences."""
+MIRRORS: Mapping[Aspect, str] = {
+    "negation": "negations",
+    "role": "srl",
+    "order": "srl",
+    "quantity": "quantifiers",
+    "name": "named_entities",
+    "coreference": "coreference",
+    "modality": "frames",
+}
+"""Aspect → the facet in which a reader looks for it."""
 _ALIKE = 0.84
 """Two long words that share this much of their letters, in order, may be one word with a typo."""
 _SIDES = ("a", "b")
