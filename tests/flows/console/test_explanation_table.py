@@ -47,8 +47,9 @@ def test_control_characters_of_sentences_are_shown():
 
 
 def test_control_characters_in_tables_are_shown(capsys):
-    print_tables([ScoreTable("Scores", ("name", "score"), (("\x1b[2J", "1"),))])
-    assert "\\u001b[2J" in capsys.readouterr().out
+    print_tables([ScoreTable("\x1b[0J", ("\x1b[1J", "\x1b[2J"), (("\x1b[3J", "1"),), "\x1b[4J")])
+    shown = capsys.readouterr().out
+    assert [part for part in (f"\\u001b[{number}J" for number in range(5)) if part not in shown] == []
 
 
 def test_facets_that_rank_dev_pairs_poorly_are_folded_into_one_line_and_the_rest_say_what_they_compare():
