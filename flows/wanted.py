@@ -6,15 +6,28 @@ stage off, and with it what only it would read.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from features.errors import SettingsError
 from features.stages.registry import STAGES
+from features.stages.stage import SettingsT, Stage
 from features.store.scope import Reading, Wanted
-from flows.project import Project
+from training.encoders.settings import EncoderSettings
 from training.kinds import tables_of
 
 
-def wanted_of(project: Project) -> tuple[Wanted, ...]:
+class StageSections(Protocol):
+    """What a project file says about stages: which encoders read them, and the section of each."""
+
+    @property
+    def encoders(self) -> tuple[EncoderSettings, ...]:
+        """The encoders that are trained."""
+
+    def section(self, stage: Stage[SettingsT]) -> SettingsT:
+        """Return the settings of a stage."""
+
+
+def wanted_of(project: StageSections) -> tuple[Wanted, ...]:
     """Return what is read of a project's store: by its encoders, and by others if the project file says so."""
     read = tuple(Wanted(tables_of(encoder), encoder.corpora) for encoder in project.encoders)
     forced = tuple(name for name in STAGES if _switch(project, name) is True)
@@ -22,7 +35,7 @@ def wanted_of(project: Project) -> tuple[Wanted, ...]:
 
 
 def stages_of(
-    project: Project, wanted: Sequence[Wanted], reads_also: Mapping[str, tuple[str, ...]] | None = None
+    project: StageSections, wanted: Sequence[Wanted], reads_also: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[Reading]:
     """Return the stages of a build: those wanted and not switched off, with the tables that they read.
 
@@ -54,7 +67,7 @@ def stages_of(
     return stages[::-1]
 
 
-def switched_off(project: Project) -> frozenset[str]:
+def switched_off(project: StageSections) -> frozenset[str]:
     """Return the stages that a project file switches off, and those without a switch that only these read."""
     off = {name for name in STAGES if _switch(project, name) is False}
     for name, stage in reversed([*STAGES.items()]):
@@ -64,6 +77,6 @@ def switched_off(project: Project) -> frozenset[str]:
     return frozenset(off)
 
 
-def _switch(project: Project, stage: str) -> bool | None:
+def _switch(project: StageSections, stage: str) -> bool | None:
     """Return a stage's switch in the project file: True forces it on, False off, None leaves it to the encoders."""
     return getattr(project.section(STAGES[stage]), "enabled", None)

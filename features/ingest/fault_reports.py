@@ -20,21 +20,24 @@ class LabelFaultReport(_FaultReport):
         corpus: its name.
         aspect: what the labels are about.
         fault: `no label`: there is none at all; `missing`: texts have none in it; `one label`: the same for all texts;
-            `spelling`: differs from another label only in case or white space; `gone`: in the store and no longer in
-            the file, although its text is.
+            `each its own`: no two texts share one; `joined`: looks like several labels in a cell; `spelling`: differs
+            from another label only in case or white space; `gone`: in the store and no longer in the file, although
+            its text is.
         labels: how many labels have the fault.
         texts: number of texts that have one of them; with `missing`, that have none.
         among: with `missing`, number of all texts that were read.
         examples: labels with the number of their texts.
+        separator: with `joined`, what stands between them.
     """
 
     corpus: str
     aspect: str
-    fault: Literal["no label", "missing", "one label", "spelling", "gone"]
+    fault: Literal["no label", "missing", "one label", "each its own", "joined", "spelling", "gone"]
     labels: int = 0
     texts: int = 0
     among: int = 0
     examples: dict[str, int] = Field(default_factory=dict)
+    separator: str = ""
 
     def __str__(self) -> str:
         if self.fault == "no label":
@@ -48,12 +51,21 @@ class LabelFaultReport(_FaultReport):
                 f"{has} no label in the aspect {self.aspect!r} among the {self.among:,} of {self.corpus!r}: what "
                 "learns from this aspect, or is scored by it, leaves them out."
             )
-        if self.fault == "one label":
+        if self.fault in {"one label", "each its own"}:
             (label,) = self.examples
-            have_the_same = "has the label" if self.texts == 1 else "have the same,"
+            who, have = f"No two of the {self.texts:,} texts", "share one, such as"
+            if self.fault == "one label":
+                who, have = all_of(self.texts, "text"), "has the label" if self.texts == 1 else "have the same,"
             return (
-                f"{all_of(self.texts, 'text')} of {self.corpus!r} with a label in the aspect {self.aspect!r} "
-                f"{have_the_same} {label!r}: there is nothing to learn; check the column, or leave the aspect out."
+                f"{who} of {self.corpus!r} with a label in the aspect {self.aspect!r} {have} {label!r}: there is "
+                "nothing to learn; check the column, or leave the aspect out."
+            )
+        if self.fault == "joined":
+            ((label, count),) = self.examples.items()
+            return (
+                f"{self.labels:,} labels of {self.corpus!r} in the aspect {self.aspect!r} ({self.texts:,} texts) look "
+                f"like several in one cell, such as {label!r} ({count:,}), whose parts other cells have too: set "
+                f'separator = "{self.separator}" for this corpus if they are, before it is built.'
             )
         if self.fault == "gone":
             label = next(iter(self.examples))

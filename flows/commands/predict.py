@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from features.counting import counted
-from flows.console.one_shot import name_wrong, nothing_half_written, say_written
+from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
 from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import say, warn, write_json
 
@@ -116,6 +116,7 @@ def predict(
         if page is not None:
             predictor.require_spans()
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
+        warn_of_languages(text for pair in asked for text in pair)
         with FileProgress("sentences") as progress:
             found = predictor.predict(asked, progress, threshold=threshold)
         shown_pairs = [] if page is None else predictor.explain(found.each(asked)[:MOST])
@@ -135,8 +136,6 @@ def predict(
         say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
     told = ", ".join(f"{count:,} × {label}" for label, count in _counts(found).items())
     say(f"Labels from the encoder {folder}: {told}{_speed(found)}.")
-    if found.threshold is not None:
-        say(found.threshold.told)
     _tell_more(found, len(asked))
     if as_json:
         write_json({"output": str(output), "encoder": str(folder), "pairs": len(rows)} | _described(found, wrong))
@@ -197,6 +196,8 @@ def _check_page(page: Path | None, *others: Path) -> None:
 
 def _tell_more(found: "Predictions", pairs: int) -> None:
     """Report what a reader of the labels must know."""
+    if found.threshold is not None:
+        say(found.threshold.told)
     for caveat in found.caveats:
         warn(caveat)
     if found.changed:

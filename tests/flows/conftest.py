@@ -210,7 +210,7 @@ class WarmCommandLine(CommandLine):
 @pytest.fixture(scope="session")
 def facetflow(server: OwnServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     """The console script, with the Prefect API of the session."""
-    environment = {**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)}
+    environment = {**os.environ, **_talking_to(server)}
     with subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("warm_process.py"))],
         env=environment,
@@ -242,6 +242,14 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         return code, said.err + said.out
 
     return run_here
+
+
+def _talking_to(server: OwnServer) -> dict[str, str]:
+    return {
+        "PREFECT_API_URL": server.url,
+        "PREFECT_API_AUTH_STRING": server.credentials,
+        "PREFECT_HOME": str(server.home),
+    }
 
 
 def _without_prefect() -> dict[str, str]:
@@ -315,7 +323,7 @@ def build_with(server: OwnServer, tmp_path: Path) -> Callable[[Generated, str], 
         script.write_text(SCRIPT.format(code=textwrap.indent(textwrap.dedent(code), "    ")))
         subprocess.run(
             [sys.executable, str(script), str(project.folder / "facetflow.toml")],
-            env={**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)},
+            env={**os.environ, **_talking_to(server)},
             check=True,
             timeout=200,
         )
