@@ -258,7 +258,7 @@ def _built(tmp_path_factory: pytest.TempPathFactory) -> Generated:
         alone = CommandLine(_without_prefect())
         code, output = alone.run(project, "build")
         assert code == 0, output
-        _wait_until(lambda: not alone.left_running(), "the server and the workers of a build to end", 20)
+        _wait_until(lambda: not alone.left_running(), "the server and the workers of a build to end")
         done.touch()
     return project
 
@@ -318,7 +318,7 @@ def build_with(server: OwnServer, tmp_path: Path) -> Callable[[Generated, str], 
     return build
 
 
-def _wait_until(condition: Callable[[], T], what: str, seconds: float = 90) -> T:
+def _wait_until(condition: Callable[[], T], what: str, seconds: float = 180) -> T:
     """Return the first true value of a condition; polling takes at most a fifth of the time, to spare the cores."""
     deadline = time.monotonic() + seconds
     looked = time.monotonic()

@@ -45,7 +45,7 @@ def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wa
         wait_until(lambda: in_the_middle(project), "the first commit of graphs")
         build.kill()
         build.communicate(timeout=60)
-    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to follow the killed flow", 30)
+    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to follow the killed flow")
     assert in_the_middle(project), "the kill came in the middle"
     assert "killed: process " in facetflow_alone.run(project, "status")[1]
     kept = {name: project.store.committed(name) for name in ("amr", "label_vectors", "metrics")}
@@ -62,7 +62,7 @@ def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wa
     killed = json.loads((pages[0].parent / "build.json").read_text())
     committed = Counter(shard["stage"] for shard in killed["shards"] if shard["state"] == "committed")
     assert committed == {name: len(shards) for name, shards in kept.items() if shards}
-    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
+    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end")
 
 
 @pytest.mark.soak
@@ -77,7 +77,7 @@ def test_a_build_that_is_asked_to_end_stops_all_it_started(project, facetflow_al
     record = project.store.runs()[0]
     assert record.state == "interrupted"
     assert record.message.startswith("Interrupted by SIGTERM; what was committed is kept")
-    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
+    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end")
 
 
 @pytest.mark.soak
