@@ -269,6 +269,7 @@ def test_that_precision_is_of_ten_where_there_are_fewer_texts_is_told(job, tmp_p
     few = exported(tmp_path / "texts.parquet", texts_with_labels(9))
     note = RetrievalSuite.tables(scored(job, Models(perfect, None), source=few))[1].note
     assert note.startswith("P: share of the 10 nearest texts that are relevant, of 10 also where there are fewer. R: ")
+    assert "sum of P at the rank of each hit, divided by the most that is possible, min(10, relevant texts)" in note
     assert "fewer" not in RetrievalSuite.tables(result)[1].note
 
 
