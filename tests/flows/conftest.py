@@ -325,7 +325,7 @@ def build_with(server: OwnServer, tmp_path: Path) -> Callable[[Generated, str], 
             [sys.executable, str(script), str(project.folder / "facetflow.toml")],
             env={**os.environ, **_talking_to(server)},
             check=True,
-            timeout=200,
+            timeout=400,
         )
         return project.store.runs()[0]
 

@@ -33,7 +33,7 @@ def test_a_killed_worker_costs_nothing(project, built, facetflow, wait_until, wo
         wait_until(lambda: in_the_middle(project), "the first commit of graphs")
         victim = workers(build.pid)[0]
         victim.kill()
-        output, _ = build.communicate(timeout=180)
+        output, _ = build.communicate(timeout=400)
     assert build.returncode == 0, output
     assert "Traceback" not in output
     assert_same_rows(project, built)
@@ -44,7 +44,7 @@ def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wa
     with facetflow_alone.start(project, "build") as build:
         wait_until(lambda: in_the_middle(project), "the first commit of graphs")
         build.kill()
-        build.communicate(timeout=60)
+        build.communicate(timeout=400)
     wait_until(lambda: not facetflow_alone.left_running(), "server and workers to follow the killed flow")
     assert in_the_middle(project), "the kill came in the middle"
     assert "killed: process " in facetflow_alone.run(project, "status")[1]
@@ -71,7 +71,7 @@ def test_a_build_that_is_asked_to_end_stops_all_it_started(project, facetflow_al
     with facetflow_alone.start(project, "build") as build:
         wait_until(lambda: in_the_middle(project), "the first commit of graphs")
         build.send_signal(signal.SIGTERM)
-        output, _ = build.communicate(timeout=60)
+        output, _ = build.communicate(timeout=400)
     assert build.returncode == 128 + signal.SIGTERM
     assert "Traceback" not in output
     record = project.store.runs()[0]

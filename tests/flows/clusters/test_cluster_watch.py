@@ -183,7 +183,7 @@ def test_a_scheduler_that_is_killed_in_the_middle_is_named_and_shards_are_not_bl
                 with facetflow.start(project, "build", "--dask-address", address) as build:
                     wait_until(lambda: project.has_committed("amr"), "the first commit of graphs")
                     scheduler.kill()
-                    output, _ = build.communicate(timeout=120)
+                    output, _ = build.communicate(timeout=400)
             finally:
                 worker.kill()
                 scheduler.kill()
