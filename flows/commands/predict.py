@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from features.counting import counted
-from flows.console.one_shot import name_wrong, nothing_half_written, say_written
+from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
 from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import say, warn, write_json
 
@@ -116,6 +116,7 @@ def predict(
         if page is not None:
             predictor.require_spans()
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
+        warn_of_languages(text for pair in asked for text in pair)
         with FileProgress("sentences") as progress:
             found = predictor.predict(asked, progress, threshold=threshold)
         shown_pairs = [] if page is None else predictor.explain(found.each(asked)[:MOST])

@@ -85,6 +85,15 @@ def test_every_row_gets_the_label_and_the_probabilities_of_the_newest_encoder_th
     assert "swapped" not in err  # there is no order to speak of
 
 
+def test_sentences_in_another_language_are_told(project, capsys):
+    write(project / "pairs.tsv", "left\tright", *PAIRS, "Ich habe keine Zeit.\tJe ne sais pas.")
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
+    assert "2 of 7 sentences seem not to be English (German or French: 'Ich habe" in capsys.readouterr().err
+    write(project / "pairs.tsv", "left\tright", *PAIRS)
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
+    assert "English" not in capsys.readouterr().err
+
+
 def test_rows_that_are_wrong_keep_their_place_without_a_label_and_are_named(project, capsys):
     write(project / "bad.tsv", "left\tright", PAIRS[0], "the cat", "\t  ", "a dog\t ", PAIRS[1])
     assert run(["predict", "bad.tsv", "-o", "labels.jsonl"]) == 2

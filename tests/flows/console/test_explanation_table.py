@@ -1,4 +1,5 @@
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -46,5 +47,28 @@ def test_control_characters_of_sentences_are_shown():
 
 
 def test_control_characters_in_tables_are_shown(capsys):
-    print_tables([ScoreTable("Scores", ("name", "score"), (("\x1b[2J", "1"),))])
-    assert "\\u001b[2J" in capsys.readouterr().out
+    print_tables([ScoreTable("\x1b[0J", ("\x1b[1J", "\x1b[2J"), (("\x1b[3J", "1"),), "\x1b[4J")])
+    shown = capsys.readouterr().out
+    assert [part for part in (f"\\u001b[{number}J" for number in range(5)) if part not in shown] == []
+
+
+def test_facets_that_rank_dev_pairs_poorly_are_folded_into_one_line_and_the_rest_say_what_they_compare():
+    facets = (
+        FacetReading("named_entities", 0.5, 0.6, 0.25, 0.4, measured=1.0, blind=True),
+        FacetReading("max_degree", 0.5, 0.6, 0.25, 0.19, measured=0.3),
+        FacetReading("max_indegree", 0.5, 0.6, 0.25, -0.1, measured=1.0, vacuous=True),
+        FacetReading("root", 0.5, 0.6, 0.25, None),
+    )
+    told = {}
+    for unfold in (False, True):
+        console = Console(file=io.StringIO(), width=80)
+        explanations = [Explanation("first", "second", 0.5, None, facets)]
+        print_explanations(explanations, EncoderFacts("s3bert/1", "s3bert/1"), ["x"], console, unfold=unfold)
+        told[unfold] = console.file.getvalue()
+    assert "ρ below 0.2, folded (--verbose): max_degree 0.30, max_indegree (1.00)" in told[False]
+    assert not re.search(r"^ *max_degree", told[False], re.MULTILINE)
+    assert re.search(r"^ *max_degree +0\.30 ", told[True], re.MULTILINE)
+    assert "folded" not in told[True]
+    assert re.search(r"^ *named_entities +1\.00 .* blind", told[False], re.MULTILINE)
+    assert re.search(r"^ *root +– ", told[False], re.MULTILINE), "what is not known is not poor"
+    assert "named_entities  kinds of names, not the names" in told[False]
