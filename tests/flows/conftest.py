@@ -272,7 +272,7 @@ def _built(tmp_path_factory: pytest.TempPathFactory) -> Generated:
         alone = CommandLine(_without_prefect())
         code, output = alone.run(project, "build")
         assert code == 0, output
-        _wait_until(lambda: not alone.left_running(), "the server and the workers of a build to end", 20)
+        _wait_until(lambda: not alone.left_running(), "the server and the workers of a build to end")
         done.touch()
     return project
 
@@ -325,14 +325,14 @@ def build_with(server: OwnServer, tmp_path: Path) -> Callable[[Generated, str], 
             [sys.executable, str(script), str(project.folder / "facetflow.toml")],
             env={**os.environ, **_talking_to(server)},
             check=True,
-            timeout=200,
+            timeout=400,
         )
         return project.store.runs()[0]
 
     return build
 
 
-def _wait_until(condition: Callable[[], T], what: str, seconds: float = 90) -> T:
+def _wait_until(condition: Callable[[], T], what: str, seconds: float = 180) -> T:
     """Return the first true value of a condition; polling takes at most a fifth of the time, to spare the cores."""
     deadline = time.monotonic() + seconds
     looked = time.monotonic()

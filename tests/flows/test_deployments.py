@@ -106,7 +106,7 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_stor
     assert facetflow.run(project, "build")[0] == 0
     train = deployment("train_encoder", "by-yaml")["id"]
     asked = {"flow_runs": {"deployment_id": {"any_": [train]}}}
-    (run,) = wait_until(lambda: httpx.post(f"{server.address}/flow_runs/filter", json=asked).json(), "the training", 30)
+    (run,) = wait_until(lambda: httpx.post(f"{server.address}/flow_runs/filter", json=asked).json(), "the training")
     assert run["parameters"]["project_file"] == str(file)
     assert int(run["parameters"]["release"]) == 1
 

@@ -33,7 +33,7 @@ def test_a_killed_worker_costs_nothing(project, built, facetflow, wait_until, wo
         wait_until(lambda: in_the_middle(project), "the first commit of graphs")
         victim = workers(build.pid)[0]
         victim.kill()
-        output, _ = build.communicate(timeout=180)
+        output, _ = build.communicate(timeout=400)
     assert build.returncode == 0, output
     assert "Traceback" not in output
     assert_same_rows(project, built)
@@ -44,8 +44,8 @@ def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wa
     with facetflow_alone.start(project, "build") as build:
         wait_until(lambda: in_the_middle(project), "the first commit of graphs")
         build.kill()
-        build.communicate(timeout=60)
-    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to follow the killed flow", 30)
+        build.communicate(timeout=400)
+    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to follow the killed flow")
     assert in_the_middle(project), "the kill came in the middle"
     assert "killed: process " in facetflow_alone.run(project, "status")[1]
     kept = {name: project.store.committed(name) for name in ("amr", "label_vectors", "metrics")}
@@ -62,7 +62,7 @@ def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wa
     killed = json.loads((pages[0].parent / "build.json").read_text())
     committed = Counter(shard["stage"] for shard in killed["shards"] if shard["state"] == "committed")
     assert committed == {name: len(shards) for name, shards in kept.items() if shards}
-    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
+    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end")
 
 
 @pytest.mark.soak
@@ -71,13 +71,13 @@ def test_a_build_that_is_asked_to_end_stops_all_it_started(project, facetflow_al
     with facetflow_alone.start(project, "build") as build:
         wait_until(lambda: in_the_middle(project), "the first commit of graphs")
         build.send_signal(signal.SIGTERM)
-        output, _ = build.communicate(timeout=60)
+        output, _ = build.communicate(timeout=400)
     assert build.returncode == 128 + signal.SIGTERM
     assert "Traceback" not in output
     record = project.store.runs()[0]
     assert record.state == "interrupted"
     assert record.message.startswith("Interrupted by SIGTERM; what was committed is kept")
-    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
+    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end")
 
 
 @pytest.mark.soak

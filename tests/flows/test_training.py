@@ -140,7 +140,7 @@ def test_a_training_ends_with_the_flow(tmp_path, wait_until):
     ) as starter:
         pid = int(starter.stdout.readline())
         starter.send_signal(signal.SIGKILL)
-    wait_until(lambda: not psutil.pid_exists(pid), "the training to end", 15)
+    wait_until(lambda: not psutil.pid_exists(pid), "the training to end")
 
 
 @pytest.mark.slow

@@ -111,6 +111,6 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
 
         code, output = up.run(project, "down")
         assert (code, output) == (0, "Stopped. Schedules rest until `facetflow up` runs again.\n")
-        service.wait(30)
-    wait_until(lambda: not up.left_running(), "everything to end", 20)
+        service.wait(120)
+    wait_until(lambda: not up.left_running(), "everything to end")
     assert up.run(project, "down")[1] == "Nothing to stop: `facetflow up` is not running for this user.\n"

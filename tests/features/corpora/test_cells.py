@@ -75,9 +75,9 @@ def test_thousands_of_quotes_in_one_cell_are_detected_in_one_pass(tmp_path):
     many = '"' + '""' * 20_000
     (tmp_path / "p.tsv").write_text(f"sentence_a\tsentence_b\n{many}a\tB\n")
 
-    started = time.perf_counter()
+    started = time.process_time()
     assert cells.decided_quotes(tmp_path / "p.tsv", "tsv", "detect") == "ordinary"
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @given(st.text('"a\n', max_size=12))

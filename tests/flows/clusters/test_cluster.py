@@ -122,9 +122,9 @@ def test_workers_end_with_the_flow(how, tmp_path, wait_until, workers):
         text=True,
     ) as flow:
         assert flow.stdout.readline().startswith("tls://127.0.0.1:")
-        found = wait_until(lambda: len(workers(flow.pid)) == 2 and workers(flow.pid), "two workers", 30)
+        found = wait_until(lambda: len(workers(flow.pid)) == 2 and workers(flow.pid), "two workers")
         flow.send_signal(how)
-    wait_until(lambda: not any(psutil.pid_exists(worker.pid) for worker in found), "the workers to end", 20)
+    wait_until(lambda: not any(psutil.pid_exists(worker.pid) for worker in found), "the workers to end")
 
 
 def test_a_gpu_that_no_worker_has_is_refused_at_once():
@@ -194,7 +194,7 @@ def test_workers_are_reached_by_nobody_but_the_process_that_started_them(tmp_pat
             for security, scheme in ((None, "tcp"), (cluster_security.temporary(), "tls")):
                 with pytest.raises(OSError, match=r"Timed out|timed out|certificate|SSL|closed"):
                     Client(address.replace("tls", scheme), security=security, timeout=1, set_as_default=False)
-        assert client.submit(int, "7").result(timeout=30) == 7
+        assert client.submit(int, "7").result(timeout=60) == 7
 
 
 @pytest.mark.slow

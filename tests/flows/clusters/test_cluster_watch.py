@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,38 +16,53 @@ PAUSED = {"name": "worker-0", "status": "paused", "memory_limit": 4 << 30, "metr
 BUSY = {**PAUSED, "metrics": {"executing": 1, "memory": 3.6e9}}
 
 
-@pytest.fixture
-def impatient(monkeypatch):
-    """Poll often and wait for nothing."""
-    for name in ("GONE_AFTER", "SAY_AFTER", "WAIT_FOR_WORKERS"):
-        monkeypatch.setattr(cluster_watch, name, 0.2)
-    monkeypatch.setattr(cluster_watch, "_LOOK_EVERY", 0.01)
+class Watched:
+    """A cluster that is watched, by a clock that stands still until the test lets time pass."""
+
+    def __init__(self, monkeypatch, look, restart=lambda _: None, address=None, inspect=lambda _: None):
+        self._now = 1000.0
+        self._looks = 0
+        self._look = look
+        monkeypatch.setattr(cluster_watch, "time", SimpleNamespace(monotonic=lambda: self._now))
+        monkeypatch.setattr(cluster_watch, "_LOOK_EVERY", 0.001)
+        self._watch = ClusterWatch(self._counted, restart, address, inspect)
+
+    def _counted(self):
+        try:
+            return self._look()
+        finally:
+            self._looks += 1
+
+    def let_pass(self, seconds):
+        """Check once a second, each time after the watch has looked; pytest's timeout ends a test where it does not."""
+        for _ in range(seconds):
+            before = self._looks
+            while self._looks < before + 2:  # the first of them may have begun before the test changed anything
+                time.sleep(0.001)
+            self._now += 1
+            self._watch.check()
+
+    def end(self):
+        """Return why the watch gives up."""
+        with pytest.raises(RunError) as error:
+            self.let_pass(1000)
+        return str(error.value)
+
+    def stop(self):
+        self._watch.stop()
 
 
 @pytest.fixture
-def watch_over(impatient):
+def watch_over(monkeypatch):
     started = []
 
-    def start(look, restart=lambda _: None, address=None):
-        started.append(ClusterWatch(look, restart, address))
+    def start(*arguments, **named):
+        started.append(Watched(monkeypatch, *arguments, **named))
         return started[-1]
 
     yield start
-    for watch in started:
-        watch.stop()
-
-
-def until_it_ends(watch):
-    """Check as the loop of a build does, until the watch gives up."""
-
-    def wait():
-        while True:
-            watch.check()
-            time.sleep(0.01)
-
-    with pytest.raises(RunError) as error:
-        wait()
-    return str(error.value)
+    for watched in started:
+        watched.stop()
 
 
 def silent():
@@ -54,14 +70,13 @@ def silent():
 
 
 def test_a_scheduler_that_does_not_answer_ends_the_build(watch_over):
-    sentence = until_it_ends(watch_over(silent, address="tcp://host:8786"))
+    sentence = watch_over(silent, address="tcp://host:8786").end()
     assert sentence.startswith("The Dask scheduler of the Dask cluster at 'tcp://host:8786' no longer answers: ")
     assert "no shard is to blame" in sentence
 
 
-def test_a_cluster_without_workers_is_told_before_the_build_ends(watch_over, monkeypatch, capsys):
-    monkeypatch.setattr(cluster_watch, "WAIT_FOR_WORKERS", 0.5)
-    sentence = until_it_ends(watch_over(dict, address="tcp://host:8786"))
+def test_a_cluster_without_workers_is_told_before_the_build_ends(watch_over, capsys):
+    sentence = watch_over(dict, address="tcp://host:8786").end()
     said = capsys.readouterr().err
     assert said.count("No worker of the Dask cluster at 'tcp://host:8786' is left; the build waits") == 1
     assert "`dask worker tcp://host:8786`" in said
@@ -70,7 +85,7 @@ def test_a_cluster_without_workers_is_told_before_the_build_ends(watch_over, mon
 
 def test_a_worker_that_rests_at_its_limit_is_started_again_twice(watch_over, capsys):
     restarted = []
-    sentence = until_it_ends(watch_over(lambda: {"tcp://1": PAUSED}, restarted.append))
+    sentence = watch_over(lambda: {"tcp://1": PAUSED}, restarted.append).end()
     assert restarted == ["tcp://1", "tcp://1"]
     assert (
         capsys.readouterr().err.count("is paused at 3.35 GiB of its 4.00 GiB of memory, so Dask gives it no shard") == 2
@@ -82,7 +97,7 @@ def test_a_worker_that_cannot_be_started_again_ends_the_build(watch_over):
     def restart(_):
         raise ValueError("it has no nanny")
 
-    sentence = until_it_ends(watch_over(lambda: {"tcp://1": PAUSED}, restart, "tcp://host:8786"))
+    sentence = watch_over(lambda: {"tcp://1": PAUSED}, restart, "tcp://host:8786").end()
     assert sentence.endswith(
         ": start workers with a higher `--memory-limit`, or fewer of them, and run the same command."
     )
@@ -90,27 +105,20 @@ def test_a_worker_that_cannot_be_started_again_ends_the_build(watch_over):
 
 def test_a_lost_worker_is_told_unless_another_has_come_instead(watch_over, capsys):
     fit = {**PAUSED, "status": "running"}
-    now = {name: {**fit, "name": name} for name in ("one", "two", "three")}
-    watch = watch_over(lambda: dict(now), address="tcp://host:8786")
-
-    def check_for_a_while():
-        for _ in range(60):
-            watch.check()
-            time.sleep(0.01)
-
-    check_for_a_while()
-    del now["one"]
-    now["one again"] = {**fit, "name": "one again"}
-    check_for_a_while()
+    now = [("one", "two", "three")]
+    watched = watch_over(lambda: {name: {**fit, "name": name} for name in now[-1]}, address="tcp://host:8786")
+    watched.let_pass(20)
+    now.append(("one again", "two", "three"))
+    watched.let_pass(20)
     assert capsys.readouterr().err == ""
-    del now["two"]
-    check_for_a_while()
+    now.append(("one again", "three"))
+    watched.let_pass(20)
     assert capsys.readouterr().err.splitlines() == [
         "The worker 'two' of the Dask cluster at 'tcp://host:8786' is gone; the others make its shards."
     ]
 
 
-def test_a_worker_that_joins_and_cannot_make_the_shards_ends_the_build(impatient, watch_over):
+def test_a_worker_that_joins_and_cannot_make_the_shards_ends_the_build(watch_over):
     now = {"tcp://1": {**PAUSED, "status": "running"}}
     seen = []
 
@@ -119,23 +127,15 @@ def test_a_worker_that_joins_and_cannot_make_the_shards_ends_the_build(impatient
         if "tcp://2" in workers:
             raise RunError("The worker 'tcp://2' has other code.")
 
-    watch = ClusterWatch(lambda: dict(now), lambda _: None, "tcp://host:8786", inspect)
-    try:
-        for _ in range(20):
-            watch.check()
-            time.sleep(0.01)
-        now["tcp://2"] = now["tcp://1"]
-        assert until_it_ends(watch) == "The worker 'tcp://2' has other code."
-    finally:
-        watch.stop()
+    watched = watch_over(lambda: dict(now), address="tcp://host:8786", inspect=inspect)
+    watched.let_pass(5)
+    now["tcp://2"] = now["tcp://1"]
+    assert watched.end() == "The worker 'tcp://2' has other code."
     assert seen == ["tcp://1", "tcp://2"], "each is looked at once"
 
 
 def test_a_paused_worker_that_makes_a_shard_is_left_alone(watch_over):
-    watch = watch_over(lambda: {"tcp://1": BUSY})
-    for _ in range(40):
-        watch.check()
-        time.sleep(0.01)
+    watch_over(lambda: {"tcp://1": BUSY}).let_pass(40)
 
 
 @pytest.mark.slow
@@ -183,7 +183,7 @@ def test_a_scheduler_that_is_killed_in_the_middle_is_named_and_shards_are_not_bl
                 with facetflow.start(project, "build", "--dask-address", address) as build:
                     wait_until(lambda: project.has_committed("amr"), "the first commit of graphs")
                     scheduler.kill()
-                    output, _ = build.communicate(timeout=120)
+                    output, _ = build.communicate(timeout=400)
             finally:
                 worker.kill()
                 scheduler.kill()

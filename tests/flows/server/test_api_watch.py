@@ -53,7 +53,7 @@ def ended(watch):
 def test_a_server_that_does_not_answer_any_more_ends_the_build(watch, wait_until):
     watch.check()
     watch.heard.append(False)
-    sentence = wait_until(lambda: ended(watch), "the end of the build", 20)
+    sentence = wait_until(lambda: ended(watch), "the end of the build")
     assert sentence.startswith("The Prefect server at http://server:4200/api no longer answers: start it again")
     assert "no shard is to blame" in sentence
 
@@ -61,15 +61,15 @@ def test_a_server_that_does_not_answer_any_more_ends_the_build(watch, wait_until
 def test_a_server_that_comes_back_is_forgiven(watch, wait_until, monkeypatch):
     monkeypatch.setattr(api_watch, "GONE_AFTER", 1000.0)
     watch.heard.append(False)
-    silent = wait_until(lambda: watch._asked - watch._answered, "a question without an answer", 20)
+    silent = wait_until(lambda: watch._asked - watch._answered, "a question without an answer")
     watch.heard.append(True)
-    wait_until(lambda: watch._asked - watch._answered < silent, "an answer", 20)
+    wait_until(lambda: watch._asked - watch._answered < silent, "an answer")
     watch.check()
 
 
 def test_a_server_that_stands_still_has_more_time_than_one_that_is_gone(watch, wait_until, monkeypatch):
     watch.heard.append(None)
-    wait_until(lambda: watch._asked - watch._answered > 2 * api_watch.GONE_AFTER, "as long as for one that is gone", 20)
+    wait_until(lambda: watch._asked - watch._answered > 2 * api_watch.GONE_AFTER, "as long as for one that is gone")
     assert ended(watch) == ""
     monkeypatch.setattr(api_watch, "STILL_AFTER", api_watch.GONE_AFTER)
     assert "no longer answers" in ended(watch)

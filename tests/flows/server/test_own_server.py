@@ -55,8 +55,8 @@ def test_the_server_ends_with_the_process_that_started_it(how, wait_until):
         services = httpx.get(f"{url}/admin/settings", timeout=60).json()["server"]["services"]
         assert not services["triggers"]["enabled"], "nobody hears of what happens here"
         starter.send_signal(how)
-    wait_until(lambda: not psutil.pid_exists(int(pid)), "the server to end", 20)
-    wait_until(lambda: not Path(home).exists(), "its folder to be removed", 5)
+    wait_until(lambda: not psutil.pid_exists(int(pid)), "the server to end")
+    wait_until(lambda: not Path(home).exists(), "its folder to be removed")
 
 
 @pytest.mark.slow

@@ -72,6 +72,6 @@ def test_a_server_behind_a_password_is_asked_with_it():
     with http.server.HTTPServer(("127.0.0.1", 0), Proxy) as proxy:
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
         address = f"127.0.0.1:{proxy.server_port}/api"
-        assert answers(f"http://ada:secret@{address}", timeout=10)
-        assert not answers(f"http://{address}", timeout=10)
+        assert answers(f"http://ada:secret@{address}", timeout=60)
+        assert not answers(f"http://{address}", timeout=60)
         proxy.shutdown()

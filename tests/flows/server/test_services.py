@@ -126,7 +126,7 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
             pass
 
     def sleeping():
-        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
 
     monkeypatch.setattr(services, "_start_server", lambda *_: Standing())
     monkeypatch.setattr(services, "_start_worker", lambda *_: sleeping())
@@ -164,7 +164,7 @@ def test_only_an_orderly_stop_is_recorded_and_what_ran_goes_on_once(end, orderly
         asked.append(since)
         return ["train_encoder 'one'"]
 
-    worker = [sys.executable, "-c", "import time; time.sleep(60)"]
+    worker = [sys.executable, "-c", "import time; time.sleep(600)"]
     monkeypatch.setattr(services, "_start_server", lambda *_: Ending())
     monkeypatch.setattr(services, "_start_worker", lambda *_: subprocess.Popen(worker, start_new_session=True))
     monkeypatch.setattr(services, "mark_dead_runs", lambda **_: [])
@@ -182,15 +182,15 @@ def test_only_an_orderly_stop_is_recorded_and_what_ran_goes_on_once(end, orderly
 FLOW = """
 import signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, lambda *_: sys.exit("in order"))
-subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 print(flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
 def test_flows_end_in_order_although_each_has_its_own_session(monkeypatch):
     monkeypatch.setenv("PREFECT_API_URL", UP["url"])
-    worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+    worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
     environment = {**os.environ, "PREFECT__FLOW_RUN_ID": str(uuid.uuid4())}
     with (
         subprocess.Popen(
@@ -210,10 +210,10 @@ def test_flows_end_in_order_although_each_has_its_own_session(monkeypatch):
         assert flow.stdout.readline() == "\n"
         (started,) = psutil.Process(flow.pid).children()
         threading.Thread(target=flow.wait, daemon=True).start()
-        monkeypatch.setattr(services, "STOP_TIMEOUT", 10.0)
+        monkeypatch.setattr(services, "STOP_TIMEOUT", 120.0)
         ending = threading.Thread(target=services._end, args=[worker])
         ending.start()
-        assert flow.wait(5) == 1
+        assert flow.wait(120) == 1
         started.kill()
         ending.join()
         assert flow.stderr.read() == "in order\n"

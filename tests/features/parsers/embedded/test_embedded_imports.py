@@ -14,4 +14,4 @@ def test_parser_and_training_import_without_store_and_orchestration_and_without_
         "import training.parsers.amr.train\n"
         "assert 'torch' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", program], cwd=root, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], cwd=root, check=True, timeout=400)
