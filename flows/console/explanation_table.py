@@ -14,10 +14,12 @@ from training.encoders.s3bert.verdict import DISAGREES
 
 _UNKNOWN = "–"
 _STYLES = {"highest": "green", "lowest": "red", "": ""}
-_LEGEND = f"""\
+_OF_ENCODER = ("predicted", "similarity", "standing", "ρ (from)")
+_MEASURED = """\
 measured    the AMR metric on the graphs of the two sentences; where a parser
             errs, so do the words above and what is measured
-(1.00)      neither graph has what the metric reads
+(1.00)      neither graph has what the metric reads"""
+_PREDICTED = f"""\
 predicted   what the encoder expects of it, calibrated on dev pairs
 similarity  of the facet
 standing    share of dev pairs that agree less in the facet
@@ -28,13 +30,16 @@ standing    share of dev pairs that agree less in the facet
 
 
 def print_explanations(
-    explanations: Sequence[Explanation], encoder: EncoderFacts, graphs: Sequence[str], console: Console | None = None
+    explanations: Sequence[Explanation],
+    encoder: EncoderFacts | None,
+    graphs: Sequence[str],
+    console: Console | None = None,
 ) -> None:
     """Write explanations to standard output, and below them once what their columns mean.
 
     Args:
         explanations: explanations of pairs.
-        encoder: facts about the encoder.
+        encoder: facts about the encoder; None without one.
         graphs: where the graphs of each pair come from; said once if that is the same for all.
         console: where to write instead.
     """
@@ -45,8 +50,11 @@ def print_explanations(
         if several:
             console.print(Text.assemble(("graphs   ", "dim"), origin))
             console.print()
-    console.print(Text(_LEGEND, style="dim"))
-    console.print(Text.assemble(("encoder  ", "dim"), encoder.sentence))
+    console.print(Text(_MEASURED if encoder is None else f"{_MEASURED}\n{_PREDICTED}", style="dim"))
+    about = (
+        "none, so nothing is predicted: train one of kind s3bert, or name one" if encoder is None else encoder.sentence
+    )
+    console.print(Text.assemble(("encoder  ", "dim"), about))
     if graphs and not several:
         console.print(Text.assemble(("graphs   ", "dim"), graphs[0]))
 
@@ -68,22 +76,24 @@ def _print_pair(explanation: Explanation, console: Console) -> None:
 def _table(explanation: Explanation) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_edge=False)
     table.add_column("facet", no_wrap=True)
-    for title in ("measured", "predicted", "similarity", "standing", "ρ (from)"):
+    alone = explanation.similarity is None
+    for title in ("measured", *(() if alone else _OF_ENCODER)):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for facet in explanation.facets:
         name, measured, *of_encoder, note = _cells(facet)
-        style, faint = _STYLES[facet.mark], "" if facet.reliable else "dim"
+        style, faint = _STYLES[facet.mark], "dim" if facet.is_doubtful else ""
         table.add_row(
             Text(name, style or faint),
             Text(measured, style),
-            *(Text(cell, faint or style) for cell in of_encoder),
+            *(Text(cell, faint or style) for cell in (() if alone else of_encoder)),
             Text(note, style or faint),
         )
     table.add_section()
     if explanation.residual is not None:
         table.add_row("residual", "", "", f"{explanation.residual:.2f}", "", "", "")
-    table.add_row("sentence", "", "", f"{explanation.similarity:.2f}", "", "", "", style="bold")
+    if explanation.similarity is not None:
+        table.add_row("sentence", "", "", f"{explanation.similarity:.2f}", "", "", "", style="bold")
     return table
 
 
@@ -91,13 +101,13 @@ def _cells(facet: FacetReading) -> tuple[str, ...]:
     correlation = _UNKNOWN if facet.spearman is None else f"{facet.spearman:.2f}"
     if facet.interval is not None:
         correlation += f" ({facet.interval[0]:.2f})"
-    doubt = "?" if not facet.reliable else "≠" if facet.disagrees else ""
+    doubt = "?" if facet.is_doubtful else "≠" if facet.disagrees else ""
     notes = f"{facet.mark} {doubt}".strip()
     return (
         facet.name,
         facet.told_measured,
         _number(facet.prediction),
-        f"{facet.similarity:.2f}",
+        _number(facet.similarity),
         _UNKNOWN if facet.standing is None else f"{100 * facet.standing:.0f} %",
         correlation,
         notes,
