@@ -191,7 +191,7 @@ class Build:
         ingested = ingest_corpora(self.settings, self.store, self.run_id)
         report = ingested.report
         self.facts.read(report)
-        for sentence in (summary(report), *drawn_splits(report, self.settings.corpora)):
+        for sentence in (summary(report, self.settings.corpora), *drawn_splits(report, self.settings.corpora)):
             say(sentence)
         for sentence in warnings(report, drops=self.settings.leakage.mode == "drop"):
             warn(sentence)
@@ -339,4 +339,5 @@ def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardW
 
 
 def _counts(rows: Any) -> str:
-    return ", ".join(f"{count:,} {table}" for table, count in rows.items())
+    names = {} if rows["pairs"] else {"sentences": "texts"}
+    return ", ".join(f"{count:,} {names.get(table, table)}" for table, count in rows.items() if count)

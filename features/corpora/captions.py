@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from features.corpora.cells import cell_rows, is_text
+from features.corpora.cells import cell_rows, encoding_fault
 from features.corpora.dataset import CaptionLayout
 from features.counting import counted
 from features.errors import InputError, RowError
@@ -132,8 +132,8 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
 
 
 def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]:
-    if not is_text(text):
-        return line, RowError(RejectCode.BAD_ENCODING, "the caption has half a character (a lone surrogate)")
+    if wrong := encoding_fault(text):
+        return line, wrong
     if text.strip():
         return Caption(image, text, line)
     return line, RowError(RejectCode.EMPTY_SENTENCE, f"a caption of image {image!r} is empty")

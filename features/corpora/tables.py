@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, is_text, no_text
+from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, encoding_fault, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 from features.counting import counted
 from features.errors import InputError, RowError
@@ -313,8 +313,8 @@ def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Rea
 
 def parse_object(line: str) -> dict[str, object] | RowError:
     """Return the object of a line of JSON, or what is wrong with it."""
-    if not is_text(line):
-        return RowError(RejectCode.BAD_ENCODING, "the row is not UTF-8; expected UTF-8")
+    if wrong := encoding_fault(line):
+        return wrong
     try:
         entry = json.loads(line)
     except json.JSONDecodeError as error:

@@ -149,20 +149,31 @@ class JudgementFaultReport(_FaultReport):
         corpus: its name.
         judgement: what they are.
         fault: `none`: neither the file nor the store has one; `missing`: pairs have none in the store, those that are
-            added now included; `spelling`: differs from another label only in case or white space.
+            added now included; `spelling`: differs from another label only in case or white space; `several`: two
+            sentences are a pair more than once, with different ones.
         pairs: number of pairs that were read.
         affected: number of pairs with the fault.
-        examples: labels with the number of their pairs.
+        examples: labels with the number of their pairs; with `several`, those of one pair.
+        texts: with `several`, the sentences of this pair, perhaps shortened.
     """
 
     corpus: str
     judgement: Literal["label", "score"]
-    fault: Literal["none", "missing", "spelling"]
+    fault: Literal["none", "missing", "spelling", "several"]
     pairs: int
     affected: int
     examples: dict[str, int] = Field(default_factory=dict)
+    texts: tuple[str, str] | None = None
 
     def __str__(self) -> str:
+        if self.fault == "several":
+            are = "1 pair of sentences is" if self.affected == 1 else f"{self.affected:,} pairs of sentences are"
+            first, second = self.texts or ("", "")
+            return (
+                f"{are} in {self.corpus!r} more than once with different {self.judgement}s, such as {first!r} with "
+                f"{second!r} ({' and '.join(self.examples)}): all are kept, and what learns from a {self.judgement} "
+                "learns each of them. If one is wrong, correct the file and build a new store."
+            )
         if self.fault == "spelling":
             named = " and ".join(f"{label!r} ({pairs:,})" for label, pairs in self.examples.items())
             return (

@@ -20,7 +20,7 @@ STSB = "main-news\theadlines\t2015\t0001\t{}\t{}\t{}\n"
         ("five", "A cat.", "A dog.", Code.BAD_SCORE, "'five' is not a number; expected a number from 0 to 5"),
         ("5.1", "A cat.", "A dog.", Code.BAD_SCORE, "'5.1' is out of range"),
         ("-1", "A cat.", "A dog.", Code.BAD_SCORE, "out of range"),
-        ("nan", "A cat.", "A dog.", Code.BAD_SCORE, "out of range"),
+        ("nan", "A cat.", "A dog.", Code.BAD_SCORE, "'nan' is not a number"),
         ("", "A cat.", "A dog.", Code.BAD_SCORE, "the score is empty"),
         ("5.0", " ", "A dog.", Code.EMPTY_SENTENCE, "a sentence is empty"),
         ("5.0", "A cat.", "", Code.EMPTY_SENTENCE, "a sentence is empty"),
