@@ -1,6 +1,7 @@
 """The public package: encoders with facets, AMR metrics, parsers and feature stores, from Python and in notebooks.
 
     load_encoder(path)                          an encoder: encode, similarity, explain, predict
+    explain(a, b)                               what two sentences have in common and what not, without an encoder
     smatch(a, b), metrics.…, measure(a, b)      AMR graphs compared by one metric, or by all of them
     parse_amr, parse_srl, parse_dependencies    sentences parsed
     search(text, texts, encoder), TextIndex     texts searched by similarity, also in one aspect
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from facetflow import metrics
-    from facetflow.encoders import Encoder, Explanation, Facet, Prediction, load_encoder
+    from facetflow.encoders import Encoder, Facet, Prediction, load_encoder
+    from facetflow.explaining import Explanation, explain
     from facetflow.metrics import GraphMetric, measure, smatch
     from facetflow.parsing import DependencyTree, SrlParse, parse_amr, parse_dependencies, parse_srl
     from facetflow.searching import FoundText, TextIndex, search
@@ -46,6 +48,7 @@ __all__ = [
     "StoreError",
     "TextIndex",
     "__version__",
+    "explain",
     "load_encoder",
     "measure",
     "metrics",
@@ -58,7 +61,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "facetflow.encoders": ("Encoder", "Explanation", "Facet", "Prediction", "load_encoder"),
+    "facetflow.encoders": ("Encoder", "Facet", "Prediction", "load_encoder"),
+    "facetflow.explaining": ("Explanation", "explain"),
     "facetflow.metrics": ("GraphMetric", "measure", "smatch"),
     "facetflow.parsing": ("DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"),
     "facetflow.searching": ("FoundText", "TextIndex", "search"),

@@ -1,7 +1,7 @@
 """An encoder: embeddings, similarity overall and per facet, explanations, predicted labels of pairs."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from facetflow import internals
 from facetflow.devices import check_device
+from facetflow.explaining import Explanation, explain_readings
 from facetflow.names import near
-from facetflow.notebook import show_explanation
-from facetflow.pairing import Texts, pair_up, read_texts
+from facetflow.pairing import Texts, pair_sentences, pair_up, read_texts
 from features.errors import InputError, ModelError, SettingsError
-from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
-from features.metrics.explanation.pair import GraphPair, explain_graphs
 from features.sentences import normalise
 
 if TYPE_CHECKING:
@@ -49,49 +47,6 @@ class Facet:
     def dimensions(self) -> slice:
         """The dimensions, to index embeddings with: `embeddings[:, facet.dimensions]`."""
         return slice(self.start, self.stop)
-
-
-@dataclass(frozen=True, repr=False)
-class Explanation(internals.Explanation):
-    """The facets in which two sentences agree and differ; a notebook shows it as a table with the graphs drawn.
-
-    Args:
-        sentence_a: the first sentence, with single spaces.
-        sentence_b: the second sentence, with single spaces.
-        similarity: cosine of the whole embeddings, in [-1, 1].
-        residual: cosine of the dimensions that belong to no facet; None if facets take every dimension.
-        facets: the reading of each facet, in the order of their dimensions: `name`, `similarity`, `prediction` (of the
-            value of its metric), `measured` (on the graphs), `standing`, `reliable` and more.
-        headline: what stands out.
-        words: what the graphs share and where they differ, as one sentence; None without graphs.
-        differences: the differences one by one, each with the facet that measures it.
-        notes: further remarks, one sentence each: that a sentence was truncated.
-        graphs: both graphs and what matches in them; None if nothing was measured.
-        graphs_from: where the graphs come from, or why there are none.
-        encoder: the encoder and its training data, in one line.
-    """
-
-    graphs: GraphPair | None = None
-    graphs_from: str = ""
-    encoder: str = ""
-
-    def facet(self, name: str) -> internals.FacetReading:
-        """Return the reading of one facet.
-
-        Raises:
-            SettingsError: there is no such facet.
-        """
-        for reading in self.facets:
-            if reading.name == name:
-                return reading
-        raise SettingsError(f"there is no facet {name!r}; {near(name, [reading.name for reading in self.facets])}")
-
-    def __repr__(self) -> str:
-        stands_out = self.headline if self.words is None or self.equal else self.words
-        return f"<explanation of {self.sentence_a!r} and {self.sentence_b!r}: {self.similarity:.2f}. {stands_out}>"
-
-    def _repr_html_(self) -> str:
-        return show_explanation(self, self.graphs, self.graphs_from, self.encoder)
 
 
 class Encoder:
@@ -222,19 +177,9 @@ class Encoder:
             raise ModelError(
                 f"the encoder {str(self.folder)!r} has no facets to explain with; train one of kind s3bert"
             )
-        first, second, single = _read_pairs(a) if b is None else pair_up(a, b, "sentence")  # type: ignore[arg-type]
-        pairs = list(zip(first, second, strict=True))
-        readings = internals.explain_with(self.model, self._layout, pairs)
-        found, origin = _measure(readings) if graphs else ({}, "not asked for")
-        encoder = internals.encoder_facts(self.folder).sentence
-        explanations = []
-        for number, reading in enumerate(readings):
-            pair = found.get(number)
-            whole = reading if pair is None else internals.with_graphs(reading, pair)
-            lacking = f"this pair has none ({origin}), so nothing is measured"
-            said = {field.name: getattr(whole, field.name) for field in fields(whole)}
-            where = origin if pair is not None or not graphs else lacking
-            explanations.append(Explanation(**said, graphs=pair, graphs_from=where, encoder=encoder))
+        first, second, single = pair_sentences(a, b)
+        readings = internals.explain_with(self.model, self._layout, list(zip(first, second, strict=True)))
+        explanations = explain_readings(readings, internals.encoder_facts(self.folder).sentence, graphs=graphs)
         return explanations[0] if single else explanations
 
     @overload
@@ -281,7 +226,7 @@ class Encoder:
             SettingsError: the threshold is no probability.
         """
         predictor = self._predictor
-        first, second, single = _read_pairs(a) if b is None else pair_up(a, b, "sentence")  # type: ignore[arg-type]
+        first, second, single = pair_sentences(a, b)
         pairs = [(normalise(one), normalise(other)) for one, other in zip(first, second, strict=True)]
         for number, pair in enumerate(pairs, start=1):
             if not all(pair):
@@ -348,24 +293,3 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
             "encoders need torch and sentence-transformers; install them with `pip install facetflow[encoders]`"
         ) from error
     return Encoder(folder, model, layout)
-
-
-def _read_pairs(pairs: object) -> tuple[list[str], list[str], bool]:
-    """Return the first sentences, the second sentences and False, from an argument that holds pairs."""
-    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise InputError(f"two sentences are needed, but {pairs!r} is only one; give the other one as `b`")
-    found = list(pairs)
-    for number, pair in enumerate(found, start=1):
-        both = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
-        if not both or not all(isinstance(text, str) for text in pair):
-            raise InputError(f"pair {number} of {len(found)} is not two sentences but {pair!r}; give (a, b) for each")
-    return [a for a, _ in found], [b for _, b in found], False
-
-
-def _measure(readings: Sequence[internals.Explanation]) -> tuple[dict[int, GraphPair], str]:
-    """Return position of a pair → what matches in its graphs, and where the graphs come from."""
-    texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
-    graphs, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), (), None)
-    pairs = pairs_with_graphs(texts, graphs)
-    found = explain_graphs(list(pairs.values()), label_vectors(graphs.values()))
-    return dict(zip(pairs, found, strict=True)), origin

@@ -2,7 +2,7 @@
 
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.encoder_facts import encoder_facts
-from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs
+from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs, without_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout
 from training.nearest import Nearest, cosines_of, find_nearest, unit
@@ -36,4 +36,5 @@ __all__ = [
     "task_of",
     "unit",
     "with_graphs",
+    "without_encoder",
 ]

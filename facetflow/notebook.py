@@ -15,7 +15,9 @@ _CELL = "padding: 2px 8px; text-align: right; white-space: nowrap;"
 _NAME = "padding: 2px 8px; text-align: left; white-space: nowrap;"
 _QUIET = "opacity: .65; font-size: 90%;"
 _FAINT = "opacity: .5;"
-_HEADER = ("facet", "measured", "predicted", "similarity", "standing", "")
+_HEADER = ("facet", "measured", "", "predicted", "similarity", "standing")
+_WITHOUT_ENCODER = 3  # cells of a row
+_FAINT_ONES = "Faint: the facet is not known to follow its metric on dev pairs."
 _MARKS = {"highest": "▲ highest", "lowest": "▼ lowest", "": ""}
 
 
@@ -26,26 +28,28 @@ def show_explanation(explanation: "Explanation", graphs: GraphPair | None, origi
         explanation: explanation of a pair.
         graphs: graphs of the pair, drawn if there are any.
         origin: where the graphs come from, or why there are none.
-        encoder: the encoder and its training data, in one line.
+        encoder: the encoder and its training data, in one line; empty without one.
     """
+    columns = slice(None if encoder else _WITHOUT_ENCODER)
     sentences = explanation.sentence_a, explanation.sentence_b
     words = explanation.words if explanation.words is not None and not explanation.equal else None
     said = [f"<b>{escape(words)}</b>"] if words is not None else []
     said += [escape(explanation.headline), *(escape(note) for note in explanation.notes)]
-    head = "".join(f'<th style="{_CELL if n else _NAME}">{title}</th>' for n, title in enumerate(_HEADER))
-    rows = "".join(map(_row, explanation.facets))
+    head = "".join(f'<th style="{_CELL if n else _NAME}">{title}</th>' for n, title in enumerate(_HEADER[columns]))
+    rows = "".join(_row(facet, columns) for facet in explanation.facets)
     if explanation.residual is not None:
-        rows += _cells(("residual", "", "", f"{explanation.residual:.2f}", "", ""))
-    rows += _cells(("sentence", "", "", f"{explanation.similarity:.2f}", "", ""), "font-weight: bold;")
+        rows += _cells(("residual", "", "", "", f"{explanation.residual:.2f}", ""))
+    if explanation.similarity is not None:
+        rows += _cells(("sentence", "", "", "", f"{explanation.similarity:.2f}", ""), "font-weight: bold;")
     drawn = _drawn(graphs, sentences) if graphs is not None else ""
+    about = f"Encoder {escape(encoder)}. Graphs: {escape(origin)}. {_FAINT_ONES}" if encoder else f"{escape(origin)}."
     return (
         '<div class="facetflow-explanation">'
         + "".join(f"<div>{escape(sentence)}</div>" for sentence in sentences)
         + "".join(f'<p style="margin: .4em 0;">{line}</p>' for line in said)
         + f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
         + drawn
-        + f'<p style="{_QUIET}">Encoder {escape(encoder)}. Graphs: {escape(origin)}. Faint: the facet is not known to '
-        "follow its metric on dev pairs. In brackets: neither graph has what the metric reads.</p></div>"
+        + f'<p style="{_QUIET}">{about} In brackets: neither graph has what the metric reads.</p></div>'
     )
 
 
@@ -60,16 +64,16 @@ def _drawn(graphs: GraphPair, sentences: tuple[str, str]) -> str:
     )
 
 
-def _row(facet: "FacetReading") -> str:
-    cells = (
+def _row(facet: "FacetReading", columns: slice) -> str:
+    cells: tuple[str, ...] = (
         facet.name,
         facet.told_measured,
-        _number(facet.prediction) + (" ≠" if facet.disagrees and facet.reliable else ""),
-        f"{facet.similarity:.2f}",
-        "–" if facet.standing is None else f"{100 * facet.standing:.0f} %",
         _MARKS[facet.mark],
+        _number(facet.prediction) + (" ≠" if facet.disagrees and facet.reliable else ""),
+        _number(facet.similarity),
+        "–" if facet.standing is None else f"{100 * facet.standing:.0f} %",
     )
-    return _cells(cells, "" if facet.reliable else _FAINT, clear=(1, 5) if facet.mark else (1,))
+    return _cells(cells[columns], _FAINT if facet.is_doubtful else "", clear=(1, 2) if facet.mark else (1,))
 
 
 def _cells(texts: tuple[str, ...], style: str = "", *, clear: Collection[int] = ()) -> str:

@@ -5,7 +5,7 @@ list and list    the first with the first, and so on; one result per pair
 "x"  and list    "x" with each item of the list; one result per pair
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from features.errors import InputError
 
@@ -63,3 +63,26 @@ def pair_up(a: str | Texts, b: str | Texts, what: str = "text") -> tuple[list[st
             "and a list"
         )
     return left, right, one_left and one_right
+
+
+def pair_sentences(
+    a: str | Texts | Iterable[tuple[str, str]], b: str | Texts | None
+) -> tuple[list[str], list[str], bool]:
+    """Return the first and the second sentences as `pair_up` does; without `b`, `a` holds pairs.
+
+    Raises:
+        InputError: a sentence is not a string, a pair is not two, or the lists differ in length.
+    """
+    return _read_pairs(a) if b is None else pair_up(a, b, "sentence")  # type: ignore[arg-type]
+
+
+def _read_pairs(pairs: object) -> tuple[list[str], list[str], bool]:
+    """Return the first sentences, the second sentences and False, from an argument that holds pairs."""
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise InputError(f"two sentences are needed, but {pairs!r} is only one; give the other one as `b`")
+    found = list(pairs)
+    for number, pair in enumerate(found, start=1):
+        both = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
+        if not both or not all(isinstance(text, str) for text in pair):
+            raise InputError(f"pair {number} of {len(found)} is not two sentences but {pair!r}; give (a, b) for each")
+    return [a for a, _ in found], [b for _, b in found], False

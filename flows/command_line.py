@@ -35,7 +35,7 @@ COMMANDS: dict[str, str] = {
     "evaluate": "Evaluate encoders on pairs and on human ratings.",
     "runs": "List training runs with their releases and results.",
     "compare": "Show the scores of two encoders side by side.",
-    "explain": "Show in which facets two sentences agree and differ.",
+    "explain": "Show what two sentences have in common and what not.",
     "predict": "Classify sentence pairs with an encoder's classifier.",
     "search": "Find the texts most similar to a given text.",
     "neighbours": "Find the most similar texts for each text of a file.",

@@ -4,8 +4,10 @@ A wrong row is an item like any other, with its error, so reading goes on.
 """
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
@@ -23,19 +25,26 @@ _ENCLOSED = re.compile(r'"[^"]*(?:""[^"]*)+"')  # with a doubled quote inside
 _IN_QUOTES = r'"[^"]*(?:""[^"]*)*"'
 _NUMBER = r"[-+.\deE]*"  # or nothing: writers that enclose every text do not enclose these
 _LONGEST = 1 << 24  # characters in a cell of a CSV file; the default limit of csv is 131,072
+_SHOWN = 60  # characters of a cell shown in a message
 _BROKEN = 100  # lines of a cell with line breaks, beyond which its opening quote is taken for a mistake
+
+BLANK = RowError(RejectCode.EMPTY_SENTENCE, "the line is empty")
+"""What is wrong with a blank line, where these count."""
 
 Numbered = tuple[int, list[str] | RowError]
 
 
-def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | None = None) -> Iterator[Numbered]:
-    """Read the cells of every line of a TSV or CSV file, the header line included, blank lines not.
+def cell_rows(
+    path: Path, form: TableFormat, quotes: Quotes, encoding: str | None = None, *, blanks: bool = False
+) -> Iterator[Numbered]:
+    """Read the cells of every line of a TSV or CSV file, the header line included.
 
     Args:
         path: the file.
         form: `tsv` or `csv`.
         quotes: what double quotes are.
         encoding: encoding of lines that are not UTF-8; when None, such a line is wrong.
+        blanks: whether blank lines count, as wrong rows (`BLANK`); by default they are skipped.
 
     Yields:
         Number of the row's first line, from 1, and its cells, or what was wrong with it.
@@ -46,6 +55,10 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | Non
     # Only a line feed ends a line: a carriage return may occur inside a sentence.
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for line, cells in _enclosed(text, separator, path) if enclose else _plain(text, separator):
+            if not cells:
+                if blanks:
+                    yield line, BLANK
+                continue
             if isinstance(cells, RowError):
                 yield line, cells
                 continue
@@ -83,11 +96,41 @@ def in_encoding(text: str, encoding: str) -> str:
     return text if _is_decoded(text) else text.encode(errors="surrogateescape").decode(encoding)
 
 
+def as_text(cell: object) -> str:
+    """Return a cell of a typed format as a text table would have it: 1.0 and true are 1, null and NaN are empty.
+
+    Decimals are the numbers that they are: databases export integers as such.
+
+    Raises:
+        RowError: WRONG_COLUMNS, BAD_ENCODING.
+    """
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, bool) or (isinstance(cell, float) and cell.is_integer()):
+        return str(int(cell))
+    if isinstance(cell, Decimal):
+        return str(int(cell)) if cell == cell.to_integral_value() else f"{cell.normalize():f}"
+    if not isinstance(cell, str | int | float):
+        raise RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is neither text nor number")
+    if isinstance(cell, str) and (wrong := encoding_fault(cell)):
+        raise wrong
+    return str(cell)
+
+
+def no_text(cell: object) -> RowError:
+    """Return the error of a row whose sentence or text is not a text."""
+    return RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is not text")
+
+
+def _show(cell: object) -> str:
+    shown = repr(cell)
+    return f"{shown[:_SHOWN]}…" if len(shown) > _SHOWN else shown
+
+
 def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:
     for number, line in enumerate(text, start=1):
         row = line.rstrip("\r\n")
-        if row:
-            yield number, row.split(separator)
+        yield number, row.split(separator) if row else []
 
 
 def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
@@ -113,8 +156,7 @@ def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
                 ) from error
             yield first, RowError(RejectCode.WRONG_COLUMNS, f"the row cannot be split into cells ({error})")
         else:
-            if cells:
-                yield first, cells
+            yield first, cells
         first = reader.line_num + 1
 
 

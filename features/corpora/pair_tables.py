@@ -5,6 +5,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
+from features.corpora.cells import BLANK
 from features.corpora.dataset import Dataset, Role, TableLayout
 from features.corpora.piped import as_file
 from features.corpora.reading import own_record
@@ -41,38 +42,12 @@ def _nothing(_: str) -> None:
     """Ignore the notes."""
 
 
-def read_pair_table(
-    path: Path, corpora: Sequence[CorpusSettings] = (), tell: Callable[[str], None] = _nothing
-) -> list[tuple[str, str]]:
-    """Read the pairs of a table (TSV, CSV, JSONL, Parquet), finding its columns as `read_pair_rows` does.
-
-    Args:
-        path: the table; `-` is standard input, whose first line shows whether it is TSV, CSV or JSONL.
-        corpora: corpora of a project.
-        tell: called with notes on how the columns were found.
-
-    Returns:
-        The pairs, one per row, in order.
-
-    Raises:
-        InputError: the table cannot be read, has no known columns, or has a wrong row.
-    """
-    with as_file(path) as file:
-        pairs = []
-        name = shown(path, "standard input")
-        for row in read_rows(file, _found(file, corpora, name, tell, "call the two sentence_a and sentence_b")):
-            if not isinstance(row, TableRow):
-                line, error = row
-                raise InputError(f"{name}, line {line}: {error.message}; correct the line.")
-            pairs.append((row.sentence_a, row.sentence_b))
-    return pairs
-
-
 def read_pair_rows(
     path: Path,
     columns: Sequence[str | int] = (),
     corpora: Sequence[CorpusSettings] = (),
     tell: Callable[[str], None] = _nothing,
+    advice: str = _ADVICE,
 ) -> list[PairCells]:
     """Read every row of a table of pairs (TSV, CSV, JSONL, Parquet), including wrong ones, in order.
 
@@ -83,6 +58,7 @@ def read_pair_rows(
             `sentence_a` and `sentence_b`, or those of a known dataset.
         corpora: corpora of the project.
         tell: called with notes on how the columns were found.
+        advice: what to do where no columns are known, as the end of a sentence.
 
     Raises:
         InputError: the table cannot be read, has no rows, or lacks these columns.
@@ -90,8 +66,8 @@ def read_pair_rows(
     found = []
     with as_file(path) as file:
         name = shown(path, "standard input")
-        layout = _asked(file, columns, corpora, name, tell) if columns else _found(file, corpora, name, tell, _ADVICE)
-        for row in read_rows(file, layout):
+        layout = _asked(file, columns, corpora, name, tell) if columns else _found(file, corpora, name, tell, advice)
+        for row in read_rows(file, layout, blanks=True):
             if not isinstance(row, TableRow):
                 found.append(PairCells(row[0], None, None, row[1].message))
                 continue
@@ -101,6 +77,8 @@ def read_pair_rows(
                 "both sentences are empty" if len(empty) == 2 else f"sentence {empty[0]} is empty" if empty else ""
             )
             found.append(PairCells(row.line, *texts, problem))
+    while found[-1].problem == BLANK.message:  # at the end they hold no place
+        found.pop()
     return found
 
 

@@ -7,9 +7,7 @@ reading goes on.
 
 import difflib
 import json
-import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from decimal import Decimal
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, encoding_fault
+from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, encoding_fault, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 from features.counting import counted
 from features.errors import InputError, RowError
@@ -26,7 +24,6 @@ from features.files import TableFormat, open_text, table_format
 from features.types import RejectCode
 
 _HEAD = 20  # rows read to decide whether a file fits a layout
-_SHOWN = 60  # characters of a cell shown in a message
 _MANY, _LONG = 20, 40  # names of columns in a message, and characters of each
 
 Cell = str | float | None
@@ -226,12 +223,17 @@ def require_once(path: Path, columns: Sequence[str], read: Collection[str]) -> N
             raise InputError(f"{str(path)!r} has the column {name!r} more than once: keep one, and rename the others.")
 
 
-def read_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
+Read = TableRow | tuple[int, RowError]
+"""A row, or its line and what was wrong with it."""
+
+
+def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Iterator[Read]:
     """Read the rows of a table.
 
     Args:
         path: the file.
         layout: what `fitting_layout` returned for it.
+        blanks: whether blank lines count, as wrong rows; by default they are skipped.
 
     Yields:
         Each row, or its line and what was wrong with it.
@@ -243,23 +245,23 @@ def read_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int,
     if form == "parquet":
         rows = _parquet_rows(path, layout)
     elif form == "jsonl":
-        rows = _json_rows(path, layout)
+        rows = _json_rows(path, layout, blanks=blanks)
     else:
-        rows = _text_rows(path, form, layout)
+        rows = _text_rows(path, form, layout, blanks=blanks)
     nothing = True
     for row in rows:
-        nothing = False
+        nothing = nothing and row[1] is BLANK
         yield row
     if nothing:
         raise InputError(f"{str(path)!r} has no rows: check that it was written to its end.")
 
 
-def _text_rows(path: Path, form: TableFormat, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
+def _text_rows(path: Path, form: TableFormat, layout: TableLayout, *, blanks: bool) -> Iterator[Read]:
     quotes = decided_quotes(path, form, layout.quotes)
-    rows = cell_rows(path, form, quotes)
+    rows = cell_rows(path, form, quotes, blanks=blanks)
     if layout.has_header:
         names = columns_of(path, form, quotes=quotes)
-        next(rows)
+        next(row for row in rows if row[1] is not BLANK)
         if any(str(place) not in names for place in layout.columns.values()):
             raise InputError(_lacking(path, layout, names))
         place_of = {role: names.index(str(place)) for role, place in layout.columns.items()}
@@ -291,13 +293,13 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout) -> Iterator[T
 _OPTIONAL: tuple[Role, ...] = ("score", "label", "split", "group")
 
 
-def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
+def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Read]:
     names, needed = layout.columns, _needed(layout)
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for number, line in enumerate(text, start=1):
-            if not line.strip():
+            entry = parse_object(line) if line.strip() else BLANK
+            if entry is BLANK and not blanks:
                 continue
-            entry = parse_object(line)
             if isinstance(entry, RowError):
                 yield number, entry
                 continue
@@ -344,7 +346,7 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     return frame
 
 
-def _parquet_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
+def _parquet_rows(path: Path, layout: TableLayout) -> Iterator[Read]:
     names = {role: str(place) for role, place in layout.columns.items()}
     frame = scan_parquet(path).select(**{role: pl.col(name) for role, name in names.items()}).collect()
     order = [frame.columns.index(role) if role in names else None for role in ("sentence_a", "sentence_b", *_OPTIONAL)]
@@ -367,34 +369,3 @@ def _sentence(cell: object) -> str:
     if text and not isinstance(cell, str):
         raise no_text(cell)
     return text
-
-
-def as_text(cell: object) -> str:
-    """Return a cell of a typed format as a text table would have it: 1.0 and true are 1, null and NaN are empty.
-
-    Decimals are the numbers that they are: databases export integers as such.
-
-    Raises:
-        RowError: WRONG_COLUMNS, BAD_ENCODING.
-    """
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return ""
-    if isinstance(cell, bool) or (isinstance(cell, float) and cell.is_integer()):
-        return str(int(cell))
-    if isinstance(cell, Decimal):
-        return str(int(cell)) if cell == cell.to_integral_value() else f"{cell.normalize():f}"
-    if not isinstance(cell, str | int | float):
-        raise RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is neither text nor number")
-    if isinstance(cell, str) and (wrong := encoding_fault(cell)):
-        raise wrong
-    return str(cell)
-
-
-def no_text(cell: object) -> RowError:
-    """Return the error of a row whose sentence or text is not a text."""
-    return RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is not text")
-
-
-def _show(cell: object) -> str:
-    shown = repr(cell)
-    return f"{shown[:_SHOWN]}…" if len(shown) > _SHOWN else shown

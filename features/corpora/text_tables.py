@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from features.corpora.cells import cell_rows, decided_quotes
-from features.corpora.tables import as_text, columns_of, no_text, parse_object, require_once, scan_parquet
+from features.corpora.cells import as_text, cell_rows, decided_quotes, no_text
+from features.corpora.tables import columns_of, parse_object, require_once, scan_parquet
 from features.counting import counted
 from features.errors import RowError
 from features.files import TableFormat, open_text, table_format

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from features.corpora.cells import encoding_fault, in_encoding
+from features.corpora.cells import as_text, encoding_fault, in_encoding
 from features.corpora.dataset import TextLayout
-from features.corpora.tables import as_text, columns_of, hint_of_form, require_once, shown_names
+from features.corpora.tables import columns_of, hint_of_form, require_once, shown_names
 from features.corpora.text_tables import JOIN, named_rows, text_of_cell
 from features.errors import InputError, RowError
 from features.files import open_text, table_format

@@ -1,4 +1,4 @@
-"""`facetflow explain`: in which facets two sentences agree and differ."""
+"""`facetflow explain`: what two sentences have in common, measured and, where there is an encoder, predicted."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.counting import counted
-from flows.console.one_shot import check_page, say_written, warn_of_languages
+from flows.console.one_shot import check_page, name_wrong, say_written, warn_of_languages
 from flows.console.options import FORMER_ENCODER, named_by
 from flows.terminal import Verbosity, verbosity, warn, write_json
 
 if TYPE_CHECKING:
+    from features.corpora.pair_tables import PairCells
     from features.metrics.explanation.pair import GraphPair
     from training.encoders.s3bert.encoder_facts import EncoderFacts
     from training.encoders.s3bert.explain import Explanation
@@ -62,33 +63,41 @@ def explain(
     no_graphs: bool,
     html: Path | None,
     as_json: bool,
-) -> None:
-    """Show how similar two SENTENCES are, and in which facets they agree and differ.
+) -> int:
+    """Show what two SENTENCES have in common, and in which facets they agree and differ.
 
-    Scores measured on their graphs are shown next to what the encoder predicts without them.
+    Scores are measured on their graphs, in any folder and without training. Where there is an encoder with facets, what
+    it predicts without the graphs is shown next to them. A row of --pairs that is wrong or lacks a sentence keeps its
+    place without an explanation; it is named on stderr, and the exit code is 2.
     """
     from dataclasses import asdict
 
-    from features.outputs import write_text
+    from features.outputs import STANDARD, shown, write_text
     from flows.console.explanation_table import print_explanations
     from flows.project import load
     from training.encoders.s3bert.encoder_facts import encoder_facts
     from training.encoders.s3bert.explain import explain as explain_pairs
-    from training.encoders.s3bert.explain import with_graphs
+    from training.encoders.s3bert.explain import with_graphs, without_encoder
     from training.encoders.s3bert.facets import FacetLayout
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
     check_page(html, *([table] if table else []), *graphs, as_json=as_json)
-    pairs = _pairs(sentences, table, project)
+    rows = _rows(sentences, table, project)
+    pairs = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
     warn_of_languages(text for pair in pairs for text in pair)
     folder = _encoder_in_use(project, named_by(encoder, former))
-    if lacks := FacetLayout.load(folder).lacks:
+    if folder is None and no_graphs:
+        raise click.UsageError(
+            "--no-graphs shows the encoder alone, but no encoder with facets is here: name one with --encoder, or "
+            "leave the option out"
+        )
+    if folder is not None and (lacks := FacetLayout.load(folder).lacks):
         warn(f"Note: {lacks}.")
-    explanations = explain_pairs(folder, pairs)
+    explanations = without_encoder(pairs) if folder is None else explain_pairs(folder, pairs)
     found, origin = ({}, "not asked for") if no_graphs else _explain_graphs(project, explanations, graphs)
     explanations = [with_graphs(e, found[n]) if n in found else e for n, e in enumerate(explanations)]
-    facts = encoder_facts(folder)
+    facts = None if folder is None else encoder_facts(folder)
     if html is not None:
         from training.evaluation.facets.explanation_page import render_explanations
 
@@ -97,32 +106,42 @@ def explain(
         say_written(counted(len(explanations), "explained pair"), html)
     origins = [_graphs_of(found.get(n), origin, no_graphs=no_graphs) for n in range(len(explanations))]
     if as_json:
-        for position, explanation in enumerate(explanations):
-            pair = found.get(position)
-            line = _as_json(explanation, facts, origins[position])
-            write_json(line | ({"graphs": asdict(pair)} if pair is not None and graphs else {}), indent=None)
+        explained = iter(enumerate(explanations))
+        for row in rows:
+            line: dict[str, Any] = {} if table is None else {"line": row.line}
+            if row.problem:
+                line |= {"sentence_a": row.text_a, "sentence_b": row.text_b, "problem": row.problem}
+            else:
+                position, explanation = next(explained)
+                line |= _as_json(explanation, facts, origins[position])
+                line |= {"graphs": asdict(found[position])} if position in found and graphs else {}
+            write_json(line, indent=None)
     elif html is None:
         print_explanations(explanations, facts, origins, unfold=verbosity() >= Verbosity.VERBOSE)
+    wrong = [row for row in rows if row.problem]
+    name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
+    return 2 if wrong or (folder is None and len(found) < len(explanations)) else 0
 
 
-def _encoder_in_use(project: Path, name: str | None) -> Path:
-    """Return a named encoder, or the one in use of the project's encoders with facets."""
+def _encoder_in_use(project: Path, name: str | None) -> Path | None:
+    """Return a named encoder, or the one in use of the project's encoders with facets; None if there is no such one."""
     from features.errors import ModelError
     from flows.console.gone_runs import warn_of_gone
     from flows.console.kept_runs import keep
     from flows.project import load
     from training.encoders.s3bert.facets import FILE_NAME
-    from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
+    from training.evaluation.promotion import encoder_in_use_with
     from training.search.choosing import named_encoder
 
-    settings = load(project) if name is None or project.exists() else None
+    settings = load(project) if project.exists() else None
     runs = None if settings is None else settings.runs
     names = [] if settings is None else [each.name for each in settings.encoders]
-    if name is not None or runs is None:
-        folder = named_encoder(runs, str(name), among=names)
+    if name is not None:
+        folder = named_encoder(runs, name, among=names)
+    elif runs is None or (used := encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)) is None:
+        return None
     else:
-        with_facets = encoder_in_use_with(runs, lambda found: (found / FILE_NAME).is_file(), names)
-        folder = with_facets or encoder_in_use(runs, among=names)
+        folder = used
     keep(folder)
     warn_of_gone(runs, name, folder, names)
     if not (folder / FILE_NAME).is_file():
@@ -133,10 +152,11 @@ def _encoder_in_use(project: Path, name: str | None) -> Path:
     return folder
 
 
-def _as_json(explanation: "Explanation", encoder: "EncoderFacts", graphs: str) -> dict[str, Any]:
+def _as_json(explanation: "Explanation", encoder: "EncoderFacts | None", graphs: str) -> dict[str, Any]:
     from dataclasses import asdict
 
-    return asdict(explanation) | {"equal": explanation.equal, "encoder": asdict(encoder), "graphs_from": graphs}
+    about = None if encoder is None else asdict(encoder)
+    return asdict(explanation) | {"equal": explanation.equal, "encoder": about, "graphs_from": graphs}
 
 
 def _graphs_of(pair: "GraphPair | None", origin: str, *, no_graphs: bool) -> str:
@@ -164,14 +184,15 @@ def _explain_graphs(
     return dict(zip(pairs, explain_graphs(list(pairs.values()), vectors), strict=True)), origin
 
 
-def _pairs(sentences: Sequence[str], table: Path | None, project: Path) -> list[tuple[str, str]]:
-    if table is not None and not sentences:
-        from features.corpora.pair_tables import read_pair_table
-        from flows.project import load
+def _rows(sentences: Sequence[str], table: Path | None, project: Path) -> "list[PairCells]":
+    from features.corpora.pair_tables import PairCells, read_pair_rows
+    from flows.project import load
 
-        return read_pair_table(table, load(project).corpora if project.exists() else (), warn)
+    if table is not None and not sentences:
+        corpora = load(project).corpora if project.exists() else ()
+        return read_pair_rows(table, (), corpora, warn, "call the two sentence_a and sentence_b")
     if table is None and len(sentences) == 2:
-        return [(sentences[0], sentences[1])]
+        return [PairCells(1, *sentences)]
     raise click.UsageError(
         'give two sentences in quotes, as in: facetflow explain "two cats look" "a cat looks"; or a table with --pairs'
     )

@@ -18,11 +18,13 @@ _UNKNOWN = "–"
 _POOR = 0.2
 """Facets whose Spearman correlation on dev pairs is lower are folded into one line."""
 _STYLES = {"highest": "green", "lowest": "red", "": ""}
-_LEGEND = f"""\
+_OF_ENCODER = ("predicted", "similarity", "standing", "ρ (from)")
+_MEASURED = """\
 measured    the AMR metric on the graphs of the two sentences; where a parser
             errs, so do the words above and what is measured
 (1.00)      neither graph has what the metric reads
-blind       the metric is 1, but the words tell a difference of its kind
+blind       the metric is 1, but the words tell a difference of its kind"""
+_PREDICTED = f"""\
 predicted   what the encoder expects of it, calibrated on dev pairs
 similarity  of the facet
 standing    share of dev pairs that agree less in the facet
@@ -34,7 +36,7 @@ standing    share of dev pairs that agree less in the facet
 
 def print_explanations(
     explanations: Sequence[Explanation],
-    encoder: EncoderFacts,
+    encoder: EncoderFacts | None,
     graphs: Sequence[str],
     console: Console | None = None,
     *,
@@ -44,7 +46,7 @@ def print_explanations(
 
     Args:
         explanations: explanations of pairs.
-        encoder: facts about the encoder.
+        encoder: facts about the encoder; None without one.
         graphs: where the graphs of each pair come from; said once if that is the same for all.
         console: where to write instead.
         unfold: whether facets that rank dev pairs poorly have a row of their own too.
@@ -56,11 +58,14 @@ def print_explanations(
         if several:
             console.print(Text.assemble(("graphs   ", "dim"), origin))
             console.print()
-    console.print(Text(_LEGEND, style="dim"))
+    console.print(Text(_MEASURED if encoder is None else f"{_MEASURED}\n{_PREDICTED}", style="dim"))
     shown = dict.fromkeys(facet.name for each in explanations for facet in _split(each, unfold=unfold)[0])
     compared = [f"{name:<15} {COMPARES[name]}" for name in shown if name in COMPARES]
     console.print(Text("\n".join(["what the metrics compare", *compared]), style="dim"))
-    console.print(Text.assemble(("encoder  ", "dim"), encoder.sentence))
+    about = (
+        "none, so nothing is predicted: train one of kind s3bert, or name one" if encoder is None else encoder.sentence
+    )
+    console.print(Text.assemble(("encoder  ", "dim"), about))
     if graphs and not several:
         console.print(Text.assemble(("graphs   ", "dim"), graphs[0]))
 
@@ -92,22 +97,24 @@ def _split(explanation: Explanation, *, unfold: bool) -> tuple[list[FacetReading
 def _table(explanation: Explanation, shown: Sequence[FacetReading]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_edge=False)
     table.add_column("facet", no_wrap=True)
-    for title in ("measured", "predicted", "similarity", "standing", "ρ (from)"):
+    alone = explanation.similarity is None
+    for title in ("measured", *(() if alone else _OF_ENCODER)):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for facet in shown:
         name, measured, *of_encoder, note = _cells(facet)
-        style, faint = _STYLES[facet.mark], "" if facet.reliable else "dim"
+        style, faint = _STYLES[facet.mark], "dim" if facet.is_doubtful else ""
         table.add_row(
             Text(name, style or faint),
             Text(measured, style),
-            *(Text(cell, faint or style) for cell in of_encoder),
+            *(Text(cell, faint or style) for cell in (() if alone else of_encoder)),
             Text(note, style or faint),
         )
     table.add_section()
     if explanation.residual is not None:
         table.add_row("residual", "", "", f"{explanation.residual:.2f}", "", "", "")
-    table.add_row("sentence", "", "", f"{explanation.similarity:.2f}", "", "", "", style="bold")
+    if explanation.similarity is not None:
+        table.add_row("sentence", "", "", f"{explanation.similarity:.2f}", "", "", "", style="bold")
     return table
 
 
@@ -115,13 +122,13 @@ def _cells(facet: FacetReading) -> tuple[str, ...]:
     correlation = _UNKNOWN if facet.spearman is None else f"{facet.spearman:.2f}"
     if facet.interval is not None:
         correlation += f" ({facet.interval[0]:.2f})"
-    doubt = "?" if not facet.reliable else "≠" if facet.disagrees else ""
+    doubt = "?" if facet.is_doubtful else "≠" if facet.disagrees else ""
     notes = f"{'blind' if facet.blind else facet.mark} {doubt}".strip()
     return (
         facet.name,
         facet.told_measured,
         _number(facet.prediction),
-        f"{facet.similarity:.2f}",
+        _number(facet.similarity),
         _UNKNOWN if facet.standing is None else f"{100 * facet.standing:.0f} %",
         correlation,
         notes,

@@ -42,6 +42,24 @@ def test_the_similarity_of_a_facet_is_that_of_its_dimensions(encoder: facetflow.
         assert reading.similarity == pytest.approx(cosine(parts[reading.name]), abs=1e-5)
 
 
+def test_two_sentences_are_explained_without_an_encoder() -> None:
+    one = facetflow.explain("Two cats look.", "A cat looks.")
+    assert isinstance(one, facetflow.Explanation)
+    assert one.words == 'Same frames and roles; "2" of "cat" has no counterpart in b.'
+    assert (one.similarity, one.encoder, one.graphs_from) == (None, "", "graphs by the embedded parser")
+    assert (one.facet("concepts").measured, one.facet("quantifiers").measured) == (1, 0)
+    assert repr(one) == f"<explanation of 'Two cats look.' and 'A cat looks.': {one.words}>"
+    page = one._repr_html_()
+    assert page.count("<svg") == 2
+    assert ("predicted" in page, "Encoder" in page, "<td" in page) == (False, False, True)
+    first, second = facetflow.explain([("It rains.", "It does not rain."), ("A cat looks.", "狗在叫。")])
+    assert first.facet("negations").mark == "lowest"
+    assert (second.graphs, second.facet("smatch").measured) == (None, None)
+    assert "has none" in second.graphs_from
+    with pytest.raises(facetflow.InputError, match="a sentence of pair 1 is empty"):
+        facetflow.explain("a", " ")
+
+
 def test_pairs_are_explained_however_they_are_given(encoder: facetflow.Encoder) -> None:
     one = encoder.explain("a cat", "a dog", graphs=False)
     (pair,) = encoder.explain([("a cat", "a dog")], graphs=False)

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from features.corpora.pair_tables import read_pair_rows, read_pair_table
+from features.corpora.pair_tables import read_pair_rows
 from features.corpora.settings import CorpusSettings
 from features.errors import InputError
 from features.outputs import STANDARD
@@ -32,7 +32,7 @@ CORPORA = [
 )
 def test_columns_are_those_of_a_corpus_or_the_usual_ones(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    assert read_pair_table(tmp_path / name, CORPORA) == [("a", "b")]
+    assert [row[1:] for row in read_pair_rows(tmp_path / name, (), CORPORA)] == [("a", "b", "")]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_columns_are_those_of_a_corpus_or_the_usual_ones(tmp_path, name, text):
 )
 def test_the_first_line_of_standard_input_shows_its_format(monkeypatch, text):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    assert read_pair_table(STANDARD, CORPORA) == [("a, b", "c")]
+    assert [row[1:] for row in read_pair_rows(STANDARD, (), CORPORA)] == [("a, b", "c", "")]
 
 
 @pytest.mark.parametrize(
@@ -48,39 +48,31 @@ def test_the_first_line_of_standard_input_shows_its_format(monkeypatch, text):
     [
         ("", "^Standard input is empty"),
         ("x\ty\na\tb\n", "^standard input has no columns known"),
-        ("sentence_a\tsentence_b\na\n", "^standard input, line 2"),
     ],
 )
 def test_what_is_wrong_with_standard_input_names_no_file(monkeypatch, text, message):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with pytest.raises(InputError, match=message):
-        read_pair_table(STANDARD)
+        read_pair_rows(STANDARD)
 
 
 def test_a_table_without_the_columns_says_which_are_expected(tmp_path):
     (tmp_path / "pairs.tsv").write_text("x\ty\na\tb\n")
     with pytest.raises(
-        InputError, match=r"such as left and right or sentence_a and sentence_b; its columns are 'x', 'y': call"
+        InputError, match=r"such as left and right or sentence_a and sentence_b; its columns are 'x', 'y': name"
     ):
-        read_pair_table(tmp_path / "pairs.tsv", CORPORA)
+        read_pair_rows(tmp_path / "pairs.tsv", (), CORPORA)
 
 
-def test_a_wrong_row_is_named_by_its_line(tmp_path):
-    (tmp_path / "pairs.tsv").write_text("sentence_a\tsentence_b\na\tb\nc\n")
-    with pytest.raises(InputError, match=r"pairs\.tsv', line 3: the row has 1 cell"):
-        read_pair_table(tmp_path / "pairs.tsv")
-
-
-@pytest.mark.parametrize("read", [read_pair_table, read_pair_rows])
-def test_a_column_with_sentences_is_there_once_and_others_do_not_matter(tmp_path, monkeypatch, read):
+def test_a_column_with_sentences_is_there_once_and_others_do_not_matter(tmp_path, monkeypatch):
     (tmp_path / "twice.csv").write_text("sentence_a,sentence_b,sentence_a\na,b,c\n")
     with pytest.raises(InputError, match=r"twice\.csv' has the column 'sentence_a' more than once"):
-        read(tmp_path / "twice.csv")
+        read_pair_rows(tmp_path / "twice.csv")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"sentence_a,sentence_b,sentence_b\na,b,c\n")))
     with pytest.raises(InputError, match=r"^standard input has the column 'sentence_b' more than once"):
-        read(STANDARD)
+        read_pair_rows(STANDARD)
     (tmp_path / "other.csv").write_text("sentence_a,sentence_b,label,label\na,b,x,y\n")
-    assert len(read(tmp_path / "other.csv")) == 1
+    assert len(read_pair_rows(tmp_path / "other.csv")) == 1
 
 
 def test_named_columns_may_come_late_in_json_lines(tmp_path):
@@ -91,25 +83,23 @@ def test_named_columns_may_come_late_in_json_lines(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("read", [read_pair_table, read_pair_rows])
-def test_columns_are_chosen_by_one_rule(tmp_path, read):
+def test_columns_are_chosen_by_one_rule(tmp_path):
     (tmp_path / "known.csv").write_text("id,question1,question2\n7,a,b\n")
     (tmp_path / "again.tsv").write_text('"Quality"\t"#1 String"\t"#2 String"\n"1"\t"a"\t"b"\n')
     for name in ("known.csv", "again.tsv"):
-        assert [tuple(pair)[-3:-1] if len(pair) > 2 else pair for pair in read(tmp_path / name)] == [("a", "b")]
+        assert [tuple(row)[1:3] for row in read_pair_rows(tmp_path / name)] == [("a", "b")]
     (tmp_path / "bare.csv").write_text("7,a,b\n")
     by_place = CorpusSettings(dataset="pairs", files={"train": "x.csv"}, columns={"sentence_a": 1, "sentence_b": 2})
     told = []
-    assert len(read(tmp_path / "bare.csv", corpora=[by_place], tell=told.append)) == 1
+    assert len(read_pair_rows(tmp_path / "bare.csv", corpora=[by_place], tell=told.append)) == 1
     (line,) = told
     assert "bare.csv' has no known header line: its sentences are cells 2 and 3, as in a corpus of" in line
 
 
 @pytest.mark.parametrize("text", ['"sentence_a"\t"sentence_b"\n"A man eats."\t"He is eating."\n'])
-@pytest.mark.parametrize("read", [read_pair_table, read_pair_rows])
-def test_cells_that_are_all_in_quotes_are_read_without_them(tmp_path, read, text):
+def test_cells_that_are_all_in_quotes_are_read_without_them(tmp_path, text):
     (tmp_path / "q.tsv").write_text(text)
-    (pair,) = read(tmp_path / "q.tsv")
+    (pair,) = read_pair_rows(tmp_path / "q.tsv")
     assert "He is eating." in pair
 
 
@@ -117,20 +107,44 @@ def test_cells_that_are_all_in_quotes_are_read_without_them(tmp_path, read, text
     ("name", "text"), [("f.tsv", "sentence_a\tsentence_b\na\tb\n"), ("63", "sentence_a,sentence_b\na,b\n")]
 )
 def test_a_pipe_is_read_as_a_file_is(tmp_path, name, text):
-    for written, expected in ((text, None), (text + "c\n", "line 3"), ("", "is empty: write a table to it")):
+    for written, expected in (
+        (text, [(2, "")]),
+        (text + "c\n", [(2, ""), (3, "the row has 1 cell; expected 2")]),
+        ("", None),
+    ):
         pipe = tmp_path / name
         os.mkfifo(pipe)
         writer = threading.Thread(target=pipe.write_text, args=(written,))
         writer.start()
         try:
-            if expected is None:
-                assert read_pair_table(pipe) == [("a", "b")]
+            if expected is not None:
+                assert [(row.line, row.problem) for row in read_pair_rows(pipe)] == expected
             else:
-                with pytest.raises(InputError, match=f"^{str(pipe)!r}.*{expected}"):
-                    read_pair_table(pipe)
+                with pytest.raises(InputError, match=f"^{str(pipe)!r}.*is empty: write a table to it"):
+                    read_pair_rows(pipe)
         finally:
             writer.join()
             pipe.unlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("n.tsv", "\nsentence_a\tsentence_b\na\tb\n\nc\td\n\n\n"),
+        ("n.csv", '\nsentence_a,sentence_b\n"a",b\n\nc,d\n\n'),
+        ("n.jsonl", '\n\n{"sentence_a": "a", "sentence_b": "b"}\n\n{"sentence_a": "c", "sentence_b": "d"}\n\n'),
+    ],
+)
+def test_a_blank_line_between_pairs_keeps_its_place(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    rows = [(row.line, row.text_a, row.problem) for row in read_pair_rows(tmp_path / name)]
+    assert rows[-3:] == [(3, "a", ""), (4, None, "the line is empty"), (5, "c", "")]
+
+
+def test_blank_lines_alone_are_no_rows(tmp_path):
+    (tmp_path / "n.tsv").write_text("sentence_a\tsentence_b\n\n\n")
+    with pytest.raises(InputError, match="has no rows"):
+        read_pair_rows(tmp_path / "n.tsv")
 
 
 def test_a_header_line_below_positions_is_told(tmp_path):

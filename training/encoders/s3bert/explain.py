@@ -1,8 +1,8 @@
-"""In which facets two sentences agree and differ, according to their embeddings and, next to them, their graphs.
+"""In which facets two sentences agree and differ, according to their embeddings, their graphs, or both.
 
 embeddings ──> similarity, prediction, standing ┐
                                                 ├──> marks, headline
-graphs ──────> measured, words                  ┘    (without graphs, from the encoder alone)
+graphs ──────> measured, words                  ┘    (of the encoder alone without graphs, of these without an encoder)
 """
 
 import math
@@ -19,6 +19,7 @@ from features.errors import InputError
 from features.metrics.explanation.differences import MIRRORS, Difference
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
+from features.metrics.registry import METRICS
 from features.sentences import normalise
 from training.encoders.input_length import tell_cut, tell_unknown
 from training.encoders.loading import load_encoder
@@ -38,9 +39,9 @@ class Explanation:
     Args:
         sentence_a: first sentence as given, with single blanks.
         sentence_b: second sentence, in the same form.
-        similarity: cosine of the whole embeddings, in [-1, 1].
+        similarity: cosine of the whole embeddings, in [-1, 1]; None without an encoder.
         residual: cosine of the dimensions outside all facets; None if there are none.
-        facets: in the order of their dimensions.
+        facets: in the order of their dimensions; without an encoder the metrics, in their order.
         headline: what stands out.
         words: what the graphs share and where they differ, as one sentence; None without graphs.
         differences: the differences one by one, each with the facet that measures it.
@@ -49,7 +50,7 @@ class Explanation:
 
     sentence_a: str
     sentence_b: str
-    similarity: float
+    similarity: float | None
     residual: float | None
     facets: tuple[FacetReading, ...]
     headline: str = ""
@@ -109,6 +110,20 @@ def explain_with(
         replace(found, notes=_notes(texts[n], cut, unknown))
         for n, found in enumerate(explain_embeddings(texts, vectors[left], vectors[right], layout))
     ]
+
+
+def without_encoder(pairs: Sequence[tuple[str, str]]) -> list[Explanation]:
+    """Return explanations that lack an encoder: `with_graphs` fills in what is measured, nothing is predicted.
+
+    Args:
+        pairs: the sentences.
+
+    Raises:
+        InputError: when a sentence is empty.
+    """
+    facets = tuple(FacetReading(name, similarity=None, prediction=None, standing=None) for name in METRICS)
+    unknown = "Nothing is measured, because a sentence has no graph."
+    return [Explanation(a, b, None, None, facets, headline=unknown) for a, b in _normalised(pairs)]
 
 
 def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

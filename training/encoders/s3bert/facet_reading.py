@@ -12,7 +12,8 @@ class FacetReading:
 
     Args:
         name: the metric that it mirrors.
-        similarity: of the two sub-vectors; a cosine in [-1, 1], unless the encoder was trained with another similarity.
+        similarity: of the two sub-vectors; a cosine in [-1, 1], unless the encoder was trained with another similarity;
+            None without an encoder.
         prediction: predicted value of the metric, within its range; None when the encoder was not calibrated.
         standing: share of the dev pairs that are less similar in this facet, in [0, 1]; None when unknown.
         spearman: rank correlation of the facet with its metric on dev pairs; None when unknown.
@@ -28,7 +29,7 @@ class FacetReading:
     """
 
     name: str
-    similarity: float
+    similarity: float | None
     prediction: float | None
     standing: float | None
     spearman: float | None = None
@@ -39,6 +40,11 @@ class FacetReading:
     blind: bool = False
     disagrees: bool = False
     mark: Mark = ""
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether there is an encoder, and what it says of the facet is not reliable."""
+        return self.similarity is not None and not self.reliable
 
     @property
     def told_measured(self) -> str:

@@ -55,6 +55,8 @@ def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
     """
     if equal:
         return "The two sentences are equal."
+    if all(facet.similarity is None for facet in facets):  # without an encoder
+        return _of_graphs(facets)
     reliable = [facet for facet in facets if facet.reliable]
     caveat = ""
     if all(facet.interval is None for facet in facets):

@@ -30,7 +30,9 @@ def explanation_card(
         "" if explanation.words is None or explanation.equal else f'<p class="words">{escape(explanation.words)}</p>'
     )
     notes = "".join(f'<p class="quiet">{escape(note)}</p>' for note in explanation.notes)
-    headline = f"{explanation.headline} Similarity of the whole embeddings {explanation.similarity:.2f}."
+    headline = explanation.headline
+    if explanation.similarity is not None:
+        headline += f" Similarity of the whole embeddings {explanation.similarity:.2f}."
     return (
         f'<div class="example"><p>{escape(sentences[0])}</p><p>{escape(sentences[1])}</p>'
         f'{words}<p class="headline">{escape(headline)}</p>{notes}{table}{graphs}</div>'
@@ -45,15 +47,17 @@ _HEADER = (
     ("reliability", "rank correlation of the facet with its metric on dev pairs, with a 95 % interval"),
     ("standing", "share of dev pairs that agree less in the facet"),
 )
+_WITHOUT_ENCODER = 2  # columns
 
 
 def _facet_table(explanation: Explanation) -> str:
-    rows = "".join(_row(facet) for facet in explanation.facets)
-    header = "".join(f'<th title="{escape(about)}">{title}</th>' for title, about in _HEADER)
+    columns = slice(_WITHOUT_ENCODER if explanation.similarity is None else None)
+    rows = "".join(_row(facet, columns) for facet in explanation.facets)
+    header = "".join(f'<th title="{escape(each[1])}">{each[0]}</th>' for each in _HEADER[columns])
     return f'<div class="scroll"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _row(facet: FacetReading) -> str:
+def _row(facet: FacetReading, columns: slice) -> str:
     name = f'<span class="{facet.mark}">{escape(facet.name)}</span>' if facet.mark else escape(facet.name)
     if facet.name in COMPARES:
         blind = ", blind to what the words tell" if facet.blind else ""
@@ -61,18 +65,18 @@ def _row(facet: FacetReading) -> str:
     note = f' <small class="disagrees" title="{_DISAGREES}">≠</small>' if facet.disagrees and facet.reliable else ""
     share = None if facet.standing is None else f"{100 * facet.standing:.0f}"
     bar = "" if share is None else f'<span class="bar"><i style="width:{share}%"></i></span>'
-    cells = (
+    cells: tuple[str, ...] = (
         name,
         facet.told_measured,
         f"{_number(facet.prediction)}{note}",
-        f"{facet.similarity:.2f}",
+        _number(facet.similarity),
         _reliability(facet),
         f"{bar} {UNDEFINED if share is None else f'{share} %'}",
     )
-    unclear = "" if facet.reliable else f' class="unclear" title="{_UNCLEAR}"'
-    name_cell, measured, *others = (f"<td>{cell}</td>" for cell in cells)
+    unclear = f' class="unclear" title="{_UNCLEAR}"' if facet.is_doubtful else ""
+    name_cell, measured, *others = [f"<td>{cell}</td>" for cell in cells[columns]]
     # What was measured is not in doubt where the encoder is.
-    measured = measured if facet.reliable else measured.replace("<td>", '<td class="measured">')
+    measured = measured if not facet.is_doubtful else measured.replace("<td>", '<td class="measured">')
     return f"<tr{unclear}>{name_cell}{measured}{''.join(others)}</tr>"
 
 

@@ -13,9 +13,12 @@ from training.evaluation.page import render_page
 
 _TITLE = "How two sentences are similar"
 
-LEGEND = (
+_MEASURED = (
     "Measured: an AMR metric on the graphs of the two sentences; where neither has what it reads, it is 1, and where "
-    "a parser errs, so do measured values and words. Predicted: the encoder's estimate of it without the graphs. "
+    "a parser errs, so do measured values and words."
+)
+LEGEND = (
+    f"{_MEASURED} Predicted: the encoder's estimate of it without the graphs. "
     "Similarity: that of the facet. Reliability: how well the facet orders dev pairs as its metric does (Spearman, "
     "with a 95 % interval); where that is not clearly above 0, the encoder's numbers are grey. Standing: the share of "
     "dev pairs that agree less in the facet."
@@ -26,7 +29,7 @@ _BRACKETS = "A measured value in brackets: neither graph has what the metric rea
 def render_explanations(
     explanations: Sequence[Explanation],
     graphs: Mapping[int, GraphPair],
-    encoder: EncoderFacts,
+    encoder: EncoderFacts | None,
     origin: str,
     *,
     project: str = "",
@@ -37,7 +40,7 @@ def render_explanations(
     Args:
         explanations: one per pair.
         graphs: position of the pair → its graphs.
-        encoder: facts about the explaining encoder.
+        encoder: facts about the explaining encoder; None without one.
         origin: where the graphs come from.
         project: name of the project; empty where no project file was read.
         date: date on the page; now when None.
@@ -46,10 +49,11 @@ def render_explanations(
         explanation_card(explanation, graphs.get(position), f"pair{position}", fold=False)
         for position, explanation in enumerate(explanations)
     ]
+    about = "Without an encoder." if encoder is None else f"Encoder {encoder.sentence}."
     body = [
         heading(_TITLE, project, tell_date((date or datetime.now(UTC)).isoformat())),
-        f'<p class="quiet">Encoder {escape(encoder.sentence)}. Graphs: {escape(origin)}.</p>',
-        f"<p>{LEGEND}{f' {_BRACKETS}' if graphs else ''}</p>",
+        f'<p class="quiet">{escape(about)} Graphs: {escape(origin)}.</p>',
+        f"<p>{_MEASURED if encoder is None else LEGEND}{f' {_BRACKETS}' if graphs else ''}</p>",
         *cards,
     ]
     title = " · ".join(part for part in (_TITLE, project, "facetflow") if part)

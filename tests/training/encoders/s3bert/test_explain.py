@@ -351,6 +351,45 @@ class TestCommand:
         done = self.run("--pairs", tmp_path / "pairs.tsv", "--encoder", encoder, "--json", "--no-graphs")
         assert [json.loads(line)["sentence_a"] for line in done.stdout.splitlines()] == ["a cat", "two man"]
 
+    def test_a_row_that_is_no_pair_keeps_its_place_and_is_named(self, encoder, tmp_path, capsys):
+        table = tmp_path / "pairs.tsv"
+        table.write_text("sentence_a\tsentence_b\na cat\ta dog\n\na dog\t \ntwo man\tno man\n")
+        words = ["explain", "--pairs", str(table), "--encoder", str(encoder), "--no-graphs"]
+        assert run([*words, "--json"]) == 2
+        out, err = capsys.readouterr()
+        lines = [json.loads(line) for line in out.splitlines()]
+        assert [(line["line"], "problem" in line) for line in lines] == [(2, False), (3, True), (4, True), (5, False)]
+        assert [line["problem"] for line in lines[1:3]] == ["the line is empty", "sentence b is empty"]
+        assert lines[3]["sentence_a"] == "two man"
+        assert f"{str(table)!r}, line 4: sentence b is empty." in err
+        assert run(words) == 2
+        assert capsys.readouterr().out.count("two man") == 1
+
+    def test_without_project_and_encoder_words_and_metrics_are_measured(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        words = ["explain", "The cat sleeps.", "The cat does not sleep."]
+        assert run(words) == 0
+        out = capsys.readouterr().out
+        assert 'only b negates "sleep"' in out
+        assert re.search(r"^ *negations +0\.00 lowest *$", out, re.MULTILINE)
+        assert not {"predicted", "similarity", "sentence", "ρ"} & {line.split(" ")[0] for line in out.splitlines()}
+        assert "graphs   graphs by the embedded parser" in out
+        assert max(map(len, out.splitlines())) <= 80
+        assert run([*words, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["encoder"], found["similarity"]) == (None, None)
+        assert {facet["name"]: facet["measured"] for facet in found["facets"]}["negations"] == 0
+        assert run([*words, "--html", "page.html"]) == 0
+        page = (tmp_path / "page.html").read_text()
+        assert ("measured</th>" in page, "predicted</th>" in page, page.count("<svg")) == (True, False, 2)
+
+    def test_without_encoder_and_without_graphs_there_is_nothing_to_say(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        assert run(["explain", "a cat", "a dog", "--no-graphs"]) == 1
+        assert "no encoder with facets is here: name one with --encoder" in " ".join(capsys.readouterr().err.split())
+        assert run(["explain", "A cat sleeps.", "狗在叫。"]) == 2
+        assert "Nothing is measured, because a sentence has no graph." in capsys.readouterr().out
+
     def test_a_table_from_standard_input_has_the_columns_of_the_project(self, encoder, tmp_path):
         project = tmp_path / "facetflow.toml"
         project.write_text(

@@ -1,0 +1,120 @@
+"""What two sentences have in common and what not: measured on their graphs, and predicted if there is an encoder.
+
+explain(a, b)              words, graphs and metrics by the parser that comes with facetflow; needs no training
+encoder.explain(a, b)      the same, with the encoder's predictions beside what is measured
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import overload
+
+from facetflow import internals
+from facetflow.names import near
+from facetflow.notebook import show_explanation
+from facetflow.pairing import Texts, pair_sentences
+from features.errors import SettingsError
+from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
+from features.metrics.explanation.pair import GraphPair, explain_graphs
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(internals.Explanation):
+    """The facets in which two sentences agree and differ; a notebook shows it as a table with the graphs drawn.
+
+    Args:
+        sentence_a: the first sentence, with single spaces.
+        sentence_b: the second sentence, with single spaces.
+        similarity: cosine of the whole embeddings, in [-1, 1]; None without an encoder.
+        residual: cosine of the dimensions that belong to no facet; None if facets take every dimension.
+        facets: the reading of each facet, in the order of their dimensions: `name`, `similarity`, `prediction` (of the
+            value of its metric), `measured` (on the graphs), `standing`, `reliable` and more. Without an encoder there
+            is one for each metric, which is measured alone.
+        headline: what stands out.
+        words: what the graphs share and where they differ, as one sentence; None without graphs.
+        differences: the differences one by one, each with the facet that measures it.
+        notes: further remarks, one sentence each: that a sentence was truncated.
+        graphs: both graphs and what matches in them; None if nothing was measured.
+        graphs_from: where the graphs come from, or why there are none.
+        encoder: the encoder and its training data, in one line; empty without one.
+    """
+
+    graphs: GraphPair | None = None
+    graphs_from: str = ""
+    encoder: str = ""
+
+    def facet(self, name: str) -> internals.FacetReading:
+        """Return the reading of one facet.
+
+        Raises:
+            SettingsError: there is no such facet.
+        """
+        for reading in self.facets:
+            if reading.name == name:
+                return reading
+        raise SettingsError(f"there is no facet {name!r}; {near(name, [reading.name for reading in self.facets])}")
+
+    def __repr__(self) -> str:
+        stands_out = self.headline if self.words is None or self.equal else self.words
+        similarity = "" if self.similarity is None else f" {self.similarity:.2f}."
+        return f"<explanation of {self.sentence_a!r} and {self.sentence_b!r}:{similarity} {stands_out}>"
+
+    def _repr_html_(self) -> str:
+        return show_explanation(self, self.graphs, self.graphs_from, self.encoder)
+
+
+@overload
+def explain(a: str, b: str) -> Explanation: ...  # type: ignore[overload-overlap]
+@overload
+def explain(a: Texts, b: str | Texts) -> list[Explanation]: ...
+@overload
+def explain(a: Iterable[tuple[str, str]], b: None = None) -> list[Explanation]: ...
+def explain(
+    a: str | Texts | Iterable[tuple[str, str]], b: str | Texts | None = None
+) -> Explanation | list[Explanation]:
+    """Explain what sentences have in common and what not, on their graphs by the parser that comes with facetflow.
+
+    Args:
+        a: a sentence, several, or, without `b`, pairs of sentences.
+        b: a sentence, or several. Two lists are compared pair by pair, a single sentence with each of a list.
+
+    Returns:
+        An explanation, whose facets are the metrics, measured and not predicted; for several pairs a list, one per
+        pair. A pair with a sentence that cannot be parsed has no graphs, and nothing measured.
+
+    Raises:
+        InputError: a sentence is empty or not a string, or the lists differ in length.
+    """
+    first, second, single = pair_sentences(a, b)
+    explanations = explain_readings(internals.without_encoder(list(zip(first, second, strict=True))), "")
+    return explanations[0] if single else explanations
+
+
+def explain_readings(
+    readings: Sequence[internals.Explanation], encoder: str, *, graphs: bool = True
+) -> list[Explanation]:
+    """Return readings with what is measured on the graphs of their sentences.
+
+    Args:
+        readings: what an encoder says of pairs, or of which nothing is known yet.
+        encoder: the encoder and its training data, in one line; empty without one.
+        graphs: whether to parse and to measure.
+    """
+    found, origin = _measure(readings) if graphs else ({}, "not asked for")
+    explanations = []
+    for number, reading in enumerate(readings):
+        pair = found.get(number)
+        whole = reading if pair is None else internals.with_graphs(reading, pair)
+        lacking = f"this pair has none ({origin}), so nothing is measured"
+        said = {field.name: getattr(whole, field.name) for field in fields(whole)}
+        where = origin if pair is not None or not graphs else lacking
+        explanations.append(Explanation(**said, graphs=pair, graphs_from=where, encoder=encoder))
+    return explanations
+
+
+def _measure(readings: Sequence[internals.Explanation]) -> tuple[dict[int, GraphPair], str]:
+    """Return position of a pair → what matches in its graphs, and where the graphs come from."""
+    texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
+    graphs, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), (), None)
+    pairs = pairs_with_graphs(texts, graphs)
+    found = explain_graphs(list(pairs.values()), label_vectors(graphs.values()))
+    return dict(zip(pairs, found, strict=True)), origin
