@@ -26,6 +26,7 @@ def test_an_error_of_a_flow_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(services.subprocess, "Popen", lambda *_, env, **__: started.append(env))
     services._start_worker("pool", tmp_path / "w")
     environment = started[0] | {"PREFECT_LOGGING_TO_API_ENABLED": "false", "PREFECT_LOGGING_LEVEL": "INFO"}
+    environment["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "INFO"
     monkeypatch.undo()
     done = subprocess.run([sys.executable, "-c", FLOW], env=environment, capture_output=True, text=True, check=True)
     assert done.stderr.count("Encountered exception during execution: ValueError('odd')") == 1
