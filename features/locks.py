@@ -43,6 +43,27 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
         yield
 
 
+def check_lockable(path: Path) -> None:
+    """Refuse a folder on a file system without locks, before anything is done for it.
+
+    Args:
+        path: the folder; if it does not exist yet, that in which it will be made is checked.
+
+    Raises:
+        RunError: locks are not possible there.
+    """
+    folder = next(each for each in (path, *path.absolute().parents) if each.is_dir())
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        pass
+    except OSError as error:
+        raise RunError(f"The folder {str(folder)!r} cannot be locked: {explain(error)}.") from error
+    finally:
+        os.close(descriptor)
+
+
 def is_held(path: Path) -> bool:
     """Return whether a process holds a lock; one that cannot be checked counts as not held.
 

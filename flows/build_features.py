@@ -127,7 +127,8 @@ class Build:
         self.progress = progress
         self.run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
         self.wall = WallTime()
-        self.begun = RunRecord(self.run_id, "build_features", now(), process=this_process())
+        number = max((record.number for record in store.runs()), default=0) + 1
+        self.begun = RunRecord(self.run_id, "build_features", now(), process=this_process(), number=number)
         self.facts = FactKeeper(settings, store, self.begun, progress.history)
         self._artifacts = BuildArtifacts(outbox, self.facts, progress.history)
         progress.on_tick = self._look

@@ -109,3 +109,14 @@ def test_the_certificates_that_the_script_makes_are_taken(folder: Path, tmp_path
     again = subprocess.run(script, check=False, capture_output=True, text=True)
     assert again.returncode == 1
     assert again.stderr == f"certificates.sh: {made} has certificates already\n"
+
+
+@pytest.mark.parametrize("path", ["docs/clusters.md", "examples/clusters/slurm.sh"])
+def test_no_http_server_of_dask_listens_on_every_interface(root, path):
+    """One does without an address, also with --no-dashboard."""
+    text = (root / path).read_text().replace("\\\n", " ")
+    commands = [
+        line for line in text.splitlines() if re.search(r"\bdask (scheduler|worker) .*--protocol|dask worker tls", line)
+    ]
+    assert len(commands) == 2
+    assert all("--dashboard-address 127.0.0.1:" in command for command in commands)

@@ -7,6 +7,7 @@ import sys
 import time
 import uuid
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ EVERYTHING = "everything at once"
 
 
 PATIENCE = 1200.0
-"""Seconds after which something that has not finished counts as hanging."""
+"""Seconds without anything written after which something that has not finished counts as hanging."""
 PHASES = ("start", "ingest", "cluster", "stages", "commit", "publication", "announcement", "end")
 LEARNING = ("training", "evaluation")
 KINDS = {
@@ -112,6 +113,14 @@ class Scene:
             except psutil.Error:
                 continue
         return found
+
+    def hangs(self) -> bool:
+        """Return whether nothing of the project has been written for long, other than the heartbeat of a build."""
+        written = 0.0
+        for file in (self.log, *self.folder.rglob("*")):
+            with suppress(FileNotFoundError):  # temporary
+                written = max(written, file.stat().st_mtime if file.name != "build.lock" else 0.0)
+        return time.time() - written > PATIENCE
 
     def store(self) -> Store | None:
         """Return the store, None while there is none."""

@@ -37,7 +37,7 @@ def main() -> None:
         processes=1,
         memory="8GiB",
         walltime="08:00:00",
-        worker_extra_args=["--resources", "CPU=1", "--no-dashboard"],
+        worker_extra_args=["--resources", "CPU=1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"],
         job_script_prologue=["export OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false"],
     ) as cluster:
         cluster.scale(jobs=arguments.jobs)

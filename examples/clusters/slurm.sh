@@ -27,11 +27,11 @@ export DASK_DISTRIBUTED__WORKER__MEMORY__TARGET=False DASK_DISTRIBUTED__WORKER__
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK TOKENIZERS_PARALLELISM=false
 
 address=tls://$(hostname -f):8786
-dask scheduler --protocol tls --port 8786 --no-dashboard &
+dask scheduler --protocol tls --port 8786 --no-dashboard --dashboard-address 127.0.0.1:0 &
 scheduler=$!
 srun --ntasks="$SLURM_NTASKS" dask worker "$address" --protocol tls --nworkers 1 --nthreads 1 \
   --memory-limit "$((SLURM_MEM_PER_CPU * SLURM_CPUS_PER_TASK))MiB" --resources CPU=1 \
-  --local-directory "${TMPDIR:-/tmp}" --no-dashboard --death-timeout 120 &
+  --local-directory "${TMPDIR:-/tmp}" --no-dashboard --dashboard-address 127.0.0.1:0 --death-timeout 120 &
 workers=$!
 trap 'kill "$workers" "$scheduler" 2>/dev/null || true' EXIT
 

@@ -52,6 +52,7 @@ class RunRecord:
         spans: stage → seconds from its first submission to its last receipt; those of several stages overlap.
         outside: share of the workers' time spent outside stages; None for a run without workers.
         process: host and process id, such as `host:4711`.
+        number: position among the runs of the store, from 1: clocks may go back. 0 in records of earlier versions.
     """
 
     run_id: str
@@ -69,6 +70,7 @@ class RunRecord:
     outside: float | None = None
     spans: Mapping[str, float] = field(default_factory=dict)
     process: str = ""
+    number: int = 0
 
 
 def now() -> str:
@@ -90,7 +92,7 @@ def read_runs(path: Path) -> list[RunRecord]:
     with folder.clear_errors(f"Reading the runs of {str(path)!r}"):
         found = [_read(file) for file in (path / "runs").glob("*.json")]
     records = [record for record in found if record is not None]
-    return sorted(records, key=lambda record: (record.started, record.run_id), reverse=True)
+    return sorted(records, key=lambda record: (record.number, record.started, record.run_id), reverse=True)
 
 
 def remove_run(path: Path, run_id: str) -> None:

@@ -27,7 +27,10 @@ SILENCE = 60.0
 """Seconds without a renewal after which a holder counts as silent."""
 _FILE = "build.lock"
 
-Fate = Literal["running", "silent", "killed"]
+_ENDED = " ended"
+"""What follows the holder's name after an orderly end; on a full disk it still fits into the file's block."""
+
+Fate = Literal["running", "silent", "ended", "killed"]
 
 
 def this_process() -> str:
@@ -52,21 +55,24 @@ def only_writer(store: Store) -> Iterator[None]:
         finally:
             done.set()
             beating.join()
-            with suppress(OSError):
-                path.write_text("")
+            with suppress(OSError), path.open("ab") as lock:
+                lock.write(_ENDED.encode())
 
 
 def fate(store: Store, record: RunRecord) -> Fate:
     """Return what became of a run that is recorded as running; nothing is written or locked.
 
     Returns:
-        `running`; `silent` if its process gave no sign of life for `SILENCE` seconds; `killed` if it is gone.
+        `running`; `silent` if its process gave no sign of life for `SILENCE` seconds; `ended` if it ended in order, but
+        could not record how; `killed` if it is gone.
     """
     path = store.path / _FILE
     try:
         holder, age = path.read_text(encoding="utf-8").strip(), time.time() - path.stat().st_mtime
     except OSError:
         return "killed"
+    if record.process and holder == record.process + _ENDED:
+        return "ended"
     host, _, number = holder.rpartition(":")
     if not holder or holder != record.process:
         return "killed"

@@ -21,14 +21,20 @@ def build(project: Path, dask_address: str | None, *, adopt: bool, deep: bool, a
     """
     from dataclasses import asdict
 
+    from features.locks import check_lockable
     from flows.clusters.worker_start import get_ready
     from flows.project import load
     from flows.server.local_run import run_flow
     from flows.terminal import write_json
 
+    def check() -> None:
+        settings = load(project)
+        check_lockable(settings.store)
+        get_ready(settings, dask_address)
+
     record = run_flow(
         "build_features",
-        lambda: get_ready(load(project), dask_address),
+        check,
         project_file=project,
         dask_address=dask_address,
         deep=deep,

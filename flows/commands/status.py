@@ -169,6 +169,8 @@ def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
     message = {
         "running": f"since {record.started}, {where}",
         "silent": f"{where} has shown no sign of life for a minute; check on it, or end it and build again",
+        "ended": f"{where} could not record how it ended, as on a full disk; what was committed is kept, and "
+        "`facetflow build` continues from there",
         "killed": f"{where} is gone; what was committed is kept, and `facetflow build` continues from there",
     }[state]
     return asdict(record) | {"state": state, "message": message}

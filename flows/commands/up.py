@@ -26,8 +26,9 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
     from features.errors import RunError
     from flows import deployments
     from flows.project import load
+    from flows.redeploying import deploy_lost
     from flows.schedules import schedule_of
-    from flows.server import services
+    from flows.server import services, up_record
     from flows.server.own_server import prefect_api
     from flows.server.passwords import shown
     from flows.server.prefect_address import configured_api
@@ -57,17 +58,20 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         os.environ["PREFECT_API_URL"] = known.address
         with prefect_api():
             made = deployments.deploy(project, cron=cron)
+        up_record.record_project(project, cron)
         click.echo(f"Added {', '.join(made.names)} to the server of `facetflow up`: {known.url.removesuffix('/api')}")
         click.echo(deployments.next_steps(made, None))
         return
 
     def on_ready(url: str) -> None:
+        deploy_lost()
         made = deployments.deploy(project, cron=cron)
+        up_record.record_project(project, cron)
         click.echo(f"Serving {', '.join(made.names)}: {url.removesuffix('/api')}")
         click.echo(deployments.next_steps(made, None))
 
     os.environ.pop("PREFECT_API_URL", None)
     try:
-        services.keep_running(deployments.POOL, port or 0, on_ready)
+        services.keep_running(deployments.POOL, port or 0, on_ready, deploy_lost)
     except KeyboardInterrupt:
         click.echo("Stopped. Schedules rest until `facetflow up` runs again.", err=True)

@@ -174,9 +174,11 @@ class OwnServer:
             if self._process.poll() is not None:
                 raise RunError(f"The Prefect server ended while starting: {self._last_words().rstrip('.')}.")
             if time.monotonic() > deadline:
+                log = f"; its log is {str(self._log)!r}" if self._lasting else ""
                 raise RunError(
-                    f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
-                    f"{self._last_words()}; start one with `prefect server start` and set PREFECT_API_URL."
+                    f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s "
+                    f"({self._last_words().rstrip('.')}): run the same command again, when this machine has less to "
+                    f"do{log}."
                 )
             time.sleep(_POLL)
 

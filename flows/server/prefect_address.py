@@ -38,7 +38,9 @@ PRIVATE = "FACETFLOW_PRIVATE_SERVER"
 def configured_api() -> str | None:
     """Return the address of the configured Prefect API, perhaps with name and password; None if there is none."""
     if "PREFECT_API_URL" in os.environ:
-        return os.environ["PREFECT_API_URL"] or None
+        url = os.environ["PREFECT_API_URL"] or None
+        known = up_record.running() if url is not None else None
+        return known.address if known is not None and known.url == url else url
     return _in_settings() or running_server()
 
 

@@ -4,8 +4,8 @@
          ├── worker    runs what the server schedules: builds, trainings, evaluations
          └── up.json   process and address; commands that find it use that server, with the password beside it
 
-Both are restarted when they end by themselves, the server also when it does not answer for minutes, and both end with
-this process, however that ends.
+Both are restarted when they end by themselves, the server also when it does not answer for minutes, as often as it
+takes, and both end with this process, however that ends.
 """
 
 import os
@@ -41,19 +41,23 @@ _UNANSWERED = 6
 _ANSWERS_WITHIN = 10.0
 """Seconds that an answer may take in such a check."""
 _RESTARTS, _WITHIN = 5, 300.0
-"""More restarts than this, of either, within so many seconds are treated as a failure."""
+"""After more restarts than this, of either, within so many seconds each further one waits for `_PAUSE` seconds."""
+_PAUSE = 60.0
 
 
-def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
+def keep_running(
+    pool: str, port: int, on_ready: Callable[[str], None], on_restart: Callable[[], None] = lambda: None
+) -> None:
     """Start server and worker, and keep them running until this process is told to end.
 
     Args:
         pool: work pool of the worker.
         port: port of the server; if 0, the one it had before if that is free, else any.
         on_ready: called once with the server's address, before the worker starts.
+        on_restart: called whenever a restarted server answers, which may have lost its database.
 
     Raises:
-        RunError: it is already running, the port cannot be used, or what was started keeps ending.
+        RunError: it is already running, the port cannot be used, or the server does not start the first time.
         StoreError: the state folder cannot be written.
     """
     state = state_folder()
@@ -71,23 +75,25 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
             _go_on()
             _mark_dead_runs(worker_runs=False)
             worker = _start_worker(pool, temporary / "w")
-            looked, unanswered = time.monotonic(), 0
+            looked, unanswered, restarted = time.monotonic(), 0, False
             while True:
                 time.sleep(_POLL)
                 if server.ended() or unanswered == _UNANSWERED:
                     how = "ended by itself" if server.ended() else f"did not answer {unanswered} times in a row"
                     _count(restarts, f"The Prefect server {how}", state / "prefect" / "server.log")
                     server.restart()
-                    unanswered = 0
-                    server.wait_until_ready()
+                    unanswered, restarted = 0, True
                 if worker.poll() is not None:
                     _count(restarts, "The worker ended by itself", None)
                     _end(worker)  # and what it had started
                     _mark_dead_runs(worker_runs=False)
                     worker = _start_worker(pool, temporary / "w")
-                if time.monotonic() - looked > _LOOK_EVERY:
+                if time.monotonic() - looked > _LOOK_EVERY or (restarted and not unanswered):
                     unanswered = 0 if answers(server.url, timeout=_ANSWERS_WITHIN) else unanswered + 1
                     if not unanswered:
+                        if restarted:
+                            restarted = False
+                            on_restart()
                         _mark_dead_runs(worker_runs=True)
                     looked = time.monotonic()
         except (KeyboardInterrupt, SystemExit):  # told to end, by whatever signal; at a shutdown all processes are
@@ -184,7 +190,8 @@ def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
     ]
     shutil.rmtree(temporary, ignore_errors=True)  # of the previous worker
     temporary.mkdir()
-    environment = {**os.environ, "TMPDIR": str(temporary)}
+    shown = {"PREFECT_LOGGING_HANDLERS_CONSOLE_CLASS": "flows.server.worker_log.OneLineHandler"}
+    environment = {**os.environ, **shown, "TMPDIR": str(temporary)}
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
 
 
@@ -250,12 +257,13 @@ def _go_on() -> None:
 
 
 def _count(restarts: list[float], what: str, log: Path | None) -> None:
+    """Say that something is restarted, and wait first if that has happened too often lately."""
     restarts.append(time.monotonic())
-    if sum(then > restarts[-1] - _WITHIN for then in restarts) > _RESTARTS:
-        where = f"; see {str(log)!r}" if log is not None else ""
-        raise RunError(f"{what}, after {_RESTARTS} restarts within {_WITHIN / 60:.0f} minutes{where}.")
+    often = sum(then > restarts[-1] - _WITHIN for then in restarts) > _RESTARTS
     where = f"; see {str(log_before(log))!r}" if log is not None else ""
-    warn(f"{what} and is restarted{where}.")
+    warn(f"{what} and is restarted{f' in {_PAUSE:.0f} s, because that happens often' if often else ''}{where}.")
+    if often:
+        time.sleep(_PAUSE)
 
 
 def describe(known: Running | None) -> str:

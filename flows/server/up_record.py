@@ -3,6 +3,7 @@
 up.lock      held while it runs, released however it ends
 up.json      its process and, as soon as its server answers, the address
 password     name and password of that server, new at each start; only the user can read it
+projects.json   the projects that its server has, with their schedules; it may lose its database
 stopped      when it was told to end; what ran then goes on when it runs again (`flows.server.stopped_runs`)
 """
 
@@ -17,10 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from features.errors import RunError
+from features.locks import is_held
 from features.store import folder
 from flows.server.passwords import with_credentials
 
 _LOCK, _RECORD, _PASSWORD, _STOPPED = "up.lock", "up.json", "password", "stopped"
+_PROJECTS = "projects.json"
 _PATIENCE = 2.0
 """Maximum seconds between taking the lock and writing the record."""
 _POLL = 0.05
@@ -88,8 +91,9 @@ def only_one() -> Iterator[None]:
     with lock:
         # Another command that checks whether it runs holds the lock for a moment.
         deadline = time.monotonic() + _PATIENCE
-        while not (free := _free(lock.fileno(), fcntl.LOCK_EX)) and time.monotonic() < deadline:
-            time.sleep(_POLL)
+        with folder.clear_errors(f"Locking {str(state / _LOCK)!r}"):  # a network file system without locks
+            while not (free := _free(lock.fileno())) and time.monotonic() < deadline:
+                time.sleep(_POLL)
         if not free:
             raise RunError(
                 "`facetflow up` is already running for this user: see `facetflow status`, or stop it with "
@@ -134,6 +138,32 @@ def write(url: str | None) -> None:
         folder.write(state_folder(), _RECORD, content)
 
 
+def projects() -> dict[str, str | None]:
+    """Return the project files that were registered on the server → the schedule that was given last."""
+    try:
+        content = json.loads((state_folder() / _PROJECTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return dict(content)
+
+
+def record_project(project_file: Path, cron: str | None) -> None:
+    """Record that a project is registered on the server.
+
+    Args:
+        project_file: the project file.
+        cron: schedule of its build; None keeps the recorded one.
+
+    Raises:
+        StoreError: the state folder cannot be written.
+    """
+    every = projects()
+    name = str(project_file.resolve())
+    every[name] = cron or every.get(name)
+    with folder.clear_errors(f"Writing to {str(state_folder())!r}"):
+        folder.write(state_folder(), _PROJECTS, json.dumps(every).encode())
+
+
 def record_stop() -> None:
     """Record that `facetflow up` was told to end now, unless an earlier stop is recorded.
 
@@ -164,12 +194,7 @@ def forget_stop() -> None:
 
 
 def _is_held() -> bool:
-    try:
-        with (state_folder() / _LOCK).open("rb") as lock:
-            # Shared: commands that check at the same time must not mistake each other for `facetflow up`.
-            return not _free(lock.fileno(), fcntl.LOCK_SH)
-    except FileNotFoundError:
-        return False
+    return is_held(state_folder() / _LOCK)
 
 
 def _record() -> Running | None:
@@ -185,10 +210,10 @@ def _record() -> Running | None:
     return found
 
 
-def _free(descriptor: int, kind: int) -> bool:
+def _free(descriptor: int) -> bool:
     """Take a lock if it is free, and return whether it was."""
     try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -8,7 +8,7 @@ import resource
 import pytest
 
 from features.errors import RunError
-from features.locks import only_one
+from features.locks import check_lockable, only_one
 
 
 def test_another_process_is_told_who_holds_the_lock(tmp_path):
@@ -36,6 +36,14 @@ def test_a_file_system_without_locks_is_one_sentence(tmp_path, monkeypatch):
         only_one(tmp_path / "lock", "taken"),
     ):
         pass
+    with pytest.raises(RunError, match=r"^The folder '.*' cannot be locked: .*No locks available"):
+        check_lockable(tmp_path / "not" / "yet")
+
+
+def test_a_folder_that_is_locked_is_lockable(tmp_path):
+    with only_one(tmp_path / "lock", "taken"):
+        check_lockable(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["lock"]
 
 
 def test_a_disk_that_takes_no_byte_is_one_sentence(tmp_path):

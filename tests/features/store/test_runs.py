@@ -48,6 +48,12 @@ def test_newest_run_comes_first_and_its_failure_counts(store):
     assert [shard.error for shard in failed_shards(store.runs())] == ["second"]
 
 
+def test_a_clock_that_went_back_makes_no_new_run_old(store):
+    for number, day in ((1, "31"), (2, "01")):
+        store.record_run(RunRecord(f"run-{number}", "build", f"2026-01-{day}T00:00:00+00:00", number=number))
+    assert [record.run_id for record in store.runs()] == ["run-2", "run-1"]
+
+
 def test_store_without_runs(store):
     assert store.runs() == []
 

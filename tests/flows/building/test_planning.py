@@ -143,7 +143,7 @@ def test_status_says_which_shards_are_wanted_and_which_are_missing(built, monkey
 def test_status_tells_a_build_that_was_killed(built, monkeypatch, capsys):
     from features.store.runs import RunRecord
 
-    built.store.record_run(RunRecord("20990101T000000-0000", "build_features", "2099-01-01T00:00:00+00:00"))
+    built.store.record_run(RunRecord("20990101T000000-0000", "build_features", "2099-01-01T00:00:00+00:00", number=2))
     monkeypatch.chdir(built.folder)
     assert run(["status"]) == 0
     assert (

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from features.store.runs import RunRecord
 from flows import project as project_file
 from flows.building.build_lock import only_writer
 from flows.removal.old_builds import find_old_builds
@@ -89,6 +90,8 @@ def test_the_newest_page_stays_where_the_newest_build_has_none(built, builds):
     _, add = builds
     paged, bare = add("20990101T000000-00aa"), add("20990102T000000-00aa")
     (bare / "build.html").unlink()
+    for number, build in enumerate((paged, bare), start=2):
+        built.store.record_run(RunRecord(build.name, "build_features", "2099", number=number))
     settings = project_file.load(built.folder / "facetflow.toml")
     assert find_old_builds(settings, built.store, timedelta(0)) == []
     assert paged.exists()

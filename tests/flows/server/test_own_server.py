@@ -26,6 +26,7 @@ from flows.server.own_server import prefect_api
 with prefect_api() as server:
     server.wait_until_ready()
     print(server._process.pid, server.home, os.environ["PREFECT_API_URL"], flush=True)
+    print(os.environ["PREFECT_API_AUTH_STRING"], flush=True)
     sys.stdin.read()
 """
 
@@ -43,6 +44,7 @@ def test_the_server_ends_with_the_process_that_started_it(how, wait_until):
         env={name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")},
     ) as starter:
         pid, home, url = starter.stdout.readline().split()
+        auth = tuple(starter.stdout.readline().strip().split(":"))
         assert httpx.get(f"{url}/health").status_code == 200
         (connection,) = {
             (listening.laddr.ip, listening.laddr.port)
@@ -52,7 +54,7 @@ def test_the_server_ends_with_the_process_that_started_it(how, wait_until):
         assert connection[0] == "127.0.0.1", "nobody else can reach it"
         loaded = {Path(mapped.path).parts for mapped in psutil.Process(int(pid)).memory_maps()}
         assert not [parts for parts in loaded if "numpy" in parts], "the server needs nothing of Dask"
-        services = httpx.get(f"{url}/admin/settings", timeout=60).json()["server"]["services"]
+        services = httpx.get(f"{url}/admin/settings", auth=auth, timeout=60).json()["server"]["services"]
         assert not services["triggers"]["enabled"], "nobody hears of what happens here"
         starter.send_signal(how)
     wait_until(lambda: not psutil.pid_exists(int(pid)), "the server to end")
@@ -107,7 +109,7 @@ def test_a_busy_server_answers(tmp_path):
     server = OwnServer(home=tmp_path)
     try:
         server.wait_until_ready()
-        longest = asyncio.run(_load(server.url, seconds=60))
+        longest = asyncio.run(_load(server.address, seconds=60))
     finally:
         server.stop()
     assert longest < 30, f"one answer took {longest:.0f} s"
@@ -137,7 +139,7 @@ def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
     server = OwnServer(home=tmp_path)
     try:
         server.wait_until_ready()
-        with httpx.Client(base_url=f"{server.url}/", timeout=60) as client:
+        with httpx.Client(base_url=f"{server.address}/", timeout=60) as client:
             flow = make("flows/", name="flow")["id"]
             for name in ("old", "new"):
                 make("flow_runs/", flow_id=flow, name=name, state={"type": "COMPLETED"})

@@ -75,6 +75,26 @@ def test_a_command_awaits_the_server_that_is_starting(state, monkeypatch):
         assert prefect_address.configured_api() == WITH_PASSWORD, "else nobody would hear what a build announces"
 
 
+def test_the_address_of_up_alone_is_enough(state, monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", UP["url"])
+    assert prefect_address.configured_api() == UP["url"]
+    with (state / "up.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert prefect_address.configured_api() == WITH_PASSWORD
+        monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
+        assert prefect_address.configured_api() == "http://127.0.0.1:1/api"
+
+
+def test_a_state_folder_without_locks_is_one_sentence_of_up_and_none_of_other_commands(state, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert running() is None
+    with pytest.raises(StoreError, match=r"^Locking '.*up\.lock' failed: .*No locks available"), up_record.only_one():
+        pass
+
+
 def test_a_port_that_cannot_be_had_is_refused_with_its_reason(tmp_path, monkeypatch):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

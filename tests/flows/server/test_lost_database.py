@@ -1,0 +1,105 @@
+"""A server of `facetflow up` that lost its database, or takes long to restart: `up` goes on, and so do schedules."""
+
+import httpx
+import pytest
+
+from flows.redeploying import deploy_lost
+from flows.server import services, up_record
+from flows.server.own_server import OwnServer
+from flows.server.prefect_address import talking_to
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "state" / "facetflow"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_projects_of_all_folders_are_registered_again_with_their_schedules(project, tmp_path, state, capsys):
+    files = []
+    for name in ("ours", "theirs", "gone"):
+        other = type(project)(tmp_path / name)
+        other.folder.mkdir()
+        other.write(10, name=name)
+        files.append(other.folder / "facetflow.toml")
+        up_record.record_project(files[-1], "0 3 * * *" if name == "ours" else None)
+    up_record.record_project(files[0], None)
+    files[2].unlink()
+    server = OwnServer(state)
+    try:
+        server.wait_until_ready()
+        with talking_to(server.address):
+            deploy_lost()
+            said = capsys.readouterr().err
+            assert "The server has lost its database; registered again: build_features/ours, train_encoder/ours" in said
+            assert "registered again: build_features/theirs" in said
+            assert f"has lost the project {str(files[2])!r}, and it cannot be registered again: " in said
+            (schedule,) = httpx.get(f"{server.address}/deployments/name/build_features/ours").json()["schedules"]
+            assert (schedule["schedule"]["cron"], schedule["active"]) == ("0 3 * * *", True)
+            theirs = httpx.get(f"{server.address}/deployments/name/build_features/theirs").json()
+            assert theirs["schedules"] == []
+            httpx.delete(f"{server.address}/deployments/{theirs['id']}").raise_for_status()
+            deploy_lost()
+            said = capsys.readouterr().err
+            assert f"The server lacks the project {str(files[1])!r}: `facetflow up` in its folder" in said
+            assert "ours" not in said
+            assert httpx.get(f"{server.address}/deployments/name/build_features/theirs").status_code == 404
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("silences", [0, 4])
+def test_up_outlives_a_server_that_ends_often_and_takes_long_to_be_restarted(silences, monkeypatch, capsys):
+    events = []
+
+    class Ending:
+        """A server that ends seven times in a row, and then answers after some silences."""
+
+        url, address, credentials = (
+            "http://127.0.0.1:1/api",
+            "http://facetflow:secret@127.0.0.1:1/api",
+            "facetflow:secret",
+        )
+
+        def ended(self):
+            return events.count("restart") < 7
+
+        def wait_until_ready(self):
+            assert not events, "its start is awaited, its restarts are not"
+
+        def restart(self):
+            events.append("restart")
+
+        def stop(self):
+            events.append("stop")
+
+    class Worker:
+        def poll(self):
+            return None
+
+    def answers(*_, **__):
+        if events.count("restart") < 7:
+            return False
+        events.append("answer" if events.count("silence") == silences else "silence")
+        if events.count("answer") > 1:
+            raise KeyboardInterrupt
+        return events[-1] == "answer"
+
+    monkeypatch.setattr(services, "_start_server", lambda *_: Ending())
+    monkeypatch.setattr(services, "_start_worker", lambda *_: Worker())
+    monkeypatch.setattr(services, "_end", lambda _: None)
+    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: None)
+    monkeypatch.setattr(services, "answers", answers)
+    monkeypatch.setattr(services, "_LOOK_EVERY", 0.0)
+    monkeypatch.setattr(services, "_POLL", 0.0)
+    monkeypatch.setattr(services, "_PAUSE", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        services.keep_running("pool", 0, lambda _: None, lambda: events.append("healed"))
+    assert events.count("restart") == 7
+    assert events.count("healed") == 1
+    assert events.index("healed") == events.index("answer") + 1
+    assert "because that happens often" in capsys.readouterr().err

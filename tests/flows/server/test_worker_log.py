@@ -1,0 +1,33 @@
+"""What a failing flow leaves in the log of `facetflow up`: one line, not its traceback every night."""
+
+import subprocess
+import sys
+
+import pytest
+
+from flows.server import services
+
+FLOW = """
+from prefect.logging import get_logger
+from prefect.logging.configuration import setup_logging
+
+setup_logging()
+NAMES = dict.fromkeys(("flow_run_name", "flow_name", "flow_run_id"), "nightly")
+try:
+    raise ValueError("odd")
+except ValueError as error:
+    get_logger("flow_runs").error("Encountered exception during execution: %r", error, exc_info=True, extra=NAMES)
+"""
+
+
+@pytest.mark.slow
+def test_an_error_of_a_flow_is_one_line(tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(services.subprocess, "Popen", lambda *_, env, **__: started.append(env))
+    services._start_worker("pool", tmp_path / "w")
+    environment = started[0] | {"PREFECT_LOGGING_TO_API_ENABLED": "false", "PREFECT_LOGGING_LEVEL": "INFO"}
+    environment["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "INFO"
+    monkeypatch.undo()
+    done = subprocess.run([sys.executable, "-c", FLOW], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr.count("Encountered exception during execution: ValueError('odd')") == 1
+    assert "Traceback" not in done.stderr
