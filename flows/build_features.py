@@ -197,7 +197,8 @@ class Build:
         report = ingested.report
         self.facts.read(report)
         labels = map(in_words, label_counts(self.settings, self.store))
-        for sentence in (summary(report), *drawn_splits(report, self.settings.corpora), *labels):
+        read = (summary(report, self.settings.corpora), *drawn_splits(report, self.settings.corpora), *labels)
+        for sentence in read:
             say(sentence)
         for sentence in warnings(report, drops=self.settings.leakage.mode == "drop"):
             warn(sentence)
@@ -345,4 +346,5 @@ def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardW
 
 
 def _counts(rows: Any) -> str:
-    return ", ".join(f"{count:,} {table}" for table, count in rows.items())
+    names = {} if rows["pairs"] else {"sentences": "texts"}
+    return ", ".join(f"{count:,} {names.get(table, table)}" for table, count in rows.items() if count)

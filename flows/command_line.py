@@ -120,6 +120,8 @@ with_common_options(cli)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    # No process that follows from this one looks for modules in its working folder: a user's `tasks` would hide ours.
+    os.environ["PYTHONSAFEPATH"] = "1"
     # SIGTERM becomes an exception, as an interrupt is, so that servers and clusters are stopped on the way out.
     signal.signal(signal.SIGTERM, _end)
     sys.exit(run(arguments))

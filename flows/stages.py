@@ -35,7 +35,7 @@ from features.store.uses import uses_of
 from features.types import Shard
 from flows.project import Project
 from flows.wanted import stages_of, wanted_of
-from training.encoders.foreseen import Rows, check_ahead
+from training.foreseen import Rows, check_ahead
 
 if TYPE_CHECKING:  # compiled metrics are slow to import
     from features.metrics.own_files import OwnMetrics

@@ -30,13 +30,13 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     if as_json:
         write_json(outlook.as_json())
         return
-    read = (summary(outlook.ingest), *drawn_splits(outlook.ingest, settings.corpora), *map(in_words, outlook.labels))
-    for sentence in read:
+    read = (summary(outlook.ingest, settings.corpora), *drawn_splits(outlook.ingest, settings.corpora))
+    for sentence in (*read, *map(in_words, outlook.labels)):
         click.echo(sentence)
     for damage in outlook.damaged:
         click.echo(f"damaged: {damage}")
     if not outlook.plan.stages:
-        click.echo("No encoder reads the output of a stage: there is nothing to parse or measure.")
+        click.echo("There is nothing to parse or measure: no encoder reads graphs, trees, roles or metrics.")
     for line in outlook.plan.explain():
         click.echo(line if explain else line.partition(" to do:")[0] + (" to do" if " to do:" in line else ""))
     for sentence in outlook.obstacles:

@@ -172,7 +172,7 @@ COUNTS = (
 )
 
 
-def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
+def test_a_project_for_aspects_is_planned_in_words_of_texts_and_labels(tmp_path, capfd):
     (tmp_path / "papers.tsv").write_text("text\tlabel\nWe parse .\tparsing\nWe wait .\twaiting\n")
     (tmp_path / "facetflow.toml").write_text(
         'name = "papers"\n[[corpora]]\ndataset = "texts"\nfiles = { train = "papers.tsv" }\n'
@@ -181,9 +181,9 @@ def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
 
     assert run(["plan", "--project", str(tmp_path)]) == 0
     assert capfd.readouterr().out.splitlines() == [
-        "Read 2 rows: 2 new sentences in 1 shard, 2 new labels in 1 shard.",
+        "Read 2 rows: 2 new texts, 2 new labels.",
         COUNTS,
-        "No encoder reads the output of a stage: there is nothing to parse or measure.",
+        "There is nothing to parse or measure: no encoder reads graphs, trees, roles or metrics.",
     ]
 
 
