@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from features.errors import InputError
-from features.metrics.explanation.differences import MIRRORS, Difference
 from features.metrics.explanation.pair import GraphPair
+from features.metrics.explanation.telling import MIRRORS, Difference
 from features.metrics.explanation.words import describe
 from features.sentences import normalise
 from training.encoders.input_length import tell_cut, tell_unknown
