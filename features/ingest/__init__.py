@@ -11,7 +11,7 @@ build are the same code. Files are cumulative: the n-th repeat of a pair within 
 refresh reads the old rows and the new ones.
 """
 
-from features.ingest.building import ALGORITHM_VERSION, Cutting, Ingested, ingest
+from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.drawing import Spellings
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.ingest.report import IngestReport
@@ -21,7 +21,6 @@ __all__ = [
     "KNOWN_LABELS",
     "KNOWN_PAIRS",
     "KNOWN_SENTENCES",
-    "Cutting",
     "IngestReport",
     "Ingested",
     "Spellings",

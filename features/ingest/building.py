@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
@@ -41,7 +41,6 @@ ALGORITHM_VERSION = "1"
 How new rows are cut into shards is not part of it: existing shards stay as they are.
 """
 
-Cutting = Literal["corpus", "mixed"]
 AnySplit = TypeVar("AnySplit", SplitPairs, SplitLabels)
 
 
@@ -81,7 +80,6 @@ def ingest(
     placed: pl.DataFrame | None = None,
     placed_labels: pl.DataFrame | None = None,
     admits: Callable[[PairId | LabelId], bool] | None = None,
-    cutting: Cutting = "corpus",
     spellings: Spellings = "together",
 ) -> Ingested:
     """Read corpora and make shards from what is not yet in the store.
@@ -99,10 +97,8 @@ def ingest(
         placed_labels: likewise labels, for texts: columns of `KNOWN_LABELS`.
         admits: whether a pair or a label is read; every one by default. The others are treated as missing from the
             files, so that an earlier ingest can be repeated.
-        cutting: `corpus` makes shards of one corpus each; `mixed` continues a shard with the next corpus, as earlier
-            versions did, to repeat their ingests.
         spellings: `together` draws texts that differ only in case or punctuation into one split; `apart` draws each by
-            its own hash, as earlier versions did.
+            its own hash, as if the others were not in the files.
 
     Returns:
         New rows only, in shards numbered after the known ones; the same for the same input.
@@ -123,8 +119,7 @@ def ingest(
     rejects: list[Reject] = []
     places = placings(corpora, lambda corpus: read_outcomes(corpus, base), sentences, known, spellings)
     for corpus, place in zip(corpora, places, strict=True):
-        if cutting == "corpus":
-            sentences.open_shard()
+        sentences.open_shard()
         of_split: dict[Split, SplitPairs | SplitLabels] = {}
         arrivals = itertools.count()
         for outcome in read_outcomes(corpus, base):
@@ -139,7 +134,7 @@ def ingest(
             if isinstance(split, SplitPairs) and name in corpus.drawn_splits:
                 split.add_negatives(known)
         splits += of_split.values()
-    ingested = _finish(places, splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
+    ingested = _finish(places, splits, rejects, sentences, guard, known, settings, _files(corpora, base))
     if admits is None:  # an earlier ingest that is repeated is not told about again
         ingested.report.key_faults += key_faults(corpora, base)
     return ingested
@@ -193,7 +188,6 @@ def _finish(
     known: Known,
     settings: IngestSettings,
     files: list[FileReport],
-    cutting: Cutting,
 ) -> Ingested:
     """Cut the new rows into shards: sentences and rows of corpora in order of arrival, negatives close together."""
     of_pairs = [split for split in splits if isinstance(split, SplitPairs)]
@@ -205,12 +199,12 @@ def _finish(
     kinds: tuple[PairKind, ...] = ("positive", "negative")
     drawn = {place.corpus.name for place in places if place.draws}
     for kind in kinds:
-        for group in _groups(of_pairs, cutting):
+        for group in _by_corpus(of_pairs):
             rows = pairs_of(group, kind, shard_of, drawn=group[0].report.corpus in drawn)
             first = next_number("pairs", [*known.pair_shards, *pair_shards])
             pair_shards |= cut(arrange(rows, size) if kind == "negative" else rows, "pairs", size, first)
     label_shards: dict[Shard, pl.DataFrame] = {}
-    for texts in _groups(of_labels, "corpus"):
+    for texts in _by_corpus(of_labels):
         first = next_number("labels", [*known.label_shards, *label_shards])
         rows = labels_of(texts, shard_of, drawn=texts[0].report.corpus in drawn)
         label_shards |= cut(rows, "labels", size, first)
@@ -229,6 +223,7 @@ def _finish(
         judgement_faults=judgement_faults(
             [place.corpus for place in places],
             [(split, of) for split, of in zip(splits, changed, strict=True) if isinstance(split, SplitPairs)],
+            sentences,
         ),
         draws=[report for place in places for report in place.reports()],
         shrunk=shrunk([place.corpus.name for place in places], splits, known),
@@ -241,8 +236,6 @@ def _finish(
     return Ingested(sentence_shards, pair_shards, label_shards, rejects, report)
 
 
-def _groups(splits: Sequence[AnySplit], cutting: Cutting) -> list[list[AnySplit]]:
-    """Return the splits whose rows may share a shard: those of a corpus, or all."""
-    if cutting == "mixed":
-        return [list(splits)] if splits else []
+def _by_corpus(splits: Sequence[AnySplit]) -> list[list[AnySplit]]:
+    """Return the splits of each corpus, whose rows may share a shard."""
     return [list(group) for _, group in groupby(splits, key=lambda split: split.report.corpus)]

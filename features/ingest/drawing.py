@@ -25,7 +25,7 @@ from features.sentences import leakage_key, pair_id
 from features.types import SPLITS, SentenceId, Split
 
 Spellings = Literal["together", "apart"]
-"""Whether the spellings of a text are drawn together, or each by its own hash, as earlier versions did."""
+"""Whether the spellings of a text are drawn together, or each by its own hash, as if it were the only one."""
 
 WRITTEN_MEANWHILE = "written while the corpus was read"
 """Why a row is left out until the next build: pairs are drawn once all are known."""
@@ -77,7 +77,7 @@ def placings(
     of_corpus: dict[str, _DrawnTexts] = {}
     for corpus in corpora:
         if _draws_texts(corpus, known):
-            # Without a `draw` now, or in earlier versions, a corpus is alone.
+            # Without a `draw` now, a corpus is alone.
             common = (corpus.draw if spellings == "together" else None) or corpus.name
             of_corpus[corpus.name] = texts.setdefault(common, _DrawnTexts(sentences, known))
             of_corpus[corpus.name].add(corpus, rows(corpus) if spellings == "together" else ())

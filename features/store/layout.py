@@ -24,8 +24,8 @@ from features.schemas import FURTHER_COLUMNS, TABLES
 from features.store import folder
 from features.store.delta import Table
 
-FORMAT = 1
-"""Version of the layout above. A store of a newer format is refused."""
+FORMAT = 2
+"""Version of the layout above, of the tables and of their rows. A store of another one is refused."""
 
 _DESCRIPTION = "store.json"
 
@@ -63,7 +63,7 @@ class Description:
 
     Args:
         tables: table → id that it was made with.
-        project: name of the project that owns the store; None for a store made by a version that did not record it.
+        project: name of the project that owns the store; None if it was made without one.
     """
 
     tables: Mapping[str, str]
@@ -78,7 +78,7 @@ def read(path: Path, *, or_empty: bool = False) -> Description:
         or_empty: where `create` would make a store, describe one without tables instead of refusing.
 
     Raises:
-        StoreError: when there is no store, or it is damaged or of a newer format.
+        StoreError: when there is no store, or it is damaged or of another format.
     """
     known = _description(path)
     if known is None and or_empty:
@@ -166,9 +166,9 @@ def _description(path: Path) -> Description | None:
         raise StoreError(f"Opening the store {str(path)!r} failed: {explain(error)}.") from error
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{str(file)!r} is damaged; restore it, or build a new store.") from error
-    if version > FORMAT:
+    if version != FORMAT:
         raise StoreError(
-            f"The store {str(path)!r} has format {version}, and this version of facetflow reads up to {FORMAT}; "
-            "install a newer facetflow."
+            f"The store {str(path)!r} has format {version}, and this version of facetflow reads format {FORMAT}: name "
+            "another folder as `store` and build anew, or install the facetflow that made it."
         )
     return Description(tables, project)

@@ -92,7 +92,7 @@ class StoreReader:
             raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
         handle = self._table(table)
         if table not in self._ids:
-            return {}  # no store yet, or one of a version without this table; the next build makes it
+            return {}  # not made yet: the next build makes it
         return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in handle.files(version)}
 
     def files(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:

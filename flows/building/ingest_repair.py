@@ -14,7 +14,7 @@ import polars as pl
 
 from features.corpora.settings import LeakageSettings
 from features.errors import StoreError
-from features.ingest import Cutting, Ingested, Spellings, ingest
+from features.ingest import Ingested, Spellings, ingest
 from features.stages import StageOutput
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
@@ -119,20 +119,17 @@ class _Past:
         known = {table: self._known(table, until=before[table]) for table in SOURCES}
         # An ingest killed between its two commits left its pairs to the next one.
         later = self._rows({table: before[table] + 1 for table in _ROWS})
-        # Earlier versions did not guard sets under [[evaluation]], drew each spelling of a text by itself, and before
-        # shards were cut by corpus, continued a shard with the next one. A text whose other spelling came later was
-        # drawn by itself, too.
+        # Sets under [[evaluation]] may have been added since then, and the other spelling of a text that was drawn.
         guards = [self._project.guard]
         if self._project.leakage != guards[0]:
             guards.append(self._project.leakage)
-        cuttings: tuple[Cutting, ...] = ("corpus", "mixed")
         drawings: tuple[Spellings, ...] = ("together", "apart")
-        for guard, cutting, spellings in itertools.product(guards, cuttings, drawings):
-            yield self._ingest(known, lambda row: row not in later, guard, cutting, spellings)
+        for guard, spellings in itertools.product(guards, drawings):
+            yield self._ingest(known, lambda row: row not in later, guard, spellings)
             if not self._is_left(run_id):
                 return
             of_then = self._rows({}) - later  # including those rebuilt by now
-            yield self._ingest(known, of_then.__contains__, guard, cutting, spellings)
+            yield self._ingest(known, of_then.__contains__, guard, spellings)
             if not self._is_left(run_id):
                 return
 
@@ -156,7 +153,6 @@ class _Past:
         known: Mapping[str, pl.DataFrame],
         admits: Callable[[PairId | LabelId], bool],
         guard: LeakageSettings,
-        cutting: Cutting,
         spellings: Spellings,
     ) -> Ingested:
         project = self._project
@@ -169,7 +165,6 @@ class _Past:
             placed=self._known("pairs").select(list(KNOWN["pairs"])),
             placed_labels=self._known("labels").select(list(KNOWN["labels"])),
             admits=admits,
-            cutting=cutting,
             spellings=spellings,
         )
 

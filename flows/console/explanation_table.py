@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from features.metrics.registry import COMPARES
+from flows.terminal import visible
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation
 from training.encoders.s3bert.facet_reading import FacetReading
@@ -65,14 +66,14 @@ def print_explanations(
 
 
 def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> None:
-    console.print(Text.assemble(("a  ", "dim"), explanation.sentence_a))
-    console.print(Text.assemble(("b  ", "dim"), explanation.sentence_b))
+    console.print(Text.assemble(("a  ", "dim"), visible(explanation.sentence_a)))
+    console.print(Text.assemble(("b  ", "dim"), visible(explanation.sentence_b)))
     console.print()
     if explanation.words is not None and not explanation.equal:
-        console.print(Text(explanation.words, style="bold"))
+        console.print(Text(visible(explanation.words), style="bold"))
     console.print(Text(explanation.headline))
     for note in explanation.notes:
-        console.print(Text(note, style="yellow"))
+        console.print(Text(visible(note), style="yellow"))
     console.print()
     shown, folded = _split(explanation, unfold=unfold)
     console.print(_table(explanation, shown))

@@ -1,18 +1,13 @@
-"""Lost shards of ingest are restored from the corpora: labels, and shards of two corpora cut by earlier versions."""
-
-import json
-import shutil
-from functools import partial
+"""Lost shards of ingest are restored from the corpora: labels, and what was drawn."""
 
 import polars as pl
 import pytest
 
 from features.corpora.settings import CorpusSettings, DrawSettings
 from features.errors import StoreError
-from features.ingest import ingest
 from features.store.store import Store
 from flows.building import ingest_corpora
-from flows.building.ingest_repair import make_again, repair_ingested
+from flows.building.ingest_repair import repair_ingested
 from flows.project import load
 
 CORPORA = """
@@ -52,40 +47,16 @@ def emptied():
     return delete
 
 
-@pytest.mark.parametrize("cutting", ["corpus", "mixed"])
-def test_every_shard_of_ingest_is_made_again(corpora, emptied, monkeypatch, cutting):
-    monkeypatch.setattr(ingest_corpora, "ingest", partial(ingest, cutting=cutting))
+def test_every_shard_of_ingest_is_made_again(corpora, emptied):
     store = Store.open(corpora.store, create=True)
     ingest_corpora.ingest_corpora(corpora, store, "first")
-    monkeypatch.undo()
     before = {table: store.read(table, with_shard=True) for table in ("sentences", "pairs", "labels")}
-    of_two = before["pairs"].group_by("shard").n_unique().filter(corpus=2).height
-    assert (before["labels"].height, of_two > 0) == (3, cutting == "mixed")
+    assert before["labels"].height == 3
 
     lost = emptied(store)
     assert len(repair_ingested(corpora, store, store.damaged(), "second")) == lost
     assert store.damaged(deep=True) == []
     assert all(store.read(table, with_shard=True).equals(rows) for table, rows in before.items())
-
-
-def test_a_store_of_a_version_without_labels_is_read_repaired_and_gets_the_table(corpora, emptied):
-    corpora = corpora.model_copy(update={"corpora": corpora.corpora[:2]})
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(corpora, store, "first")
-    emptied(store)
-    shutil.rmtree(store.path / "tables" / "labels")
-    description = json.loads((store.path / "store.json").read_text())
-    del description["tables"]["labels"]
-    (store.path / "store.json").write_text(json.dumps(description))
-
-    old = Store.open(corpora.store)
-    assert "labels" not in old.versions()
-    assert old.read("labels").is_empty()
-    assert make_again(corpora, old, old.damaged())["pairs"]
-    again = Store.open(corpora.store, create=True)
-    repair_ingested(corpora, again, again.damaged(), "second")
-    assert again.damaged() == []
-    assert again.versions()["labels"] == 0
 
 
 def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_again(corpora, emptied):
@@ -125,20 +96,15 @@ def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, emptie
     assert store.read("labels", with_shard=True).equals(before)
 
 
-@pytest.mark.parametrize("spellings", ["together", "apart"])
-def test_texts_in_several_spellings_are_made_again_as_this_version_and_earlier_ones_drew_them(
-    corpora, emptied, monkeypatch, spellings
-):
+def test_texts_in_several_spellings_are_made_again_as_they_were_drawn(corpora, emptied):
     papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw={"dev": 0.3, "test": 0.2})
     corpora = corpora.model_copy(update={"corpora": (papers,)})
-    monkeypatch.setattr(ingest_corpora, "ingest", partial(ingest, spellings=spellings))
     file = corpora.base / "papers.tsv"
     rows = [f"{paper} {number}.\tparsing\n" for number in range(30) for paper in ("Paper", "paper")]
     file.write_text("text\tlabel\n" + "".join(rows))
     store = Store.open(corpora.store, create=True)
     ingest_corpora.ingest_corpora(corpora, store, "first")
     before = store.read("labels", with_shard=True)
-    monkeypatch.undo()
 
     lost = emptied(store)
     assert len(repair_ingested(corpora, store, store.damaged(), "second")) == lost

@@ -183,17 +183,6 @@ def test_a_new_spelling_follows_the_stored_one_which_stays(tmp_path, then):
         assert sum(split.kept for part in (second, again) for split in part.report.splits) == 0
 
 
-def test_spellings_that_an_earlier_version_put_into_two_splits_stay_there(tmp_path):
-    (tmp_path / "papers.tsv").write_text(table(*((each, label) for text, label in texts(20) for each in spelt(text))))
-    before = run(tmp_path, corpus(), spellings="apart")
-    splits = splits_of(before)
-    assert any(len({splits[sentence_id(each)] for each in spelt(text)}) > 1 for text, _ in texts(20))
-
-    after = run(tmp_path, corpus(), known=[before])
-    assert after.tables == {"sentences": {}, "pairs": {}, "labels": {}}
-    assert sum(split.kept for split in after.report.splits) == 0
-
-
 @pytest.mark.parametrize("then", [DRAW, {"dev": 0.45, "test": 0.1}, None], ids=["same", "other shares", "no draw"])
 def test_a_text_that_the_store_has_keeps_its_split_whatever_the_settings_say(tmp_path, then):
     (tmp_path / "papers.tsv").write_text(table(*texts(60)))

@@ -40,7 +40,7 @@ TEXTS = corpus("texts", "papers.tsv")
 MR = corpus("mr", "mr.txt")
 
 
-def run(base, *corpora, known=(), leakage=None, cutting="corpus", **settings):
+def run(base, *corpora, known=(), leakage=None, **settings):
     tables = [
         pl.concat(
             [
@@ -55,7 +55,7 @@ def run(base, *corpora, known=(), leakage=None, cutting="corpus", **settings):
         for table, columns in KNOWN.items()
     ]
     sizes = IngestSettings(**settings)
-    return ingest(corpora, leakage or LeakageSettings(), sizes, base, *tables, cutting=cutting)
+    return ingest(corpora, leakage or LeakageSettings(), sizes, base, *tables)
 
 
 def rows_of(shards):
@@ -79,6 +79,29 @@ def test_a_text_has_a_row_for_each_of_its_labels_once(folder):
     assert (ingested.report.new_pairs, ingested.report.new_labels) == (0, 3)
     both = run(folder, CAPTIONS, TEXTS).report
     assert (both.new_pairs, both.new_labels) == (run(folder, CAPTIONS).report.new_pairs, 3)
+
+
+def test_several_labels_in_a_cell_are_told_until_a_separator_is_set(folder):
+    cells = ["United States, India", "India", "United States", "India, France", "France", "Washington, D.C."]
+    (folder / "titles.csv").write_text(
+        "text,country\n" + "".join(f'Title {n},"{c}"\n' for n, c in enumerate(cells * 2))
+    )
+    titles = {"aspects": {"country": "country"}}
+
+    told = run(folder, corpus("texts", "titles.csv", **titles)).report.label_faults
+    assert [(each.fault, each.labels, each.texts, each.separator) for each in told] == [("joined", 2, 4, ",")]
+    assert "look like several in one cell, such as 'United States, India' (2), whose parts" in str(told[0])
+    assert 'set separator = "," for this corpus' in str(told[0])
+
+    split = run(folder, corpus("texts", "titles.csv", separator=",", **titles))
+    assert split.report.label_faults == []
+    assert set(rows_of(split.labels)["label"]) == {"United States", "India", "France", "Washington", "D.C."}
+
+
+def test_names_with_a_comma_are_no_several_labels(folder):
+    cells = ["Food, drinks and tobacco", "Arms, defence", "Food", "Washington, D.C.", "Paris, France"]
+    (folder / "t.csv").write_text("text,industry\n" + "".join(f'Text {n},"{c}"\n' for n, c in enumerate(cells * 2)))
+    assert run(folder, corpus("texts", "t.csv", aspects={"industry": "industry"})).report.label_faults == []
 
 
 def test_chosen_labels_that_no_row_has_are_told(folder):
@@ -171,14 +194,6 @@ def test_new_shards_hold_one_corpus_each(folder):
     assert nli.select("shard_a", "shard_b").rows() == [("sentences-00000", "sentences-00001")] * 3
 
 
-def test_the_cutting_of_versions_before_can_be_repeated(folder):
-    mixed, apart = (run(folder, CAPTIONS, SNLI, cutting=cutting) for cutting in ("mixed", "corpus"))
-
-    assert [rows["corpus"].n_unique() for rows in mixed.pairs.values()] == [2, 1]
-    assert len(mixed.sentences) == 1
-    assert set(rows_of(mixed.pairs)["pair_id"]) == set(rows_of(apart.pairs)["pair_id"])
-
-
 def test_shards_of_one_corpus_are_as_large_as_was_asked_for(folder):
     ingested = run(folder, CAPTIONS, SNLI, sentences_per_shard=3, pairs_per_shard=2)
 
@@ -224,21 +239,19 @@ judged = st.lists(st.tuples(words, words, st.sampled_from(["entailment", "neutra
 
 @hypothesis_settings(max_examples=25, deadline=None)
 @given(judged, judged, st.integers(1, 4))
-def test_ids_do_not_change_with_the_cutting_or_with_what_is_taken(first, second, size):
+def test_ids_do_not_change_with_what_is_taken(first, second, size):
     with tempfile.TemporaryDirectory() as base:
         for name, rows in (("a.tsv", first), ("b.tsv", second)):
             lines = ["\t".join(row) for row in (("premise", "hypothesis", "label"), *rows)]
             (Path(base) / name).write_text("\n".join(lines) + "\n")
         whole = [corpus("snli", name, name=name) for name in ("a.tsv", "b.tsv")]
         part = [corpus("snli", name, name=name, labels=["neutral"], negatives=[]) for name in ("a.tsv", "b.tsv")]
-        apart, mixed, some = (
-            run(Path(base), *corpora, cutting=cutting, sentences_per_shard=size, pairs_per_shard=size)
-            for corpora, cutting in ((whole, "corpus"), (whole, "mixed"), (part, "corpus"))
-        )
+        ingested = [
+            run(Path(base), *corpora, sentences_per_shard=size, pairs_per_shard=size) for corpora in (whole, part)
+        ]
 
-    ids = [[*rows_of(ingested.pairs)["pair_id"]] if ingested.pairs else [] for ingested in (apart, mixed, some)]
-    assert ids[0] == ids[1]
+    ids = [[*rows_of(one.pairs)["pair_id"]] if one.pairs else [] for one in ingested]
     # The n-th repeat of a pair is counted among the rows that are taken.
-    assert len(ids[2]) == sum(row[2] == "neutral" for row in [*first, *second])
+    assert len(ids[1]) == sum(row[2] == "neutral" for row in [*first, *second])
     if len({row[:2] for row in first}) == len(first) and len({row[:2] for row in second}) == len(second):
-        assert set(ids[2]) <= set(ids[0])
+        assert set(ids[1]) <= set(ids[0])

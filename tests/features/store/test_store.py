@@ -118,12 +118,13 @@ def test_object_stores_are_refused(url):
         Store.open(url, create=True)
 
 
-def test_newer_format_is_refused(store):
+@pytest.mark.parametrize("number", [layout.FORMAT - 1, layout.FORMAT + 1])
+def test_a_store_of_another_format_is_refused(store, number):
     file = store.path / "store.json"
     content = json.loads(file.read_text())
-    file.write_text(json.dumps(content | {"format": layout.FORMAT + 1}))
+    file.write_text(json.dumps(content | {"format": number}))
 
-    with pytest.raises(StoreError, match="install a newer facetflow"):
+    with pytest.raises(StoreError, match=f"format {number}, .* reads format {layout.FORMAT}: .* build anew"):
         Store.open(store.path)
 
 
@@ -142,7 +143,7 @@ def test_store_that_was_half_made_is_made_to_the_end(store):
     assert Store.open(store.path, create=True).read("metrics").height == 0
 
 
-def test_store_of_an_older_version_gets_its_new_tables(store):
+def test_a_store_gets_the_tables_that_it_lacks(store):
     file = store.path / "store.json"
     content = json.loads(file.read_text())
     del content["tables"]["metrics"]

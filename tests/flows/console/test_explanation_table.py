@@ -5,9 +5,11 @@ import pytest
 from rich.console import Console
 
 from flows.console.explanation_table import print_explanations
+from flows.console.tables import print_tables
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation
 from training.encoders.s3bert.facet_reading import FacetReading
+from training.evaluation.tables import ScoreTable
 
 
 def printed(*graphs):
@@ -34,6 +36,20 @@ def test_where_graphs_come_from_is_said_of_each_pair_where_one_has_none():
     assert text.index("graphs   graphs of the store") < text.index("first 1")
     assert text.index("first 1") < text.index("graphs   this pair has none")
     assert text.count("graphs   ") == 2
+
+
+def test_control_characters_of_sentences_are_shown():
+    explanation = Explanation("\x1b[2Ja", "\u202eb", 0.5, None, (), words="only \x07 differs")
+    console = Console(file=io.StringIO(), width=80)
+    print_explanations([explanation], EncoderFacts("s3bert/1", "s3bert/1/encoder"), ["graphs of the store"], console)
+    text = console.file.getvalue()
+    assert [part for part in ("a  \\u001b[2Ja", "b  \\u202eb", "only \\u0007 differs") if part not in text] == []
+
+
+def test_control_characters_in_tables_are_shown(capsys):
+    print_tables([ScoreTable("\x1b[0J", ("\x1b[1J", "\x1b[2J"), (("\x1b[3J", "1"),), "\x1b[4J")])
+    shown = capsys.readouterr().out
+    assert [part for part in (f"\\u001b[{number}J" for number in range(5)) if part not in shown] == []
 
 
 def test_facets_that_rank_dev_pairs_poorly_are_folded_into_one_line_and_the_rest_say_what_they_compare():
