@@ -136,8 +136,6 @@ def predict(
         say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
     told = ", ".join(f"{count:,} × {label}" for label, count in _counts(found).items())
     say(f"Labels from the encoder {folder}: {told}{_speed(found)}.")
-    if found.threshold is not None:
-        say(found.threshold.told)
     _tell_more(found, len(asked))
     if as_json:
         write_json({"output": str(output), "encoder": str(folder), "pairs": len(rows)} | _described(found, wrong))
@@ -198,6 +196,8 @@ def _check_page(page: Path | None, *others: Path) -> None:
 
 def _tell_more(found: "Predictions", pairs: int) -> None:
     """Report what a reader of the labels must know."""
+    if found.threshold is not None:
+        say(found.threshold.told)
     for caveat in found.caveats:
         warn(caveat)
     if found.changed:
