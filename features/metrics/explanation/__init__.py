@@ -7,7 +7,11 @@
     drawing     two graphs side by side, as SVG
     legend      the facets next to the drawing; choosing one colours what it reads
     naming      the name of a node in plain words
-    comparing   questions about two graphs that describing their differences takes
+    tokens      the words of a sentence: stems, and what they do
+    texts       two sentences, word by word
+    anchors     which word a node stands for
+    comparing   questions about two graphs and their sentences
+    telling     what a told difference is
     differences what differs, aspect by aspect
     words       similarities and differences in one sentence
 

@@ -4,100 +4,20 @@ What is told has to show in the sentences; their graphs say what it means: which
 Where graphs differ and sentences do not, or the other way round, the parser is the reason, and that is what is told.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Literal
 
 from features.metrics.explanation.comparing import ComparedGraphs, Quantity
 from features.metrics.explanation.naming import capped, joined, listed, quoted
-from features.metrics.explanation.texts import Chunk, ComparedTexts
+from features.metrics.explanation.telling import SIDES, Difference, Told, apart, spans
+from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
 from features.metrics.relations import SENSE
 
-Aspect = Literal[
-    "unrelated",
-    "negation",
-    "role",
-    "quantity",
-    "name",
-    "coreference",
-    "mood",
-    "modality",
-    "word",
-    "order",
-    "spelling",
-    "relation",
-    "unsure",
-    "form",
-    "unread",
-]
-REMARKS: frozenset[Aspect] = frozenset({"unsure", "form", "unread"})
-"""What says how far to trust the graphs, not what differs between the sentences."""
-MIRRORS: Mapping[Aspect, str] = {
-    "negation": "negations",
-    "role": "srl",
-    "order": "srl",
-    "quantity": "quantifiers",
-    "name": "named_entities",
-    "coreference": "coreference",
-    "modality": "frames",
-}
-"""Aspect → the facet in which a reader looks for it."""
 _ALIKE = 0.84
 """Two long words that share this much of their letters, in order, may be one word with a typo."""
-_SIDES = ("a", "b")
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Something in which two sentences differ.
-
-    Args:
-        facet: a metric that sees it: its value is below 1; None if none does.
-        aspect: the kind of difference.
-        text: the difference in words; `a` and `b` are the two sentences.
-    """
-
-    facet: str | None
-    aspect: Aspect
-    text: str
-
-
-class Told:
-    """The differences told so far, and the words that they have named."""
-
-    def __init__(self, both: ComparedGraphs) -> None:
-        self.both, self.texts = both, both.texts
-        self.differences: list[Difference] = []
-        self.named: tuple[list[Token], list[Token]] = ([], [])
-
-    def add(
-        self, aspect: Aspect, facets: Sequence[str], text: str, tokens: Sequence[Iterable[Token]] = ((), ())
-    ) -> None:
-        """Tell a difference.
-
-        Args:
-            aspect: its kind.
-            facets: metrics that may see it, the closest first.
-            text: in words.
-            tokens: the words of each sentence that need not be told again.
-        """
-        seen = (*facets, "concepts", "smatch") if aspect not in REMARKS else ()
-        facet = next((name for name in seen if self.both.differ_in(name)), None)
-        self.differences.append(Difference(facet, aspect, text))
-        for named, more in zip(self.named, tokens, strict=True):
-            named.extend(more)
-
-    def chunks(self, kinds: Iterable[str]) -> list[Chunk]:
-        """Return words of some kinds that only one sentence has and that are not told yet, place by place."""
-        rest = [
-            tuple([t for t in part if t.kind in kinds and t not in self.named[side]] for side, part in enumerate(chunk))
-            for chunk in self.texts.chunks
-        ]
-        return [(left, right) for left, right in rest if left or right]
 
 
 def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
@@ -132,7 +52,7 @@ def _negations(told: Told) -> None:
     for a, b in [(a, b) for left, right in texts.chunks for a in left for b in right]:
         for side, word, other in ((0, a, b), (1, b, a)):
             if negates(word, other):
-                text = f"{word.shown} in {_SIDES[side]} negates {other.shown} in {_SIDES[1 - side]}"
+                text = f"{word.shown} in {SIDES[side]} negates {other.shown} in {SIDES[1 - side]}"
                 told.add("negation", ("negations",), text, ([a], [b]))
     cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
     scopes = [[both.word(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
@@ -142,22 +62,17 @@ def _negations(told: Told) -> None:
         more = [cue for cue in cues[side] if cue.stem not in theirs] or cues[side]
         words = [cue.shown for cue in more]
         scope = [word for word in scopes[side] if word and word not in words]
-        text = (
-            f"only {_SIDES[side]} negates {listed(scope)} ({listed(words)})" if scope else _without_scope(side, words)
-        )
+        what = f"negates {listed(scope)} ({listed(words)})" if scope else f"has the negation {listed(words)}"
+        text = f"only {SIDES[side]} {what}"
         partner = _opposite(texts, more, side)
-        text += f", {_SIDES[1 - side]} has {partner[0].shown}" if partner else ""
+        text += f", {SIDES[1 - side]} has {partner[0].shown}" if partner else ""
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
     elif cues[0] and any(scopes) and not _same_place(told, cues):
         where = [
-            f"{listed(filter(None, scope))} in {side}" for scope, side in zip(scopes, _SIDES, strict=True) if any(scope)
+            f"{listed(filter(None, scope))} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if any(scope)
         ]
         reads = f": the parser reads that it negates {joined(where)}" if where else ""
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
-
-
-def _without_scope(side: int, words: Sequence[str]) -> str:
-    return f"only {_SIDES[side]} has the negation {listed(words)}"
 
 
 def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[Token]:
@@ -184,7 +99,7 @@ def _roles(told: Told) -> None:
     moved = _moved_arguments(both)
     if texts.voice:
         agent = [texts.token(0, stem) for stem in texts.voice]
-        words, passive = joined([token.shown for token in agent]), f" (passive in {_SIDES[texts.is_passive[1]]} only)"
+        words, passive = joined([token.shown for token in agent]), f" (passive in {SIDES[texts.is_passive[1]]} only)"
         if not texts.reordered and both.differ:
             frames = [frame for stem, frame in moved if frame and stem in texts.voice]
             told.add("role", ("srl",), f"{words} swap roles{f' in {frames[0]}' if frames else ''}{passive}")
@@ -235,16 +150,12 @@ def _may_be_passive(texts: ComparedTexts) -> bool:
 
 def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> bool:
     """Return whether a part is a frame whose role the other fills: "the cake was eaten", "ate the cake"."""
+    words = [*parts[0], *parts[1]]
     return any(
-        (token := both.anchors[0].get(frame)) is not None and [{token.stem}, {stem}] in _orders(parts)
+        (token := both.anchors[0].get(frame)) is not None and sorted((token.stem, stem)) == sorted(words)
         for frame, _ in both.same_frames()
         for stem in both.fillers(0, frame)
     )
-
-
-def _orders(parts: tuple[list[str], list[str]]) -> list[list[set[str]]]:
-    left, right = map(set, parts)
-    return [[left, right], [right, left]]
 
 
 def _quantities(told: Told) -> None:
@@ -263,7 +174,7 @@ def _quantities(told: Told) -> None:
     pairs += zip_longest(left, right)
     for pair in pairs:
         tokens = [[] if each is None else [*each.tokens, *filter(None, [each.head])] for each in pair]
-        texts = [(each.text, side) for each, side in zip(pair, _SIDES, strict=True) if each is not None]
+        texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
         both = ", ".join(f"{text} in {side}" for text, side in texts)
         told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
 
@@ -280,27 +191,7 @@ def _counts_the_same(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG
 
 def _names(told: Told) -> None:
     for left, right in told.chunks({"name"}):
-        told.add("name", ("named_entities",), _apart(told, left, right, "names"), (left, right))
-
-
-def _apart(told: Told, left: Sequence[Token], right: Sequence[Token], verb: str) -> str:
-    """Return which words each sentence has at one place, or that only one of them has any."""
-    if left and right:
-        return f"{_spans(told, 0, left)} in a, {_spans(told, 1, right)} in b"
-    side = int(bool(right))
-    return f"only {_SIDES[side]} {verb} {_spans(told, side, right or left)}"
-
-
-def _spans(told: Told, side: int, tokens: Sequence[Token]) -> str:
-    """Return words of a sentence in quotes, those that follow each other as one."""
-    order, text = told.texts.tokens[side], told.texts.sentences[side]
-    runs: list[list[Token]] = []
-    for token in tokens:
-        if runs and order.index(token) - order.index(runs[-1][-1]) == 1:
-            runs[-1].append(token)
-        else:
-            runs.append([token])
-    return listed(quoted(text[run[0].start : run[-1].end]) for run in runs)
+        told.add("name", ("named_entities",), apart(told, left, right, "names"), (left, right))
 
 
 def _coreference(told: Told) -> None:
@@ -314,15 +205,15 @@ def _coreference(told: Told) -> None:
             side = int(len(heads[1]) > len(heads[0]))
             if heads[1 - side] < heads[side] and len(heads[side] & _stems(both, 1 - side)) > 1:
                 words = joined([texts.token(side, head).shown for head in sorted(heads[side])])
-                text = f"the parser ties {texts.token(side, stem).shown} to {words} at once only in {_SIDES[side]}"
+                text = f"the parser ties {texts.token(side, stem).shown} to {words} at once only in {SIDES[side]}"
                 told.add("coreference", ("coreference",), text)
                 return
         return
     side = int(bool(kinds[1]))
     reflexive = kinds[side][0]
-    text = f"{reflexive.shown} in {_SIDES[side]} refers back"
+    text = f"{reflexive.shown} in {SIDES[side]} refers back"
     others = [t for t in told.texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
-    text += f", {others[0].shown} in {_SIDES[1 - side]} to someone else" if others else ""
+    text += f", {others[0].shown} in {SIDES[1 - side]} to someone else" if others else ""
     told.add("coreference", ("coreference",), text, _by_side(side, kinds[side], others))
 
 
@@ -333,10 +224,10 @@ def _stems(both: ComparedGraphs, side: int) -> set[str]:
 def _moods(told: Told) -> None:
     asks = told.texts.asks
     if asks[0] != asks[1]:
-        told.add("mood", ("smatch",), f"{_SIDES[asks[1]]} is a question, {_SIDES[asks[0]]} is not")
+        told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
     commands = [_commands(told.both, side) for side in (0, 1)]
     if commands[0] != commands[1] and not any(asks):
-        told.add("mood", ("smatch",), f"{_SIDES[commands[1]]} is a command, {_SIDES[commands[0]]} is not")
+        told.add("mood", ("smatch",), f"{SIDES[commands[1]]} is a command, {SIDES[commands[0]]} is not")
 
 
 def _commands(both: ComparedGraphs, side: int) -> bool:
@@ -353,7 +244,7 @@ def _commands(both: ComparedGraphs, side: int) -> bool:
 
 def _modality(told: Told) -> None:
     for left, right in told.chunks({"modal"}):
-        told.add("modality", ("frames",), _apart(told, left, right, "says"), (left, right))
+        told.add("modality", ("frames",), apart(told, left, right, "says"), (left, right))
 
 
 def _words(told: Told) -> None:
@@ -364,7 +255,7 @@ def _words(told: Told) -> None:
                 text = f"{a.shown} in a and {b.shown} in b are spelt alike, perhaps one word"
                 told.add("spelling", ("concepts",), text, ([a], [b]))
     for left, right in told.chunks(kinds):
-        told.add("word", ("frames", "concepts"), _apart(told, left, right, "says"), (left, right))
+        told.add("word", ("frames", "concepts"), apart(told, left, right, "says"), (left, right))
 
 
 def _unsure(told: Told) -> None:
@@ -408,7 +299,7 @@ def _forms(told: Told) -> None:
         parts = [
             [t for t in part if t.stem != "do" and not (told.texts.voice and t.stem in {"be", "by"})] for part in chunk
         ]
-        words = [f"{_spans(told, side, tokens)} in {_SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
+        words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
         texts += [", ".join(words)] if words else []
     if texts:
         told.add("form", (), f"graphs leave out {capped(texts)}")
@@ -417,9 +308,9 @@ def _forms(told: Told) -> None:
 def _unread(told: Told) -> None:
     lost = told.both.unread
     in_both = {token.lower for token in lost[0]} & {token.lower for token in lost[1]}
-    parts = [(_spans(told, 0, [token for token in lost[0] if token.lower in in_both]), "both")]
+    parts = [(spans(told, 0, [token for token in lost[0] if token.lower in in_both]), "both")]
     for side, tokens in enumerate(lost):
-        parts.append((_spans(told, side, [token for token in tokens if token.lower not in in_both]), _SIDES[side]))
+        parts.append((spans(told, side, [token for token in tokens if token.lower not in in_both]), SIDES[side]))
     texts = [f"{words} in {where}" for words, where in parts if words]
     if texts:
         told.add("unread", (), f"not in the graphs: {joined(texts)}")

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from features.errors import InputError
-from features.metrics.explanation.differences import MIRRORS, Difference
 from features.metrics.explanation.pair import GraphPair
+from features.metrics.explanation.telling import MIRRORS, Difference
 from features.metrics.explanation.words import describe
 from features.metrics.registry import METRICS
 from features.sentences import normalise
