@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from pydantic import BaseModel
@@ -23,6 +23,7 @@ from features.corpora.sources import locate
 from features.durable import file_sha256
 from features.errors import SettingsError
 from features.hints import did_you_mean
+from features.metrics.recipe import ALGORITHM_VERSION, STEPS
 from features.parsers import amr as amr_parsers
 from features.parsers import recipes
 from features.parsers.bank import build_bank
@@ -205,11 +206,10 @@ def _tables_of(own: "OwnMetrics | None") -> tuple[str, ...]:
 
 
 def _metric_recipe(own: "OwnMetrics | None") -> Recipe:
-    from features.metrics import ALGORITHM_VERSION
-
     metrics = own.load() if own is not None else ()
-    # Empty without own metrics, so that the recipe stays what it was before they existed.
-    parameters = {"own": {metric.name: metric.digest for metric in metrics}} if metrics else {}
+    parameters: dict[str, Any] = {"steps": STEPS}
+    if metrics:
+        parameters["own"] = {metric.name: metric.digest for metric in metrics}
     return Recipe("metrics", parameters, ALGORITHM_VERSION)
 
 

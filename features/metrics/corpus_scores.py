@@ -18,9 +18,10 @@ import numpy.typing as npt
 import polars as pl
 
 from features.errors import InputError, SettingsError
-from features.metrics.measurement import ALGORITHM_VERSION
-from features.metrics.metric import Metric, Numbers, Statistics, f1
+from features.metrics.arrays import Numbers, Statistics
+from features.metrics.metric import Metric, f1
 from features.metrics.own import OwnMetric
+from features.metrics.recipe import ALGORITHM_VERSION
 from features.metrics.registry import METRICS
 
 
