@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from features.errors import InputError, SettingsError
-from features.metrics.corpus_scores import Bootstrap, as_table, choose_metrics, countable_metrics, score_corpus
+from features.metrics.bootstrap import Bootstrap
+from features.metrics.corpus_scores import as_table, choose_metrics, countable_metrics, score_corpus
 from features.metrics.registry import METRICS
 
 counts = st.lists(
