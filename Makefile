@@ -34,7 +34,7 @@ run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the
 	@cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow report
 
 # Compile the metrics once, while the models are pulled, instead of in each of the first processes that need them.
-WARM = $(BIN)/python -c 'from features.metrics import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
+WARM = $(BIN)/python -c 'from features.metrics.measurement import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
 # pytest-xdist would begin with the files with most tests, which are the quickest (tests/conftest.py sets the order).
 PYTEST = HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.dev ## set up, then run all tests except those of `make soak`

@@ -23,11 +23,13 @@ from features.errors import InputError, RowError, SettingsError
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph, decode
 from features.graphs.table import graphs_frame, too_large
-from features.metrics.corpus_scores import Bootstrap, CorpusScore, choose_metrics, score_corpus
+from features.metrics.bootstrap import Bootstrap
+from features.metrics.corpus_scores import CorpusScore, choose_metrics, score_corpus
 from features.metrics.explanation.pair import NEED_VECTORS
 from features.metrics.label_vectors import LabelVectors, words_of
-from features.metrics.measurement import ALGORITHM_VERSION, PAIRS_AT_ONCE, compare
+from features.metrics.measurement import PAIRS_AT_ONCE, compare
 from features.metrics.metric import Comparison, Metric
+from features.metrics.recipe import ALGORITHM_VERSION
 from features.metrics.registry import METRICS
 
 if TYPE_CHECKING:

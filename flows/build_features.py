@@ -30,6 +30,7 @@ from features.store.releases import Release
 from features.store.runs import RunRecord, failed_shards, now
 from features.store.stage import ShardKey
 from features.store.store import Store
+from features.store.unproven import tell_unproven, unproven_pairs
 from flows import project
 from flows.building.build_lock import only_writer, this_process
 from flows.building.ingest_corpora import STAGE, drawn_splits, ingest_corpora, refusal, summary, warnings
@@ -268,6 +269,8 @@ class Build:
     def _tell(self, record: RunRecord) -> None:
         for shard in record.failed:
             warn(f"failed: {shard.stage} {shard.shard}: {shard.error.partition(chr(10))[0]}")
+        if pairs := unproven_pairs(self.store):
+            say(tell_unproven(pairs))
         outside = "" if record.outside is None else f"; {record.outside:.0%} of the workers' time outside of stages"
         say(f"Wall time: {summary_of_times(record.wall)}{outside}.")
         # The result, also with --quiet; standard output is for that of --json.

@@ -14,8 +14,7 @@ from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import read_blocks
 from features.graphs.table import encode, graphs_frame
-from features.metrics import LabelVectors
-from features.metrics.label_vectors import words_of
+from features.metrics.label_vectors import LabelVectors, words_of
 from features.metrics.metric import Comparison
 
 EXAMPLE = Path(features.corpora.example.__file__).parent

@@ -17,9 +17,11 @@ from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, read_blocks
 from features.graphs.table import graphs_frame
-from features.metrics.corpus_scores import AnyMetric, Bootstrap, CorpusScore, choose_metrics, score_corpus
+from features.metrics.arrays import Statistics
+from features.metrics.bootstrap import Bootstrap
+from features.metrics.corpus_scores import AnyMetric, CorpusScore, choose_metrics, score_corpus
 from features.metrics.label_vectors import LabelVectors
-from features.metrics.metric import Comparison, Metric, Statistics
+from features.metrics.metric import Comparison, Metric
 from features.metrics.own import OwnMetric
 
 _BATCH = 8192  # pairs measured at once; memory does not grow with the number of pairs

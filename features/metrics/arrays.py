@@ -9,6 +9,8 @@ import numpy.typing as npt
 Ids = npt.NDArray[np.int32]
 Positions = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Statistics = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.float64]
 
 
 def owners(offsets: Positions) -> Positions:

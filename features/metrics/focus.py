@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from features.metrics.arrays import Positions
+from features.metrics.arrays import Positions, Statistics
 from features.metrics.compiled import kernel
-from features.metrics.metric import Comparison, Metric, Statistics, mean, similarities
+from features.metrics.metric import Comparison, Metric, mean, similarities
 
 _NO_LENGTH = 1e-30
 

@@ -14,9 +14,6 @@ from features.metrics.registry import METRICS
 from features.rows import OnRows, ignore_rows
 from features.schemas import LABEL_VECTORS
 
-ALGORITHM_VERSION = "1"
-"""Incremented when a code change changes a number; part of the fingerprint of the stage and of every signature."""
-
 PAIRS_AT_ONCE = 4096
 """Larger batches of pairs are not faster."""
 

@@ -12,12 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from features.graphs.batch import GraphBatch
-from features.metrics.arrays import Positions
+from features.metrics.arrays import Numbers, Positions, Statistics
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.readings import Readings
-
-Statistics = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from features.metrics.arrays import Positions, distinct, owners
+from features.metrics.arrays import Positions, Statistics, distinct, owners
 from features.metrics.compiled import kernel
-from features.metrics.metric import Comparison, Metric, Statistics, f1
+from features.metrics.metric import Comparison, Metric, f1
 from features.metrics.relations import is_frame
 
 

@@ -22,8 +22,8 @@ from typing import Any, get_args
 import numpy as np
 
 from features.errors import RowError, SettingsError
+from features.metrics.arrays import Numbers, Statistics
 from features.metrics.items import Reads
-from features.metrics.metric import Numbers, Statistics
 from features.schemas import METRICS, PAIRS
 from features.types import RejectCode
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from features.metrics.arrays import Mask, ids_of, owners
-from features.metrics.metric import Comparison, Metric, Statistics, f1
+from features.metrics.arrays import Mask, Statistics, ids_of, owners
+from features.metrics.metric import Comparison, Metric, f1
 from features.metrics.overlap import bag_statistics
 
 QUANTIFIERS = frozenset({

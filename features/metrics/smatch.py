@@ -6,7 +6,8 @@
     srl          :ARGn relations and constants, and the concepts they touch
 
 The number of matches is exact: hill-climbing, as in the reference implementation, gives a lower bound. Statistics are
-matched triples, triples of the first and of the second graph, and whether the optimum is proven.
+matched triples, triples of the first and of the second graph, and an upper bound on the matched ones: the same number,
+unless the search ended early.
 """
 
 from collections.abc import Callable
@@ -14,27 +15,29 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from features.metrics.alignment.solve import best_matches
-from features.metrics.metric import Comparison, Metric, Statistics, f1
+from features.metrics.alignment.solve import best_alignments
+from features.metrics.arrays import Statistics
+from features.metrics.metric import Comparison, Metric, f1
 from features.metrics.parts import argument_triples, coreference_triples
 from features.metrics.readings import Readings
+from features.metrics.recipe import STEPS
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
 
 
 def _aligned(triples_of: Callable[[Readings], TripleBatch]) -> Callable[[Comparison], Statistics]:
     def statistics(pairs: Comparison) -> Statistics:
         triples = triples_of(pairs.readings)
-        matched, proven = best_matches(triples, pairs.first, pairs.second)
-        return np.column_stack([matched, triples.sizes[pairs.first], triples.sizes[pairs.second], proven])
+        found = best_alignments(triples, pairs.first, pairs.second)
+        return np.column_stack([found.matched, triples.sizes[pairs.first], triples.sizes[pairs.second], found.bound])
 
     return statistics
 
 
 def _proof(statistics: Statistics) -> npt.NDArray[np.bool_]:
-    return statistics[:, 3] > 0
+    return np.asarray(statistics[:, 0] == statistics[:, 3], np.bool_)
 
 
-_EXACT = {"align": "exact", "count": "multiset"}
+_EXACT = {"align": "exact", "steps": f"{STEPS:,}", "count": "multiset"}
 
 SMATCH = Metric(
     name="smatch",

@@ -43,7 +43,7 @@ def earth_movers_distance(costs: Any) -> float:
     n, m = costs.shape
     if n == m:
         column_of = np.empty(n, np.int64)
-        return float(-assign(-costs.ravel(), n, m, column_of, make_workspace(m)) / n)
+        return float(-assign(-costs.ravel(), n, m, column_of, make_workspace(m, np.zeros(1, np.int64))) / n)
     divisor, rest = n, m
     while rest:
         divisor, rest = rest, divisor % rest

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from features.metrics.arrays import Statistics
 from features.metrics.compiled import kernel
-from features.metrics.metric import Comparison, Metric, Statistics, mean, similarities
+from features.metrics.metric import Comparison, Metric, mean, similarities
 from features.metrics.neighbourhoods import Neighbourhoods
 from features.metrics.overlap import count_common
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from features.metrics.arrays import Statistics
 from features.metrics.compiled import kernel
-from features.metrics.metric import Comparison, Metric, Statistics, mean, similarities
+from features.metrics.metric import Comparison, Metric, mean, similarities
 from features.metrics.transport import earth_movers_distance
 
 ITERATIONS = 2

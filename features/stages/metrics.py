@@ -1,11 +1,12 @@
 """The stage `metrics`: each pair to the similarity of its graphs in every metric, the project's own among them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from features.metrics.recipe import ALGORITHM_VERSION, STEPS
 from features.rows import OnRows
 from features.schemas import METRICS
 from features.stage_output import StageOutput
@@ -60,11 +61,10 @@ def _tables_of_own(own: "OwnMetrics") -> tuple[str, ...]:
 
 
 def metric_recipe(own: "OwnMetrics") -> Recipe:
-    """Return the recipe: the version of the metrics, and the digest of each of the project's own."""
-    from features.metrics import ALGORITHM_VERSION
-
-    # Empty without own metrics: they change nothing about the others.
-    parameters = {"own": {metric.name: metric.digest for metric in own.load()}} if own.files else {}
+    """Return the recipe: version and budget of the metrics, and the digest of each of the project's own."""
+    parameters: dict[str, Any] = {"steps": STEPS}
+    if own.files:
+        parameters["own"] = {metric.name: metric.digest for metric in own.load()}
     return Recipe(NAME, parameters, ALGORITHM_VERSION)
 
 

@@ -79,7 +79,8 @@ def amr(
     """
     from features.files import write_table
     from features.graph_files.scored import score_files
-    from features.metrics.corpus_scores import Bootstrap, as_table
+    from features.metrics.bootstrap import Bootstrap
+    from features.metrics.corpus_scores import as_table
     from features.metrics.own_files import load_files, read_metric_file
     from features.outputs import STANDARD, TABLES, check_output, format_of
 

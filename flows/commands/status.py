@@ -75,6 +75,8 @@ def _show_store(found: "Mapping[str, Any]") -> None:
     Args:
         found: as `_found` returns it.
     """
+    from features.store.unproven import tell_unproven
+
     owner = f" of project {found['project']!r}" if found["project"] else ""
     click.echo(f"Store {found['store']}{owner}")
     for table in found["tables"]:
@@ -88,6 +90,8 @@ def _show_store(found: "Mapping[str, Any]") -> None:
         click.echo(f"  {rejects['rows']:,} rejected by {rejects['stage']}: {rejects['code']}")
     if found["rejects"]:
         click.echo("  (see them with `facetflow rejects`)")
+    if found["unproven"]:
+        click.echo(f"  {tell_unproven(found['unproven'])}")
     click.echo("Releases" if found["releases"] else "No release yet.")
     for release in found["releases"][-3:]:
         waits = "; its event waits for the next build" if release["announced"] == "pending" else ""
@@ -125,6 +129,7 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
         runs: number of runs to return.
     """
     from features.store.tables import SOURCES, TABLES
+    from features.store.unproven import unproven_pairs
     from flows.server.announcing import state_of
     from flows.server.events import release_record
 
@@ -150,6 +155,7 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
             for table, shards in committed.items()
         ],
         "rejects": rejects.sort("stage", "code").to_dicts(),
+        "unproven": unproven_pairs(store),
         "releases": [
             asdict(release) | {"announced": state_of(release_record(store, release.number))}
             for release in store.releases()

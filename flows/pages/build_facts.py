@@ -29,6 +29,7 @@ from features.store.releases import Release
 from features.store.runs import RunRecord, now
 from features.store.store import Store
 from features.store.tables import SOURCES
+from features.store.unproven import unproven_pairs
 from features.types import LEFT_OUT, Shard
 from flows.building.ingest_corpora import STAGE as INGEST
 from flows.pages.build_page import render_build
@@ -84,6 +85,7 @@ class BuildFacts:
         stages: what there was to do.
         shards: what became of each shard, as `ShardHistory`.
         quality: rejected rows by stage and code.
+        unproven: pairs whose best alignment is not proven.
         tables: rows by table, before and now.
         recipes: how recipes differ from those of release `before`, a line each.
     """
@@ -105,6 +107,7 @@ class BuildFacts:
     stages: list[StageFacts] = field(default_factory=list)
     shards: list[dict[str, Any]] = field(default_factory=list)
     quality: list[dict[str, Any]] = field(default_factory=list)
+    unproven: int = 0
     tables: list[dict[str, Any]] = field(default_factory=list)
     recipes: list[str] = field(default_factory=list)
     format: int = _FORMAT
@@ -192,10 +195,10 @@ class FactKeeper:
         facts.state, facts.message, facts.finished = record.state, record.message, record.finished
         facts.release, facts.wall = record.release, dict(wall)
         try:
-            facts.quality = self.quality()
+            facts.quality, facts.unproven = self.quality(), unproven_pairs(self._store)
             facts.tables, facts.recipes = self._changes()
         except FacetflowError:  # the store cannot be read: leave out its rows, report the rest
-            facts.quality, facts.tables, facts.recipes = [], [], []
+            facts.quality, facts.unproven, facts.tables, facts.recipes = [], 0, [], []
         self._write()
         return self._writable
 

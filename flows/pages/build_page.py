@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from features.page import folded, heading, render_page, tell_date
+from features.store.unproven import tell_unproven
 from features.types import LEFT_OUT
 from flows.building.ingest_corpora import left_out
 from flows.pages.timeline import Bar, draw_timeline
@@ -45,6 +46,7 @@ def render_build(facts: Mapping[str, Any]) -> str:
         *_failures(facts["shards"]),
         *_section("Shards over time", _timeline(facts)),
         *_section("Stages", _stages(facts)),
+        f'<p class="note">{_said(tell_unproven(facts["unproven"]))}</p>' if facts.get("unproven") else "",
         *_section("Rejected rows", _quality(facts["quality"], (facts["ingest"] or {}).get("left_out", {}))),
         *_section(_since(facts), _changes(facts)),
         *_section("Where the time went", _wall(facts["wall"])),

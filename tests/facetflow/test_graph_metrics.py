@@ -3,7 +3,7 @@ import pytest
 
 import facetflow
 from facetflow import metrics
-from features.metrics import METRICS
+from features.metrics.registry import METRICS
 
 DOG, CAT = "(b / bark-01 :ARG0 (d / dog))", "(b / bark-01 :ARG0 (c / cat))"
 

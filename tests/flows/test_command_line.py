@@ -12,9 +12,20 @@ import click
 import pytest
 
 from features.errors import InputError
+from features.store.store import Store
 from flows import command_line
 from flows.terminal import Verbosity, verbosity
 
+ONE_CORPUS = """\
+name = "p"
+[[corpora]]
+dataset = "pairs"
+name = "mine"
+files = { train = "x.tsv" }
+[[encoders]]
+name = "syntax"
+kind = "s3bert"
+"""
 HEAVY = ("prefect", "dask", "distributed", "polars", "pydantic", "torch", "deltalake", "numba", "rich")
 
 
@@ -29,6 +40,22 @@ def test_help_loads_nothing_heavy(arguments):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "Usage: " in done.stdout
+
+
+@pytest.mark.parametrize("command", ["plan", "status"])
+def test_a_look_at_the_store_loads_no_compiler_and_no_network(command, tmp_path):
+    (tmp_path / "facetflow.toml").write_text(ONE_CORPUS)
+    Store.open(tmp_path / "store", create=True)
+    (tmp_path / "x.tsv").write_text("sentence_a\tsentence_b\tscore\na cat sleeps\ta cat naps\t4\n")
+    code = (
+        "import sys; from flows.command_line import run\n"
+        f"code = run([{command!r}])\n"
+        "slow = ('numba', 'scipy', 'torch', 'transformers', 'sklearn', 'spacy', 'prefect', 'distributed')\n"
+        "loaded = [name for name in slow if name in sys.modules]\n"
+        "sys.exit(f'loaded {loaded}' if loaded or code else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("name", command_line.COMMANDS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.differences.moves import Moves, move
 from training.differences.parts import LEAST, ByWords, Part, by_number, by_words
 from training.differences.shared import BothScores, SharedSet

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from features.errors import FacetflowError
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from features.parsers.settings import DependencySettings
 from features.rows import OnRows, ignore_rows
 from training.differences.analysis import Depths, analyse, choose

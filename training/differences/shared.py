@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, compare
 from training.evaluation.items import Aligned, Scale, ScoredPairs, align
 from training.evaluation.run import read_evaluation

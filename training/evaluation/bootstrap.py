@@ -26,8 +26,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from features.metrics.bootstrap import Bootstrap
 from features.metrics.compiled import kernel
-from features.metrics.corpus_scores import Bootstrap
 
 Verdict = Literal["above", "below", "unclear"]
 _DEFINED = 0.9

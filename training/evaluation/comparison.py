@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.errors import InputError
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, Verdict, compare
 from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import read_evaluation

@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.errors import InputError
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.correlation import spearman
 from training.evaluation.bootstrap import differing, draw_means, draw_spearman, in_groups
 from training.evaluation.measures import Scored

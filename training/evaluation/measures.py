@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 
 MEASURES: tuple[str, ...] = ("accuracy", "f1", "average_precision", "mcc", "auroc")
 """The measures, in the order of `Scored.measure`."""

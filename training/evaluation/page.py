@@ -6,7 +6,6 @@ from importlib.resources import files
 from typing import Any
 
 from features import page
-from features.metrics.explanation.legend import PAGE_STYLE
 from training.evaluation.tables import ScoreTable
 
 
@@ -18,6 +17,9 @@ def render_page(title: str, body: str, more_style: str = "") -> str:
         body: HTML.
         more_style: rules that only this page needs.
     """
+    # Imported here, because it compiles, and `facetflow status` draws no page.
+    from features.metrics.explanation.legend import PAGE_STYLE
+
     style = (files("training.evaluation") / "report.css").read_text(encoding="utf-8")
     return page.render_page(title, body, style + PAGE_STYLE + more_style)
 

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.files import write_table
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from features.page import folded
 from training.correlation import spearman
 from training.evaluation.bootstrap import draw_spearman, in_groups

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features import models
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.evaluation_sets import read_class_tasks, read_rating_sets
 from training.jobs import EvaluationJob
 from training.kinds import KIND_BEFORE

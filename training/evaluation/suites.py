@@ -15,15 +15,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from features.errors import SettingsError
-from training.evaluation.items import ItemScores, ScoredPairs
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
 from training.evaluation.subject import Subject
 from training.evaluation.tables import ScoreTable
 from training.kinds import KINDS
+
+if TYPE_CHECKING:  # compiled, slow to import; `facetflow status` only asks which suites there are
+    from training.evaluation.items import ItemScores, ScoredPairs
 
 Result = Mapping[str, Any]
 """The result of a suite, as JSON."""
@@ -140,7 +142,7 @@ class Suite(ABC):
         return {cls.name: sum(known) / len(known) if known and len(known) == len(numbers) else None}
 
     @classmethod
-    def items(cls, folder: Path, result: Result) -> list[ItemScores]:
+    def items(cls, folder: Path, result: Result) -> "list[ItemScores]":
         """Return its scores item by item, so that single runs can be compared; by default none.
 
         Args:
@@ -153,7 +155,7 @@ class Suite(ABC):
         return []
 
     @classmethod
-    def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
+    def pairs(cls, folder: Path, result: Result) -> "list[ScoredPairs]":
         """Return the sentence pairs that it scored, set by set, for the page of a comparison; by default none.
 
         Args:

@@ -7,7 +7,6 @@ integers, so a bound below `best + 1` proves that `best` is optimal.
     assignment           the best assignment of rows to columns, with dual prices
     bound                the maximum value of a cell (Lagrangian relaxation)
     climbing             a good alignment, found by moves and swaps
-    search               bound and climbing, then branch and bound
-    integer_program      pairs that the search leaves open, solved by HiGHS
+    search               bound and climbing, then branch and bound, for a number of steps
     solve                all pairs of a batch
 """

@@ -13,10 +13,11 @@ from features.metrics.compiled import kernel
 
 
 class Workspace(NamedTuple):
-    """Arrays that `assign` works in, reused between calls; index 0 of the last five is a dummy column.
+    """Arrays that `assign` works in, reused between calls; index 0 of all but `steps_left` is a dummy column.
 
     Prices are duals of the least-cost problem: `-value[i, j] >= row_price[i + 1] + column_price[j + 1]`, with
-    equality where i is on j, and no column price is positive.
+    equality where i is on j, and no column price is positive. `steps_left`, shape (1,), is reduced by the number of
+    entries that are read.
     """
 
     row_price: Any
@@ -25,11 +26,12 @@ class Workspace(NamedTuple):
     way: Any
     slack: Any
     seen: Any
+    steps_left: Any
 
 
 @kernel
-def make_workspace(size: int) -> Workspace:
-    """Return a workspace for matrices of at most `size` columns."""
+def make_workspace(size: int, steps_left: Any) -> Workspace:
+    """Return a workspace for matrices of at most `size` columns, which counts its steps in `steps_left`, shape (1,)."""
     return Workspace(
         np.empty(size + 1),
         np.empty(size + 1),
@@ -37,6 +39,7 @@ def make_workspace(size: int) -> Workspace:
         np.empty(size + 1, np.int64),
         np.empty(size + 1),
         np.empty(size + 1, np.bool_),
+        steps_left,
     )
 
 
@@ -59,9 +62,11 @@ def assign(values: Any, n_rows: int, n_columns: int, column_of: Any, work: Works
         column_price[column] = 0.0
         row_of[column] = 0
     _assign_greedily(values, n_rows, n_columns, column_of, row_price, row_of)
+    steps = n_rows * n_columns
     for row in range(1, n_rows + 1):
         if column_of[row - 1] < 0:
-            _assign_one_more(values, n_columns, row, work)
+            steps += _assign_one_more(values, n_columns, row, work)
+    work.steps_left[0] -= steps
     total = 0.0
     for column in range(1, n_columns + 1):
         if row_of[column] > 0:
@@ -90,16 +95,22 @@ def _assign_greedily(values: Any, n_rows: int, n_columns: int, column_of: Any, r
 
 
 @kernel
-def _assign_one_more(values: Any, n_columns: int, start: int, work: Workspace) -> None:
-    """Assign a row to a free column along the shortest path by reduced costs; rows on the path are reassigned."""
-    row_price, column_price, row_of, way, slack, seen = work
+def _assign_one_more(values: Any, n_columns: int, start: int, work: Workspace) -> int:
+    """Assign a row to a free column along the shortest path by reduced costs; rows on the path are reassigned.
+
+    Returns:
+        The number of steps.
+    """
+    row_price, column_price, row_of, way, slack, seen, _ = work
     row_of[0] = start
     here = 0
+    steps = 0
     for column in range(n_columns + 1):
         slack[column] = np.inf
         seen[column] = False
     while row_of[here] != 0:
         seen[here] = True
+        steps += n_columns
         row = row_of[here]
         least = np.inf
         nearest = 0
@@ -124,3 +135,4 @@ def _assign_one_more(values: Any, n_columns: int, start: int, work: Workspace) -
         before = way[here]
         row_of[here] = row_of[before]
         here = before
+    return steps

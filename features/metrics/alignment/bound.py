@@ -30,7 +30,7 @@ class LocalSpace(NamedTuple):
 
 
 @kernel
-def make_local_space(widest: int) -> LocalSpace:
+def make_local_space(widest: int, steps_left: Any) -> LocalSpace:
     """Return the arrays for cells whose links lead to at most `widest` rows and columns."""
     return LocalSpace(
         np.empty(widest * widest),
@@ -38,7 +38,7 @@ def make_local_space(widest: int) -> LocalSpace:
         np.empty(widest, np.int64),
         np.empty(widest),
         np.empty(widest, np.bool_),
-        make_workspace(widest),
+        make_workspace(widest, steps_left),
     )
 
 
@@ -46,7 +46,7 @@ def make_local_space(widest: int) -> LocalSpace:
 def value_cells(
     problem: Problem, shares: Any, allowed: Any, stale: Any, value: Any, picked: Any, space: LocalSpace
 ) -> None:
-    """Find the maximum value of cells under the shares.
+    """Find the maximum value of cells under the shares, or an upper bound on it once there are no steps left.
 
     Args:
         problem: the problem of the pair.
@@ -60,6 +60,7 @@ def value_cells(
     own, offsets, there, kind = problem.own, problem.offsets, problem.there, problem.kind
     local_row, local_column = problem.local_row, problem.local_column
     local_rows, local_columns = problem.local_rows, problem.local_columns
+    steps = len(own)
     for cell in range(len(own)):
         if not stale[cell]:
             continue
@@ -68,6 +69,7 @@ def value_cells(
         if not allowed[cell]:
             continue
         first, last = offsets[cell], offsets[cell + 1]
+        steps += last - first
         total = own[cell]
         if kind[cell] == ALL:
             for t in range(first, last):
@@ -91,6 +93,7 @@ def value_cells(
                 picked, space,
             )  # fmt: skip
         value[cell] = total
+    space.work.steps_left[0] -= steps
 
 
 @kernel
@@ -122,8 +125,12 @@ def _best_matching(
             position = local_row[t] * n_columns + local_column[t]
             values[position] = shares[t]
             end_at[position] = t
-    total = _match_greedily(n_rows, n_columns, space)
-    if total < 0:
+    total: float
+    most: float
+    total, most = _match_greedily(n_rows, n_columns, space)
+    if total < most - _NOTHING:
+        if space.work.steps_left[0] <= 0:
+            return most
         total = assign(values, n_rows, n_columns, column_of, space.work)
     for row in range(n_rows):
         if column_of[row] >= 0 and end_at[row * n_columns + column_of[row]] >= 0:
@@ -132,10 +139,10 @@ def _best_matching(
 
 
 @kernel
-def _match_greedily(n_rows: int, n_columns: int, space: LocalSpace) -> float:
-    """Give each row its best free column; return the sum if it is provably optimal, else -1.
+def _match_greedily(n_rows: int, n_columns: int, space: LocalSpace) -> Any:
+    """Give each row its best free column; return the sum, and a bound that equals it in most cells.
 
-    No matching exceeds the sum of the row maxima, nor that of the column maxima: this settles most cells.
+    No matching exceeds the sum of the row maxima, nor that of the column maxima.
     """
     values, column_of = space.values, space.column_of
     greatest, taken = space.column_greatest, space.column_taken
@@ -163,4 +170,5 @@ def _match_greedily(n_rows: int, n_columns: int, space: LocalSpace) -> float:
     of_columns = 0.0
     for column in range(n_columns):
         of_columns += greatest[column]
-    return total if total >= min(of_rows, of_columns) - _NOTHING else -1.0
+    space.work.steps_left[0] -= n_rows * n_columns
+    return total, min(of_rows, of_columns)

@@ -13,7 +13,7 @@ _NOTHING = 1e-9
 
 
 @kernel
-def grow(problem: Problem, column_of: Any, row_of: Any, gain: Any) -> float:
+def grow(problem: Problem, column_of: Any, row_of: Any, gain: Any, steps_left: Any) -> float:
     """Align all rows, always adding the cell that gains most with those chosen before: from the root along relations.
 
     It finds what climbing misses when nodes look alike and differ only in position, as in a chain.
@@ -23,11 +23,13 @@ def grow(problem: Problem, column_of: Any, row_of: Any, gain: Any) -> float:
         column_of: filled with the column of each row.
         row_of: workspace, shape (n_columns,).
         gain: workspace, shape (n_cells,).
+        steps_left: reduced by the number of steps.
 
     Returns:
         The number of matches.
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
+    steps_left[0] -= n_rows * n_rows * n_columns
     offsets, there, weights = problem.offsets, problem.there, problem.weight
     column_of[:] = -1
     row_of[:n_columns] = -1
@@ -50,8 +52,8 @@ def grow(problem: Problem, column_of: Any, row_of: Any, gain: Any) -> float:
 
 
 @kernel
-def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any) -> float:
-    """Improve an alignment until no move or swap improves it.
+def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any, steps_left: Any) -> float:
+    """Improve an alignment until no move or swap improves it, or no steps are left.
 
     Args:
         problem: the problem of the pair.
@@ -59,6 +61,7 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
         score: its number of matches.
         row_of: workspace, shape (n_columns,).
         gain: workspace, shape (n_cells,).
+        steps_left: reduced by the number of steps.
 
     Returns:
         The number of matches of the improved alignment.
@@ -77,6 +80,9 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
     while improved:
         improved = False
         for i in range(n_rows):
+            if steps_left[0] <= 0:
+                return score
+            steps = n_columns
             for j in range(n_columns):
                 old = column_of[i]
                 cell = i * n_columns + j
@@ -91,6 +97,7 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
                     change += gain[swapped] - gain[taken]
                     if change + 2 * heaviest <= _NOTHING:
                         continue
+                    steps += offsets[old_cell + 1] - offsets[old_cell] + offsets[cell + 1] - offsets[cell]
                     # A link of the two old cells was subtracted twice; one of the two new cells is not in `gain` yet.
                     change += _link(offsets, there, weights, old_cell, taken) + _link(
                         offsets, there, weights, cell, swapped
@@ -108,6 +115,7 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
                     column_of[k] = old
                 score += change
                 improved = True
+            steps_left[0] -= steps
     return score
 
 

@@ -6,6 +6,9 @@ node of the tree:  cells still allowed, shares of the links
             forbid each cell whose reduced cost shows that no alignment through it exceeds best
             move the shares of links on which the two ends disagree (Polyak step)
     still open: choose a cell; one child without it, one child with it and without the rest of its row and column
+
+The search ends after a number of steps, which does not depend on the machine: a step is an entry of an array that a
+kernel reads, some 10⁹ a second. The greatest bound of the nodes that are still open then bounds the matches.
 """
 
 from typing import Any, NamedTuple
@@ -24,25 +27,11 @@ _SHORTEN = 0.6
 _PROGRESS = 1e-3
 _GROW = 8  # iteration of the root in which an alignment is grown: nine in ten pairs are closed before
 _RETRY = 2  # climb again only from alignments at most this far below the best
+_ROOT_ITERATIONS = 40  # improvements of the shares at the root, and at each other node
+_NODE_ITERATIONS = 20
 
-START, BOUND, SEARCH, PROGRAM, OPEN = range(5)
-"""What closed a pair: the first assignment and climb, better shares, branching, the integer program, nothing."""
-
-
-class Budget(NamedTuple):
-    """Limits of the search before it leaves a pair open.
-
-    Args:
-        nodes: nodes of the tree.
-        root_iterations: improvements of the shares at the root.
-        node_iterations: improvements of the shares at each other node.
-        work: total steps of the assignment problems, some 10⁹ a second; it bounds the time of very large graphs.
-    """
-
-    nodes: int
-    root_iterations: int
-    node_iterations: int
-    work: float
+START, BOUND, SEARCH, OPEN = range(4)
+"""What closed a pair: the first assignment and climb, better shares, branching, nothing."""
 
 
 class State(NamedTuple):
@@ -59,6 +48,7 @@ class State(NamedTuple):
         gain: workspace of climbing, shape (n_cells,).
         work: workspace of the assignment.
         local: workspace of the cells.
+        steps_left: steps that the search may still take, shape (1,); at 0 or below it ends.
     """
 
     value: Any
@@ -71,21 +61,24 @@ class State(NamedTuple):
     gain: Any
     work: Workspace
     local: LocalSpace
+    steps_left: Any
 
 
 @kernel
-def search(problem: Problem, budget: Budget) -> Any:
+def search(problem: Problem, steps: int) -> Any:
     """Find the greatest number of matches of a pair.
 
     Args:
         problem: the problem; both graphs have a node.
-        budget: limits after which it is left open.
+        steps: number of steps after which it is left open.
 
     Returns:
-        (matches found, the column of each row in that alignment, what proved it optimal or `OPEN`).
+        (matches found, the column of each row in that alignment, an upper bound on the matches, what proved that they
+        equal it or `OPEN`, the number of steps).
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
     n_cells = n_rows * n_columns
+    steps_left = np.array([steps])
     state = State(
         np.zeros(n_cells),
         np.ones(n_cells, np.bool_),
@@ -95,28 +88,25 @@ def search(problem: Problem, budget: Budget) -> Any:
         np.empty(n_rows, np.int64),
         np.empty(n_columns, np.int64),
         np.empty(n_cells),
-        make_workspace(n_columns),
-        make_local_space(problem.widest),
+        make_workspace(n_columns, steps_left),
+        make_local_space(problem.widest, steps_left),
+        steps_left,
     )
     allowed = np.empty(n_cells, np.bool_)
     for cell in range(n_cells):
         allowed[cell] = problem.own[cell] > 0 or problem.offsets[cell + 1] > problem.offsets[cell]
     open_allowed = [allowed]
     open_shares = [0.5 * problem.weight]
+    open_bounds = [np.inf]
     best = -1.0
-    work = 0.0
     nodes = 0
     iterations = 0
-    while len(open_allowed) > 0:
-        if nodes > budget.nodes or work > budget.work:
-            return best, state.best_of, OPEN
+    while len(open_allowed) > 0 and (nodes == 0 or steps_left[0] > 0):
         allowed = open_allowed.pop()
         shares = open_shares.pop()
-        most = budget.root_iterations if nodes == 0 else budget.node_iterations
-        best, closed, iterations, done = _tighten(problem, state, allowed, shares, best, most, budget.work - work)
-        work += done
+        best, bound, iterations = _tighten(problem, state, allowed, shares, best, open_bounds.pop())
         nodes += 1
-        if closed:
+        if bound < best + 1 - _EPSILON:
             continue
         cell = _branching_cell(problem, state, allowed)
         if cell < 0:  # the allowed cells are an alignment by themselves
@@ -126,37 +116,50 @@ def search(problem: Problem, budget: Budget) -> Any:
         without[cell] = False
         open_allowed.append(without)
         open_shares.append(shares.copy())
+        open_bounds.append(bound)
         _choose(problem, allowed, cell)
         open_allowed.append(allowed)
         open_shares.append(shares)
-    if nodes > 1:
-        return best, state.best_of, SEARCH
-    return best, state.best_of, START if iterations == 1 else BOUND
+        open_bounds.append(bound)
+        steps_left[0] -= n_cells + len(shares)
+    most = best
+    for bound in open_bounds:
+        most = max(most, np.floor(bound + _EPSILON))
+    closed_by = START if iterations == 1 else BOUND
+    if most > best:
+        closed_by = OPEN
+    elif nodes > 1:
+        closed_by = SEARCH
+    return best, state.best_of, most, closed_by, steps - steps_left[0]
 
 
 @kernel
-def _tighten(
-    problem: Problem, state: State, allowed: Any, shares: Any, best: float, iterations: int, work_left: float
-) -> Any:
+def _tighten(problem: Problem, state: State, allowed: Any, shares: Any, best: float, known_bound: float) -> Any:
     """Improve the shares of a node, and the best alignment; forbid cells that cannot be part of a better one.
 
+    Args:
+        problem: the problem of the pair.
+        state: arrays of the node.
+        allowed: cells still allowed.
+        shares: share of each end.
+        best: matches of the best alignment so far, -1 at the root.
+        known_bound: no alignment of the node has more matches.
+
     Returns:
-        (best so far, whether no alignment of the node is better, iterations and steps of work done).
+        (best so far, bound on the matches of the node's alignments if they exceed that, iterations).
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
-    n_cells = n_rows * n_columns
     value, stale = state.value, state.stale
     stale[:] = True
     step = 1.0
-    least_bound = np.inf
+    least_bound = known_bound
     stalled = 0
     last_score = -1.0
     is_root = best < 0
-    work = 0.0
+    iterations = _ROOT_ITERATIONS if is_root else _NODE_ITERATIONS
     for iteration in range(iterations):
         value_cells(problem, shares, allowed, stale, value, state.picked, state.local)
         bound = assign(value, n_rows, n_columns, state.column_of, state.work)
-        work += n_rows * n_cells
         score = matches(problem, state.column_of)
         found = state.column_of
         tightest = min(bound, least_bound)  # an earlier bound still holds: no better alignment was forbidden since
@@ -164,21 +167,19 @@ def _tighten(
         if is_open and (iteration == 0 or (score >= best - _RETRY and score != last_score)):
             last_score = score
             state.climbed[:] = state.column_of
-            score = climb(problem, state.climbed, score, state.row_of, state.gain)
+            score = climb(problem, state.climbed, score, state.row_of, state.gain, state.steps_left)
             found = state.climbed
         if score > best:
             best = score
             state.best_of[:] = found
         if is_root and iteration == _GROW and tightest >= best + 1 - _EPSILON:
-            score = grow(problem, state.climbed, state.row_of, state.gain)
-            score = climb(problem, state.climbed, score, state.row_of, state.gain)
+            score = grow(problem, state.climbed, state.row_of, state.gain, state.steps_left)
+            score = climb(problem, state.climbed, score, state.row_of, state.gain, state.steps_left)
             if score > best:
                 best = score
                 state.best_of[:] = state.climbed
-        if tightest < best + 1 - _EPSILON:
-            return best, True, iteration + 1, work
-        if work > work_left:
-            break
+        if tightest < best + 1 - _EPSILON or state.steps_left[0] <= 0:
+            return best, tightest, iteration + 1
         _forbid(problem, state, allowed, bound - (best + 1 - _EPSILON))
         if bound < least_bound - _PROGRESS:
             least_bound = bound
@@ -189,7 +190,7 @@ def _tighten(
                 step *= _SHORTEN
                 stalled = 0
         _move_shares(problem, state, allowed, shares, step * (bound - best - 0.5))
-    return best, False, iterations, work
+    return best, least_bound, iterations
 
 
 @kernel

@@ -8,7 +8,9 @@ import pytest
 
 from features.graphs.batch import GraphBatch
 from features.graphs.penman_files import PenmanBlock, read_blocks
-from features.metrics import METRICS, LabelVectors, measure
+from features.metrics.label_vectors import LabelVectors
+from features.metrics.measurement import measure
+from features.metrics.registry import METRICS
 
 EXAMPLE = files("features.corpora.example")
 SHOWS_IN = [

@@ -8,7 +8,7 @@ import smatch
 from features.errors import InputError
 from features.graph_files.scored import score_files
 from features.graphs.penman_files import read_blocks
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 
 BOY = "# ::id x1\n(s / sleep-01 :ARG0 (b / boy))\n\n"
 GIRL = "# ::id x2\n(s / sleep-01 :ARG0 (g / girl))\n\n"

@@ -31,7 +31,7 @@ forget_stale_kernels()  # before any kernel is called, and thus loaded
 from features.graphs.batch import GraphBatch  # noqa: E402
 from features.graphs.graph import AmrGraph  # noqa: E402
 from features.graphs.penman_files import read_blocks  # noqa: E402
-from features.metrics import LabelVectors  # noqa: E402
+from features.metrics.label_vectors import LabelVectors  # noqa: E402
 from features.metrics.metric import Comparison  # noqa: E402
 
 CORPORA = ("sts", "sick", "para")

@@ -1,5 +1,6 @@
-"""The exact alignment: brute force, the integer programme, the parts."""
+"""The exact alignment: brute force, searches that end early, the parts."""
 
+import random
 from itertools import permutations
 
 import numpy as np
@@ -10,18 +11,16 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment
 
 from features.graphs.batch import GraphBatch
-from features.graphs.table import graphs_frame
-from features.metrics.alignment import integer_program
+from features.graphs.graph import AmrGraph, decode
+from features.graphs.table import MAX_NODES, graphs_frame
 from features.metrics.alignment.assignment import assign, make_workspace
 from features.metrics.alignment.bound import make_local_space, value_cells
-from features.metrics.alignment.integer_program import solve_exactly
 from features.metrics.alignment.problem import matches
-from features.metrics.alignment.search import Budget
-from features.metrics.alignment.solve import BUDGET, best_alignments, best_matches, build_pair
+from features.metrics.alignment.search import OPEN, SEARCH
+from features.metrics.alignment.solve import best_alignments, build_pair
 from features.metrics.readings import Readings
+from features.metrics.recipe import STEPS
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
-
-NO_BUDGET = Budget(nodes=0, root_iterations=1, node_iterations=1, work=0.0)
 
 on_random_graphs = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -73,9 +72,9 @@ def test_equal_to_brute_force(data, graph_pairs):
     graphs = GraphBatch.from_rows(graphs_frame([*left, *right]))
     pairs = np.arange(len(left))
     for triples in (smatch_triples(Readings(graphs)), unlabeled_triples(Readings(graphs))):
-        matched, proven = best_matches(triples, pairs, pairs + len(left))
-        assert proven.all()
-        assert matched.tolist() == [best_by_brute_force(triples, pair, pair + len(left)) for pair in pairs]
+        found = best_alignments(triples, pairs, pairs + len(left))
+        assert found.proven.all()
+        assert found.matched.tolist() == [best_by_brute_force(triples, pair, pair + len(left)) for pair in pairs]
 
 
 def matches_by_hand(triples: TripleBatch, left: int, right: int, image: list[int]) -> int:
@@ -90,12 +89,12 @@ def matches_by_hand(triples: TripleBatch, left: int, right: int, image: list[int
 
 @on_random_graphs
 @given(data=st.data())
-@pytest.mark.parametrize("budget", [BUDGET, NO_BUDGET])
-def test_the_alignment_has_the_matches_that_are_claimed(budget, data, graph_pairs):
+@pytest.mark.parametrize("steps", [STEPS, 0])
+def test_the_alignment_has_the_matches_that_are_claimed(steps, data, graph_pairs):
     left, right = zip(*data.draw(graph_pairs), strict=True)
     triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([*left, *right]))))
     pairs = np.arange(len(left))
-    found = best_alignments(triples, pairs, pairs + len(left), budget)
+    found = best_alignments(triples, pairs, pairs + len(left), steps)
     for pair in pairs:
         image = found.images[found.offsets[pair] : found.offsets[pair + 1]].tolist()
         assert len(image) == len(left[pair].concepts)
@@ -110,35 +109,22 @@ def test_the_bound_holds_whatever_the_shares(data, graph_pairs):
     left, right = data.draw(graph_pairs)[0]
     triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([left, right]))))
     problem = build_pair(arrays_of(triples), 0, 1)
-    (best,), _ = best_matches(triples, np.array([0]), np.array([1]))
+    (best,) = best_alignments(triples, np.array([0]), np.array([1])).matched
     n_cells, n_ends = len(problem.own), len(problem.there)
     drawn = data.draw(arrays(np.float64, n_ends, elements=st.floats(-1, 2, width=16)))
     ends = np.arange(n_ends)
     shares = np.where(ends < problem.twin, drawn, problem.weight - drawn[problem.twin])
-    picked, space = np.zeros(n_ends, np.bool_), make_local_space(problem.widest)
+    picked, space = np.zeros(n_ends, np.bool_), make_local_space(problem.widest, np.array([STEPS]))
     allowed = np.ones(n_cells, np.bool_)
     values, stale = np.empty(n_cells), np.ones(n_cells, np.bool_)
     value_cells(problem, shares, allowed, stale, values, picked, space)
     assert not stale.any()
     column_of = np.empty(problem.n_rows, np.int64)
-    bound = assign(values, problem.n_rows, problem.n_columns, column_of, make_workspace(problem.n_columns))
+    bound = assign(
+        values, problem.n_rows, problem.n_columns, column_of, make_workspace(problem.n_columns, np.array([STEPS]))
+    )
     assert bound >= best - 1e-9
     assert matches(problem, column_of) <= best
-
-
-@on_random_graphs
-@given(data=st.data())
-def test_the_integer_programme_finds_what_the_search_finds(data, graph_pairs):
-    left, right = data.draw(graph_pairs)[0]
-    triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([left, right]))))
-    first, second = np.array([0]), np.array([1])
-    (searched,), _ = best_matches(triples, first, second)
-    problem = build_pair(arrays_of(triples), 0, 1)
-    programmed, columns, proven = solve_exactly(problem, -1.0, np.full(problem.n_rows, -1))
-    assert (programmed, proven) == (searched, True)
-    assert matches(problem, columns) == searched
-    (programmed,), (proven,) = best_matches(triples, first, second, NO_BUDGET)
-    assert (programmed, proven) == (searched, True)
 
 
 def grid(width: int, height: int) -> str:
@@ -154,45 +140,56 @@ def grid(width: int, height: int) -> str:
     return row(0)
 
 
+def hostile(n: int, seed: int) -> AmrGraph:
+    """Draw a tree of equal nodes and roles with as many more relations as nodes: no pair of these is soon proven."""
+    chance = random.Random(seed)
+    relations = [(chance.randrange(node), "ARG0", node) for node in range(1, n)]
+    relations += [(chance.randrange(n), "ARG0", chance.randrange(n)) for _ in range(n)]
+    return AmrGraph(["thing"] * n, [], relations)
+
+
 def test_hard_pairs_are_solved_by_branching():
     graphs = GraphBatch.from_penman([grid(5, 3), grid(3, 5), grid(8, 2)])
-    first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
-    triples = unlabeled_triples(Readings(graphs))
-    at_the_root = Budget(nodes=0, root_iterations=80, node_iterations=20, work=2e9)
-    matched, proven = best_matches(triples, first, second, BUDGET)
-    assert proven.all()
-    assert matched.tolist() == best_matches(triples, first, second, at_the_root)[0].tolist()
+    found = best_alignments(unlabeled_triples(Readings(graphs)), np.array([0, 0, 1]), np.array([1, 2, 2]))
+    assert found.proven.all()
+    assert SEARCH in found.closed_by
 
 
-def test_a_pair_that_is_left_open_says_so(monkeypatch):
-    monkeypatch.setattr(integer_program, "MAX_LINKS", 0)
-    graphs = GraphBatch.from_penman([grid(5, 3), grid(3, 5)])
-    triples = unlabeled_triples(Readings(graphs))
-    first, second = np.array([0]), np.array([1])
-    (found,), (proven,) = best_matches(triples, first, second, NO_BUDGET)
-    assert not proven
-    (best,), _ = best_matches(triples, first, second)
-    assert 0 < found <= best
+@pytest.mark.parametrize("steps", [0, 10**4, 10**5, 10**6, 10**7])
+def test_a_search_that_ends_early_keeps_its_best_alignment_and_its_bound(steps):
+    batch = GraphBatch.from_rows(graphs_frame([decode(grid(5, 3)), hostile(14, 0), hostile(14, 1)]))
+    triples = unlabeled_triples(Readings(batch))
+    first, second = np.array([0, 0, 1, 1]), np.array([1, 2, 2, 1])
+    exact, early = (best_alignments(triples, first, second, limit) for limit in (10**12, steps))
+    assert exact.proven.all()
+    assert (early.matched <= exact.matched).all()
+    assert (exact.matched <= early.bound).all()
+    assert (early.proven == (early.bound == early.matched)).all()
+    assert (early.proven == (early.closed_by != OPEN)).all()
+    if steps == 0:
+        assert not early.proven.all()
+    again = best_alignments(triples, first, second, steps)
+    assert [column.tolist() for column in early] == [column.tolist() for column in again]
 
 
-def test_an_integer_programme_that_stops_early_says_so(monkeypatch):
-    monkeypatch.setattr(integer_program, "NODE_LIMIT", 0)
-    graphs = GraphBatch.from_penman([grid(6, 4), grid(4, 6)])
-    problem = build_pair(arrays_of(unlabeled_triples(Readings(graphs))), 0, 1)
-    found, _, proven = solve_exactly(problem, 3.0, np.full(problem.n_rows, -1))
-    assert not proven
-    assert found >= 3.0
+@on_random_graphs
+@given(data=st.data(), steps=st.integers(0, 3000))
+def test_the_optimum_lies_between_what_is_found_and_the_bound(data, steps, graph_pairs):
+    left, right = zip(*data.draw(graph_pairs), strict=True)
+    triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([*left, *right]))))
+    pairs = np.arange(len(left))
+    exact, early = (best_alignments(triples, pairs, pairs + len(left), limit) for limit in (STEPS, steps))
+    assert (early.matched <= exact.matched).all()
+    assert (exact.matched <= early.bound).all()
 
 
-def test_graphs_of_two_hundred_nodes_are_aligned():
-    chain = "".join(f"(n{i} / c{i % 7} :r{i % 3} " for i in range(200)) + "(e / end)" + ")" * 200
-    other = "".join(f"(n{i} / c{i % 5} :r{i % 3} " for i in range(180)) + "(e / end)" + ")" * 180
-    triples = smatch_triples(Readings(GraphBatch.from_penman([chain, other])))
-    (same,), (proven,) = best_matches(triples, np.array([0]), np.array([0]))
-    assert proven
-    assert same == triples.sizes[0]
-    (found,), _ = best_matches(triples, np.array([0]), np.array([1]), Budget(5, 20, 5, 1e8))
-    assert 0 < found < triples.sizes[1]
+@pytest.mark.parametrize("nodes", [60, MAX_NODES])
+def test_a_hostile_pair_ends_soon_after_its_last_step(nodes):
+    batch = GraphBatch.from_rows(graphs_frame([hostile(nodes, 0), hostile(nodes, 1)]))
+    found = best_alignments(unlabeled_triples(Readings(batch)), np.array([0]), np.array([1]))
+    assert not found.proven
+    assert found.matched < found.bound <= 3 * nodes
+    assert STEPS <= found.steps < STEPS + 2 * nodes**3
 
 
 def test_an_alignment_counts_its_matches():
@@ -216,7 +213,7 @@ def test_assignment_is_that_of_scipy_and_its_prices_prove_it(data):
     n_columns = data.draw(st.integers(n_rows, 8))
     values = data.draw(arrays(np.float64, (n_rows, n_columns), elements=st.integers(0, 12).map(lambda x: x / 4)))
     column_of = np.empty(n_rows, np.int64)
-    work = make_workspace(n_columns)
+    work = make_workspace(n_columns, np.array([STEPS]))
     total = assign(values.ravel(), n_rows, n_columns, column_of, work)
     rows, columns = linear_sum_assignment(values, maximize=True)
     assert total == pytest.approx(values[rows, columns].sum())

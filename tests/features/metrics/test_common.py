@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
-from features.metrics import ALGORITHM_VERSION, METRICS, measure
+from features.metrics.measurement import measure
 from features.metrics.metric import Comparison
+from features.metrics.recipe import ALGORITHM_VERSION
+from features.metrics.registry import METRICS
 from features.schemas import ALIGNED_METRICS, METRIC_NAMES
 
 

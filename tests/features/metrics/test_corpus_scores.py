@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from features.errors import InputError, SettingsError
-from features.metrics import METRICS
-from features.metrics.corpus_scores import Bootstrap, as_table, choose_metrics, countable_metrics, score_corpus
+from features.metrics.bootstrap import Bootstrap
+from features.metrics.corpus_scores import as_table, choose_metrics, countable_metrics, score_corpus
+from features.metrics.registry import METRICS
 
 counts = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)).map(lambda c: (c[0], c[0] + c[1], c[0] + c[2])),

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from features.graphs.graph import AmrGraph
-from features.metrics import METRICS
-from features.metrics.alignment.solve import best_matches
+from features.metrics.alignment.solve import best_alignments
+from features.metrics.registry import METRICS
 from features.metrics.triples import TripleBatch
 
 from_corpora = pytest.mark.parametrize("corpus", ["sts", "sick", "para"])
@@ -106,10 +106,10 @@ def f1_of_reference_parts(reference, name) -> np.ndarray:
     left, right = ([reference_part(graph, name) for graph in side] for side in reference.graphs)
     triples = triple_batch([*left, *right])
     pairs = np.arange(len(left))
-    matched, proven = best_matches(triples, pairs, pairs + len(left))
-    assert proven.all()
+    found = best_alignments(triples, pairs, pairs + len(left))
+    assert found.proven.all()
     size = triples.sizes[: len(left)] + triples.sizes[len(left) :]
-    return np.where(size > 0, 2 * matched / np.maximum(size, 1), 1.0)
+    return np.where(size > 0, 2 * found.matched / np.maximum(size, 1), 1.0)
 
 
 @from_corpora

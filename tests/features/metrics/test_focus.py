@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from features.graphs.batch import GraphBatch
-from features.metrics import LabelVectors, measure
+from features.metrics.label_vectors import LabelVectors
+from features.metrics.measurement import measure
 
 VECTORS = LabelVectors(
     ["smoke", "suck", "man", "baby", "and", "want"],

@@ -8,21 +8,11 @@ from polars.testing import assert_frame_equal
 from features.errors import SettingsError
 from features.graphs.batch import GraphBatch
 from features.graphs.table import encode
-from features.metrics import (
-    METRICS,
-    alignment,
-    focus,
-    measure,
-    measurement,
-    neighbourhoods,
-    overlap,
-    warm_up,
-    wlk,
-    wwlk,
-)
+from features.metrics import alignment, focus, measurement, neighbourhoods, overlap, wlk, wwlk
 from features.metrics.compiled import kernel
-from features.metrics.measurement import compare
+from features.metrics.measurement import compare, measure, warm_up
 from features.metrics.metric import Comparison
+from features.metrics.registry import METRICS
 from features.metrics.stage import measure_shard
 from features.schemas import LABEL_VECTORS, PAIRS, REJECTS
 from features.schemas import METRICS as COLUMNS

@@ -1,7 +1,7 @@
 import pytest
 
 from features.graphs.batch import GraphBatch
-from features.metrics import measure
+from features.metrics.measurement import measure
 
 
 @pytest.mark.parametrize(

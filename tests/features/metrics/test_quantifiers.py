@@ -3,7 +3,8 @@ import doctest
 import pytest
 
 from features.graphs.batch import GraphBatch
-from features.metrics import label_vectors, measure, quantifiers
+from features.metrics import label_vectors, quantifiers
+from features.metrics.measurement import measure
 
 
 def score(left, right, vectors):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from features.graphs.batch import GraphBatch
-from features.metrics import measure
-from features.metrics.alignment.solve import best_matches
+from features.metrics.alignment.solve import best_alignments
+from features.metrics.measurement import measure
 from features.metrics.metric import Comparison
 from features.metrics.readings import Readings
 from features.metrics.smatch import SMATCH
@@ -108,5 +108,5 @@ def test_a_corpus_is_scored_by_the_sums_of_its_pairs(no_vectors):
 
 def test_pairs_may_share_graphs():
     graphs = GraphBatch.from_penman(["(b / boy)", "(g / girl)", "(b / boy :quant 2)"])
-    matched, _ = best_matches(smatch_triples(Readings(graphs)), np.array([0, 0, 2, 1]), np.array([1, 2, 2, 1]))
+    matched = best_alignments(smatch_triples(Readings(graphs)), np.array([0, 0, 2, 1]), np.array([1, 2, 2, 1])).matched
     assert matched.tolist() == [1, 2, 3, 2]

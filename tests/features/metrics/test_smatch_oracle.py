@@ -6,7 +6,8 @@
 
 import pytest
 
-from features.metrics.alignment.solve import best_matches
+from features.metrics.alignment.solve import best_alignments
+from features.metrics.recipe import STEPS
 from features.metrics.triples import smatch_triples, unlabeled_triples
 
 from_corpora = pytest.mark.parametrize("corpus", ["sts", "sick", "para"])
@@ -19,16 +20,16 @@ COUNTED_AS_PRODUCTS = {"sts": {1029, 1063}, "sick": {415}, "para": set()}
 def test_triples_are_those_of_the_reference_and_matches_at_least_its_own(corpus, reference_pairs, oracle_rows):
     pairs = reference_pairs(corpus).comparison
     triples = smatch_triples(pairs.readings)
-    matched, proven = best_matches(triples, pairs.first, pairs.second)
-    assert proven.all()
+    found = best_alignments(triples, pairs.first, pairs.second)
+    assert found.proven.all()
     lower, higher = set(), 0
     rows = oracle_rows("smatch_oracle.tsv", corpus)
     assert len(rows) == 150
     for index, row in rows.items():
         assert triples.sizes[pairs.first[index]] == int(row["smatch104_left"])
         assert triples.sizes[pairs.second[index]] == int(row["smatch104_right"])
-        higher += matched[index] > int(row["smatch104_match"])
-        if matched[index] < int(row["smatch104_match"]):
+        higher += found.matched[index] > int(row["smatch104_match"])
+        if found.matched[index] < int(row["smatch104_match"]):
             lower.add(index)
     assert lower == COUNTED_AS_PRODUCTS[corpus]
     assert higher > 0  # else hill-climbing would do
@@ -44,7 +45,7 @@ def test_pairs_below_the_reference_repeat_triples(corpus, reference_pairs, refer
 def test_at_least_smatchpp_but_for_its_root_triple(corpus, reference_pairs, oracle_rows):
     pairs = reference_pairs(corpus).comparison
     triples = smatch_triples(pairs.readings)
-    matched, _ = best_matches(triples, pairs.first, pairs.second)
+    matched = best_alignments(triples, pairs.first, pairs.second).matched
     for index, row in oracle_rows("smatch_oracle.tsv", corpus).items():
         size = triples.sizes[pairs.first[index]] + triples.sizes[pairs.second[index]]
         theirs = float(row["smatchpp180_ilp_f1"]) / 100 * size / 2
@@ -54,8 +55,9 @@ def test_at_least_smatchpp_but_for_its_root_triple(corpus, reference_pairs, orac
 @from_corpora
 def test_all_pairs_are_proven_labelled_and_unlabelled(corpus, reference_pairs):
     pairs = reference_pairs(corpus).comparison
-    labelled, proven = best_matches(smatch_triples(pairs.readings), pairs.first, pairs.second)
-    assert proven.all()
-    unlabelled, proven = best_matches(unlabeled_triples(pairs.readings), pairs.first, pairs.second)
-    assert proven.all()
-    assert (unlabelled >= labelled).all()  # any match stays one when labels are made equal
+    labelled = best_alignments(smatch_triples(pairs.readings), pairs.first, pairs.second)
+    unlabelled = best_alignments(unlabeled_triples(pairs.readings), pairs.first, pairs.second)
+    assert labelled.proven.all()
+    assert unlabelled.proven.all()
+    assert max(labelled.steps.max(), unlabelled.steps.max()) < STEPS / 100
+    assert (unlabelled.matched >= labelled.matched).all()  # any match stays one when labels are made equal

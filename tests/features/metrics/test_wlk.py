@@ -18,7 +18,8 @@ import pytest
 
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
-from features.metrics import METRICS, measure
+from features.metrics.measurement import measure
+from features.metrics.registry import METRICS
 
 
 def wlk(left: str, right: str, vectors) -> float:

@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import arrays
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
-from features.metrics import LabelVectors, measure
+from features.metrics.label_vectors import LabelVectors
+from features.metrics.measurement import measure
 from features.metrics.transport import earth_movers_distance, least_cost
 
 costs = st.tuples(st.integers(1, 7), st.integers(1, 7)).flatmap(

@@ -4,10 +4,14 @@ import json
 import re
 import shutil
 
+import polars as pl
 import pytest
 
 from features.errors import RunError
-from features.schemas import TABLES
+from features.schemas import METRICS
+from features.stage_output import StageOutput
+from features.stages.recipe import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from flows.building.ingest_corpora import ingest_corpora
 from flows.command_line import run
@@ -112,3 +116,17 @@ def test_what_became_of_the_newest_training_after_it_is_told(runs, capsys):
     assert f"{refused} (`facetflow compare {current} {newest}` shows more)\n" in said(capsys)
     promote(runs / newest, "syntax")
     assert "Newest training" not in said(capsys)
+
+
+def test_pairs_that_were_too_hard_to_align_are_counted(runs, capsys):
+    assert "too hard" not in said(capsys)
+    store = Store.open(runs.parent / "store")
+    flags = {name: pl.Boolean for name in METRICS if name.endswith("_optimal")}
+    easy = {name: True if name in flags else "p0" if name == "pair_id" else 1.0 for name in METRICS}
+    hard = easy | {"pair_id": "p1", "unlabeled_optimal": False}
+    recipe = Recipe("metrics")
+    output = StageOutput(pl.DataFrame([easy, hard], schema=METRICS))
+    receipt = store.write_shard("metrics", "s0", fingerprint(recipe, ()), output)
+    store.commit([receipt], run_id="r", recipes={"metrics": recipe})
+    assert "  1 pair too hard to align exactly: its value is a lower bound where `smatch_optimal` " in said(capsys)
+    assert json.loads(said(capsys, "--json"))["unproven"] == 1

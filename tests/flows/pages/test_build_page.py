@@ -142,3 +142,9 @@ def test_in_a_browser_nothing_is_wrong_wide_or_narrow_light_or_dark(browser, tmp
     page.write_text(render_build(facts("partly", json.loads(json.dumps(shards)))))
     assert browser.find_faults(page) == []
     assert browser.run("return document.querySelectorAll('.lane').length") == 7
+
+
+def test_pairs_that_were_too_hard_to_align_are_told():
+    assert "too hard" not in render_build(facts("done"))
+    page = render_build(facts("done", unproven=2))
+    assert "2 pairs too hard to align exactly: their values are lower bounds where <code>smatch_optimal</code>" in page

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from features.parsers.settings import DependencySettings
 from training.differences import comparing
 from training.differences.analysis import Depths, analyse, choose

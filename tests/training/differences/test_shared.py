@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from features.errors import InputError
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.differences.shared import shared_sets
 
 DRAWS = Bootstrap(resamples=50)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import FEWEST, compare, differing, draw_means, draw_spearman, in_groups, interval
 
 PAIRS = 40

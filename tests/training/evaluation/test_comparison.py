@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from features.errors import InputError
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.bootstrap import Difference
 from training.evaluation.comparison import _welch, compare_runs

@@ -10,7 +10,7 @@ import torch
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 from features.errors import ModelError
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.comparison import compare_runs
 from training.evaluation.labels import LABELS_FILE, LabelSuite

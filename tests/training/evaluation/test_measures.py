@@ -12,7 +12,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.evaluation.measures import MEASURES, Scored
 from training.evaluation.paraphrase.threshold import DevPairs, best_f1, choose_threshold, joined
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from features.errors import InputError
-from features.metrics import METRICS
+from features.metrics.registry import METRICS
 from features.page import tell_date
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.suites import score_tables

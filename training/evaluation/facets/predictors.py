@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from features.metrics.registry import explain_facet
 from features.page import folded
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout

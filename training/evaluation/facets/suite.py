@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from features.errors import InputError, ModelError
 from features.files import write_table
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from features.metrics.registry import explain_facet
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.checks import of, splits

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from features.errors import InputError
 from features.files import write_table
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import differing, in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items
 from training.evaluation.measures import MEANS, MEASURES, THRESHOLDED, Scored

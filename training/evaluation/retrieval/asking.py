@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.data.shared_labels import AspectLabels
 from training.evaluation.retrieval.groups import Group
 from training.evaluation.retrieval.scoring import summarise

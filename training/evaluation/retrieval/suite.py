@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from features.counting import counted
 from features.errors import InputError
 from features.files import write_table
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
 from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Models

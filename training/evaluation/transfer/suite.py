@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.files import write_table
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from features.page import folded
 from features.sentences import leakage_key
 from training.evaluation.bootstrap import GroupedBootstrap, differing, draw_means, in_groups

@@ -16,7 +16,8 @@ import numpy as np
 
 from features.graph_files.scored import score_pairs
 from features.graphs.graph import decode
-from features.metrics.corpus_scores import Bootstrap, choose_metrics, share
+from features.metrics.bootstrap import Bootstrap
+from features.metrics.corpus_scores import choose_metrics, share
 from features.metrics.metric import f1
 from features.parsers.embedded.nodes import split_sense
 from features.parsers.embedded.parser import EmbeddedParser

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import decode
 from features.graphs.table import graphs_frame
-from features.metrics import METRICS
 from features.metrics.corpus_scores import countable_metrics
 from features.metrics.explanation.pair import explain_graphs
 from features.metrics.metric import Comparison
+from features.metrics.registry import METRICS
 
 BOY = "(w / want-01 :ARG0 (b / boy :quant 2) :ARG1 (s / sleep-01 :ARG0 b :polarity -))"
 GIRL = "(w / want-01 :ARG0 (g / girl :quant 2) :ARG1 (s / sleep-01 :ARG0 g))"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.correlation import spearman_matrix
 from training.encoders.s3bert.facets import plan_layout
 from training.evaluation.bootstrap import Interval, in_groups

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import average_precision_score, ndcg_score
 
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
 from training.evaluation.retrieval.asking import ask_for, band_of
 from training.evaluation.retrieval.groups import groups_of

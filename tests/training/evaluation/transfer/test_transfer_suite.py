@@ -11,7 +11,7 @@ from features.corpora import read_tasks
 from features.corpora.leakage import LeakageGuard
 from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.errors import InputError
-from features.metrics.corpus_scores import Bootstrap
+from features.metrics.bootstrap import Bootstrap
 from flows.commands.report import print_scores
 from training.evaluation.bootstrap import FEWEST
 from training.evaluation.models import Models, Shared

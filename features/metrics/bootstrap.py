@@ -1,0 +1,54 @@
+"""How bootstrap intervals are drawn; apart from the metrics, which are slow to import."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from features.errors import SettingsError
+from features.metrics.arrays import Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """How intervals are made.
+
+    Args:
+        resamples: number of draws; 0 for no intervals.
+        seed: seed of the draws.
+        confidence: share of the draws that lies within an interval.
+    """
+
+    resamples: int = 1000
+    seed: int = 0
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        if self.resamples < 0:
+            raise SettingsError(f"the number of resamples cannot be {self.resamples!r}; give 0 or more")
+        if not 0 < self.confidence < 1:
+            raise SettingsError(f"a confidence of {self.confidence!r} is out of range; give a number between 0 and 1")
+
+    def draws(self, items: int) -> Iterator[npt.NDArray[np.int64]]:
+        """Yield how often each of `items` items occurs in each draw, (items,); the same in every call."""
+        random = np.random.default_rng(self.seed)
+        for _ in range(self.resamples):
+            yield np.bincount(random.integers(items, size=items), minlength=items)
+
+    def of(self, items: str) -> Self:
+        """Return a bootstrap for some items, whose draws are independent of those for others, whatever their number.
+
+        Args:
+            items: name of the items.
+        """
+        seed = hashlib.blake2b(f"{self.seed} {items}".encode(), digest_size=8).digest()
+        return replace(self, seed=int.from_bytes(seed))
+
+    def ends(self, values: Numbers) -> tuple[float, float]:
+        """Return the ends of the interval that contains the share `confidence` of some values, one per draw."""
+        tail = (1 - self.confidence) / 2
+        low, high = np.quantile(values, [tail, 1 - tail])
+        return float(low), float(high)

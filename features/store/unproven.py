@@ -1,0 +1,24 @@
+"""Pairs whose search for the best alignment ended before it was proven: their values are lower bounds."""
+
+import polars as pl
+
+from features.counting import counted
+from features.schemas import ALIGNED_METRICS
+from features.stages.metrics import METRIC_STAGE
+from features.store.reader import StoreReader
+
+
+def unproven_pairs(store: StoreReader) -> int:
+    """Return the number of measured pairs of which an alignment is not proven optimal."""
+    if not store.committed(METRIC_STAGE.name):
+        return 0
+    flags = [f"{name}_optimal" for name in ALIGNED_METRICS]
+    return store.read(METRIC_STAGE.name, columns=flags, where=~pl.all_horizontal(flags)).height
+
+
+def tell_unproven(pairs: int) -> str:
+    """Return what to say of such pairs."""
+    values = "its value is a lower bound" if pairs == 1 else "their values are lower bounds"
+    return (
+        f"{counted(pairs, 'pair')} too hard to align exactly: {values} where `smatch_optimal` and the like are false."
+    )
