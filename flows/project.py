@@ -26,7 +26,7 @@ from features.parsers.settings import (
 )
 from features.schemas import METRIC_NAMES
 from features.types import SPLITS
-from flows.project_errors import not_found, not_text, not_toml, of_version_before, wrong_settings
+from flows.project_errors import not_found, not_text, not_toml, wrong_settings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
 from training.evaluation.settings import PromotionSettings, TransferSettings
@@ -335,8 +335,6 @@ def load(path: Path) -> Project:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise not_toml(path, text, error) from error
-    if "training" in content:
-        raise of_version_before(path, content)
     try:
         project = Project.model_validate(content)
     except ValidationError as error:

@@ -8,7 +8,6 @@ import click
 
 from features.counting import counted
 from flows.console.one_shot import check_page, say_written
-from flows.console.options import FORMER_ENCODER, named_by
 from flows.terminal import warn, write_json
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     help="An encoder of the project or one of its runs, or a folder; by default, of the project's encoders with "
     "facets, the current one (runs/NAME/current) if there is exactly one, else the newest.",
 )
-@FORMER_ENCODER
 @click.option(
     "--pairs",
     "table",
@@ -56,7 +54,6 @@ def explain(
     *,
     sentences: tuple[str, ...],
     encoder: str | None,
-    former: str | None,
     table: Path | None,
     graphs: tuple[Path, ...],
     no_graphs: bool,
@@ -81,7 +78,7 @@ def explain(
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
     check_page(html, *([table] if table else []), *graphs, as_json=as_json)
     pairs = _pairs(sentences, table, project)
-    folder = _encoder_in_use(project, named_by(encoder, former))
+    folder = _encoder_in_use(project, encoder)
     if lacks := FacetLayout.load(folder).lacks:
         warn(f"Note: {lacks}.")
     explanations = explain_pairs(folder, pairs)
