@@ -11,6 +11,8 @@ is loaded on first use. Every error that the user can act on is a `FacetflowErro
 """
 
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,6 +67,26 @@ _HOMES = {
     "features.stages": ("Reject",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def _refuse_namesakes() -> None:
+    """Refuse a package of the user's that Python would import in place of one of ours.
+
+    Raises:
+        ImportError: there is one in the folder of the script or notebook, or it has been imported already.
+    """
+    ours = Path(__file__).resolve().parents[1]
+    for name in ("features", "training"):
+        spec = find_spec(name)
+        if spec is not None and spec.origin is not None and (theirs := Path(spec.origin).resolve()).parents[1] != ours:
+            hiding = theirs.parent if theirs.name == "__init__.py" else theirs
+            raise ImportError(
+                f"{str(hiding)!r} hides the package {name!r} of facetflow: rename it, run the script from another "
+                "folder, or start Python with -P if the script imports nothing from its own folder."
+            )
+
+
+_refuse_namesakes()
 
 
 def __getattr__(name: str) -> object:

@@ -238,13 +238,29 @@ class Encoder:
         return explanations[0] if single else explanations
 
     @overload
-    def predict(self, a: str, b: str, *, spans: bool = False) -> Prediction: ...  # type: ignore[overload-overlap]
+    def predict(  # type: ignore[overload-overlap]
+        self, a: str, b: str, *, spans: bool = False, threshold: internals.GivenThreshold = None
+    ) -> Prediction: ...
     @overload
-    def predict(self, a: Texts, b: str | Texts, *, spans: bool = False) -> list[Prediction]: ...
-    @overload
-    def predict(self, a: Iterable[tuple[str, str]], b: None = None, *, spans: bool = False) -> list[Prediction]: ...
     def predict(
-        self, a: str | Texts | Iterable[tuple[str, str]], b: str | Texts | None = None, *, spans: bool = False
+        self, a: Texts, b: str | Texts, *, spans: bool = False, threshold: internals.GivenThreshold = None
+    ) -> list[Prediction]: ...
+    @overload
+    def predict(
+        self,
+        a: Iterable[tuple[str, str]],
+        b: None = None,
+        *,
+        spans: bool = False,
+        threshold: internals.GivenThreshold = None,
+    ) -> list[Prediction]: ...
+    def predict(
+        self,
+        a: str | Texts | Iterable[tuple[str, str]],
+        b: str | Texts | None = None,
+        *,
+        spans: bool = False,
+        threshold: internals.GivenThreshold = None,
     ) -> Prediction | list[Prediction]:
         """Predict the label of sentence pairs with the classifier that was trained with the encoder.
 
@@ -252,6 +268,8 @@ class Encoder:
             a: a sentence, several, or, without `b`, pairs of sentences.
             b: a sentence, or several, paired with `a` as in `similarity`.
             spans: also return what the embeddings attend to, for an encoder that weighs predicate-argument spans.
+            threshold: probability from which a pair gets the positive of two labels; `"dev"` for the one with the best
+                F1 on the dev pairs of the training. By default the label is the most probable one.
 
         Returns:
             `label` and `probabilities` (label → probability) of two sentences; for several pairs a list, one per pair.
@@ -259,7 +277,8 @@ class Encoder:
 
         Raises:
             InputError: a sentence is empty or not a string, or the lists differ in length.
-            ModelError: the encoder has no classifier, or no spans.
+            ModelError: the encoder has no classifier, no spans, or no such threshold.
+            SettingsError: the threshold is no probability.
         """
         predictor = self._predictor
         first, second, single = _read_pairs(a) if b is None else pair_up(a, b, "sentence")  # type: ignore[arg-type]
@@ -269,7 +288,7 @@ class Encoder:
                 raise InputError(f"a sentence of pair {number} of {len(pairs)} is empty; leave the pair out")
         if spans:
             predictor.require_spans()
-        found = predictor.predict(pairs).each(pairs)
+        found = predictor.predict(pairs, threshold=threshold).each(pairs)
         found = predictor.explain(found) if spans else found
         return found[0] if single else found
 

@@ -6,7 +6,7 @@ from training.encoders.s3bert.explain import Explanation, explain_with, with_gra
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout
 from training.nearest import Nearest, cosines_of, find_nearest, unit
-from training.predicting import PairPredictor, Prediction
+from training.predicting import GivenThreshold, PairPredictor, Prediction
 from training.runs import ENCODER
 from training.search.choosing import task_of
 from training.search.vector_cache import cached_vectors
@@ -20,6 +20,7 @@ __all__ = [
     "Explanation",
     "FacetLayout",
     "FacetReading",
+    "GivenThreshold",
     "Nearest",
     "PairPredictor",
     "Prediction",

@@ -20,6 +20,7 @@ _ADVICE = {
     errno.EEXIST: "it exists already; remove it, or choose another name",
     errno.ENAMETOOLONG: "its name is too long for this file system; choose a shorter one",
     errno.EMFILE: "too many files are open; raise the limit (`ulimit -n`) and run the same command again",
+    errno.ELOOP: "the link leads to itself; make it point to a file, or remove it",
     errno.EIO: "the disk reports an error; check it",
 }
 _OF_CLASS: dict[type[OSError], int] = {
@@ -42,6 +43,8 @@ def system_number(error: BaseException) -> int | None:
     """
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
+    if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop"):  # Path.resolve before Python 3.13
+        return errno.ELOOP
     found = _IN_RUST.search(str(error))
     if found:
         return int(found[1])

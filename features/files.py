@@ -5,7 +5,8 @@
     .jsonl      one JSON object a line (also .ndjson)
     .parquet    Parquet, zstd
 
-A text format may be compressed: `pairs.tsv.gz`. `-` is standard input.
+A text format may be compressed: `pairs.tsv.gz`. `-` is standard input. Files are decompressed while they are read, and
+what would fill the memory is refused: a line without end, text that grows as no text does.
 """
 
 import gzip
@@ -15,7 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Literal, TextIO, cast
+from typing import IO, Any, Literal, TextIO, cast
 
 import polars as pl
 
@@ -29,7 +30,11 @@ _FORMATS = {suffix: cast("TableFormat", name) for name, suffixes in TABLES.items
 _SAVED_AS = dict.fromkeys((".xls", ".xlsx", ".ods"), "save the sheet as .csv, or as another of") | {
     ".json": "write one JSON object a line and name it .jsonl, or use another of"
 }
+_NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 _HEAD_BYTES = 4096
+_BUFFER = 1 << 18
+_LONGEST_LINE = 1 << 24  # bytes
+_GROWTH, _LARGE = 100, 1 << 28  # text is compressed to a fifth or a tenth; below so many bytes, growth does no harm
 
 
 def refuse_other_tables(path: Path) -> None:
@@ -61,21 +66,24 @@ def table_format(path: Path) -> TableFormat:
 
 
 @contextmanager
-def open_text(path: Path, *, newline: str | None = None, errors: str = "strict") -> Iterator[TextIO]:
+def open_text(
+    path: Path, *, newline: str | None = None, errors: str = "strict", in_lines: bool = True
+) -> Iterator[TextIO]:
     r"""Open a UTF-8 text file for reading, decompressed when it ends in `.gz`, without a byte order mark.
 
     Args:
         path: the file.
         newline: as for `open`; `"\n"` keeps a carriage return inside a line.
         errors: as for `open`; `"surrogateescape"` leaves it to the reader to find lines that are not UTF-8.
+        in_lines: as for `open_bytes`.
 
     Yields:
         The open file.
 
     Raises:
-        InputError: the file is missing, a folder, unreadable, empty, damaged or not UTF-8; also while it is being read.
+        InputError: as `open_bytes`, or the file is empty or not UTF-8; also while it is being read.
     """
-    with open_bytes(path) as raw:
+    with open_bytes(path, in_lines=in_lines) as raw:
         head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
         if not head:
             raise InputError(f"{source_name(path)} is empty.")
@@ -96,20 +104,23 @@ def open_text(path: Path, *, newline: str | None = None, errors: str = "strict")
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
+def open_bytes(path: Path, *, in_lines: bool = True) -> Iterator[io.BufferedReader]:
     """Open a file for reading, decompressed when it ends in `.gz`.
 
     Args:
         path: the file; `-` is standard input, which is first read to its end.
+        in_lines: whether the content is lines, none of them longer than 16 MiB.
 
     Yields:
         The open file.
 
     Raises:
-        InputError: the file is missing, a folder, unreadable or an incomplete gzip file; also while it is being read.
+        InputError: the file is missing, a folder, unreadable, an incomplete gzip file, or grows beyond measure when it
+            is decompressed, or a line is too long; also while it is being read.
     """
     try:
-        raw = _opened(path)
+        bounded = _Bounded(_opened(path), path, in_lines=in_lines)
+        raw: io.BufferedReader = io.BufferedReader(bounded, buffer_size=_BUFFER)
     except FileNotFoundError as error:
         raise InputError(f"{source_name(path)} does not exist: check the path.") from error
     except IsADirectoryError as error:
@@ -135,13 +146,47 @@ def short_name(path: Path) -> str:
     return "standard input" if path == STANDARD else path.name
 
 
-def _opened(path: Path) -> io.BufferedReader:
+def _opened(path: Path) -> IO[bytes]:
     if path == STANDARD:
-        return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(sys.stdin.buffer.read())))
+        return io.BytesIO(sys.stdin.buffer.read())
     if path.suffix.lower() == ".gz":
-        # GzipFile has a peek of its own, but TextIOWrapper is twice as fast over a BufferedReader.
-        return io.BufferedReader(gzip.open(path, "rb"), buffer_size=1 << 18)
-    return path.open("rb")
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    return path.open("rb", buffering=0)
+
+
+class _Bounded(io.RawIOBase):
+    """The bytes of an open file, up to a line or a size that would fill the memory."""
+
+    def __init__(self, source: IO[bytes], path: Path, *, in_lines: bool) -> None:
+        self._source, self._path, self._in_lines = source, path, in_lines
+        zipped = isinstance(source, gzip.GzipFile)
+        self._most = max(_GROWTH * path.stat().st_size, _LARGE) if zipped else sys.maxsize
+        self._read = self._lines = self._line = 0  # bytes, line feeds, and bytes since the last of them
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._source.read(min(len(buffer), _BUFFER))
+        buffer[: len(data)] = data
+        self._read += len(data)
+        self._lines += data.count(b"\n")
+        self._line = len(data) - 1 - end if (end := data.rfind(b"\n")) >= 0 else self._line + len(data)
+        if self._in_lines and self._line > _LONGEST_LINE:
+            raise InputError(
+                f"{source_name(self._path)}, line {self._lines + 1}: longer than {_LONGEST_LINE >> 20} MiB; "
+                "check that the file is text in lines."
+            )
+        if self._read > self._most:
+            raise InputError(
+                f"{source_name(self._path)} grows to more than {_GROWTH} times its size and {self._most >> 20:,} MiB, "
+                "as no text does: decompress it first if you trust it."
+            )
+        return len(data)
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
 
 
 def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | type[pl.DataType]] = ()) -> pl.DataFrame:
@@ -207,6 +252,16 @@ def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> N
         _require_plain_cells(frame, path)
     with whole_file(path) as file:
         _write(frame, file, kind)
+
+
+def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with `'` before each text that a spreadsheet would take for a formula; a number stays as it is.
+
+    For a table that people open. One that programs read again keeps its text.
+    """
+    text = pl.col(pl.String)
+    formula = text.str.contains(r"^[=+\-@\t\r\n]") & ~text.str.contains(_NUMBER)
+    return frame.with_columns(pl.when(formula).then(text.str.replace("^", "'")).otherwise(text))
 
 
 def _write(frame: pl.DataFrame, target: IO[bytes], kind: TableFormat) -> None:

@@ -153,6 +153,10 @@ def _standard_output() -> Iterator[IO[bytes]]:
         file.seek(0)
         sys.stdout.flush()
         try:
+            if sys.stdout.isatty():  # as text, in which the command line escapes control characters
+                sys.stdout.write(file.read().decode(errors="replace"))
+                sys.stdout.flush()
+                return
             shutil.copyfileobj(file, sys.stdout.buffer)
             sys.stdout.buffer.flush()
         except BrokenPipeError:

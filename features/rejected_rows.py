@@ -33,8 +33,8 @@ REJECTED: dict[str, type[pl.DataType]] = {
     "message": pl.String,
     "entity_id": pl.String,
 }
-"""Columns of rejected rows. `other_text` is the second sentence of a pair; `file` and `line` are null for a negative,
-which is in no file, and where the corpora can no longer be read."""
+"""Columns of rejected rows. `other_text` is the second sentence of a pair; `file` and `line` are those of a rejected
+sentence where the pair itself, a negative, is in no file, and null where the corpora can no longer be read."""
 
 _ORIGIN = re.compile(r"(?P<file>.+?):(?P<line>\d+): ")
 
@@ -67,6 +67,7 @@ def rejected_rows(
         StoreError: the store cannot be read.
     """
     rejects = store.read("rejects", columns=["stage", "code", "entity_id", "message"])
+    rejected = set(rejects["entity_id"])
     for column, wanted in (("stage", stage), ("code", code)):
         found = rejects[column].unique().sort().to_list()
         if wanted is not None and found and wanted not in found:
@@ -74,12 +75,15 @@ def rejected_rows(
         if wanted is not None:
             rejects = rejects.filter(pl.col(column) == wanted)
     keys, texts = _entities(store, rejects["entity_id"].to_list())
-    origins = _origins(corpora, base, set(keys.values()))
+    origins = _origins(corpora, base, {*keys.values(), *((sentence,) for key in keys.values() for sentence in key)})
     rows = []
     for row in rejects.iter_rows(named=True):
         key = keys.get(row["entity_id"], ())
         kept = _ORIGIN.match(row["message"])
-        origin = _Origin(kept["file"], int(kept["line"])) if kept else origins.get(key)
+        places = [key, *((sentence,) for sentence in sorted(key, key=lambda sentence: sentence not in rejected))]
+        origin = next((origins[place] for place in places if place in origins), None)
+        if kept:
+            origin = _Origin(kept["file"], int(kept["line"]))
         words = [*(texts.get(sentence) for sentence in key), None, None]
         rows.append({**row, "file": None, "line": None, "text": words[0], "other_text": words[1]})
         if origin:

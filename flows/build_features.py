@@ -34,10 +34,11 @@ from flows import project
 from flows.building.build_lock import only_writer, this_process
 from flows.building.ingest_corpora import STAGE, drawn_splits, ingest_corpora, refusal, summary, warnings
 from flows.building.ingest_repair import repair_ingested
+from flows.building.label_counts import in_words, label_counts
 from flows.building.opened_store import open_store
 from flows.building.run_shards import Outcome, ShardRunner
 from flows.clusters import cluster
-from flows.clusters.joined_cluster import joined_cluster
+from flows.clusters.joined_cluster import joined_cluster, require_scheduler
 from flows.clusters.worker_start import get_ready
 from flows.pages.build_facts import FactKeeper, end_killed
 from flows.pages.run_artifacts import BuildArtifacts
@@ -50,7 +51,7 @@ from flows.server.outbox import Outbox, telling_the_server
 from flows.server.passwords import without_passwords
 from flows.server.prefect_address import somebody_listens
 from flows.server.unanswered_events import begin_unanswered
-from flows.stages import Chain, chain
+from flows.stages import Chain, chain, check
 from flows.terminal import conclude, say, warn
 from flows.trainings.given_up import advice_on
 from flows.wall_time import WallTime
@@ -98,7 +99,9 @@ def _build(
         settings = settings.model_copy(
             update={"cluster": settings.cluster.model_copy(update={"address": dask_address})}
         )
+    require_scheduler(settings.cluster)
     store = open_store(settings, only_failed=only_failed, adopt=adopt)
+    check(settings, store)
     with only_writer(store), BuildProgress() as progress:
         _own(store, settings.name)
         clean_up(settings, store)
@@ -143,6 +146,8 @@ class Build:
             failed = failed_shards(self.store.runs())
             planned = plan(self.store, stages.stages, wanted=stages.wanted, failed=failed, damaged=damaged)
             _warn_of_others(damaged, stages)
+            for sentence in stages.pointless:
+                warn(sentence)
             work: Sequence[ShardWork] = planned.todo
             if only_failed:
                 wanted = {(shard.stage, shard.shard) for shard in failed} | {damage.key for damage in damaged}
@@ -191,7 +196,9 @@ class Build:
         ingested = ingest_corpora(self.settings, self.store, self.run_id)
         report = ingested.report
         self.facts.read(report)
-        for sentence in (summary(report), *drawn_splits(report, self.settings.corpora)):
+        labels = map(in_words, label_counts(self.settings, self.store))
+        corpora = self.settings.corpora
+        for sentence in (summary(report, corpora), *drawn_splits(report, corpora), *labels):
             say(sentence)
         for sentence in warnings(report, drops=self.settings.leakage.mode == "drop"):
             warn(sentence)
@@ -339,4 +346,5 @@ def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardW
 
 
 def _counts(rows: Any) -> str:
-    return ", ".join(f"{count:,} {table}" for table, count in rows.items())
+    names = {} if rows["pairs"] else {"sentences": "texts"}
+    return ", ".join(f"{count:,} {names.get(table, table)}" for table, count in rows.items() if count)

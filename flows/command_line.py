@@ -19,7 +19,7 @@ from features.errors import PartlyDoneError
 from flows.console.examples import with_examples
 from flows.console.failures import sentence
 from flows.console.options import PROJECT_FILE, with_common_options
-from flows.terminal import Verbosity, set_verbosity, warn
+from flows.terminal import Verbosity, set_verbosity, show_controls, warn
 
 COMMANDS: dict[str, str] = {
     "new": "Write a commented project file into a new folder.",
@@ -120,6 +120,9 @@ with_common_options(cli)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    # No process that follows from this one looks for modules in its working folder: a user's `tasks` would hide ours.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    show_controls()
     # SIGTERM becomes an exception, as an interrupt is, so that servers and clusters are stopped on the way out.
     signal.signal(signal.SIGTERM, _end)
     sys.exit(run(arguments))

@@ -27,6 +27,7 @@ from features.parsers.settings import (
 from features.schemas import METRIC_NAMES
 from features.types import SPLITS
 from flows.project_errors import not_found, not_text, not_toml, wrong_settings
+from flows.wanted import stages_of, wanted_of
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
 from training.evaluation.settings import PromotionSettings, TransferSettings
@@ -254,6 +255,14 @@ class Project(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _check_stages(self) -> Self:
+        try:
+            stages_of(self, wanted_of(self))
+        except SettingsError as error:
+            raise ValueError(str(error).rstrip(".")) from error
+        return self
+
+    @model_validator(mode="after")
     def _check_names(self) -> Self:
         sections = {
             "corpora": [corpus.name for corpus in self.corpora],
@@ -335,6 +344,9 @@ def load(path: Path) -> Project:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise not_toml(path, text, error) from error
+    except (ValueError, RecursionError) as error:
+        what = "brackets are nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+        raise SettingsError(f"The project file {str(path)!r} cannot be read: {what}; write fewer.") from error
     try:
         project = Project.model_validate(content)
     except ValidationError as error:

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
 from pydantic import BaseModel
 
 from features.corpora.dataset import GraphLayout
 from features.corpora.sources import locate
 from features.durable import file_sha256
-from features.errors import SettingsError
+from features.errors import InputError, SettingsError
 from features.hints import did_you_mean
 from features.parsers import amr as amr_parsers
 from features.parsers import recipes
@@ -36,9 +35,7 @@ from features.store.uses import uses_of
 from features.types import Shard
 from flows.project import Project
 from flows.wanted import stages_of, wanted_of
-from training.encoders.aspect.settings import AspectSettings
-from training.encoders.judged import check_labels
-from training.encoders.settings import JudgedSettings
+from training.encoders.foreseen import Rows, check_ahead
 
 if TYPE_CHECKING:  # compiled metrics are slow to import
     from features.metrics.own_files import OwnMetrics
@@ -52,11 +49,13 @@ class Chain:
         stages: the stages, in an order in which they can be made.
         settings: stage → settings that its task gets besides the shard; None for a stage without settings.
         wanted: what is read; the scope of each stage follows from it.
+        pointless: why the training of an encoder will end at once, one sentence each.
     """
 
     stages: tuple[Stage, ...]
     settings: Mapping[str, BaseModel | None]
     wanted: tuple[Wanted, ...]
+    pointless: tuple[str, ...] = ()
 
     def recipes(self) -> dict[str, Recipe]:
         """Return stage → recipe."""
@@ -86,9 +85,7 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
         SettingsError: a stage needs one that is switched off, or an encoder reads an unknown corpus, aspect or label.
     """
     wanted = wanted_of(project)
-    _check_corpora(project, store)
-    _check_aspects(project, store)
-    _check_labels(project, store)
+    pointless = _pointless(project, store)
     own = own_metrics(project)
     names = stages_of(project, wanted, _tables_of(own))
     stages: list[Stage] = []
@@ -110,7 +107,7 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
             case _:
                 settings[name], recipe = own, _metric_recipe(own)
         stages.append(Stage(name, over, needs, recipe))
-    return Chain(tuple(stages), settings, wanted)
+    return Chain(tuple(stages), settings, wanted, pointless)
 
 
 def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[Shard]]:
@@ -126,12 +123,18 @@ def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[S
     return scope(stages, wanted, uses_of(store))
 
 
-def _check_corpora(project: Project, store: StoreReader) -> None:
-    """Refuse unknown corpora: otherwise nothing would be made for them, silently.
+def check(project: Project, store: StoreReader) -> None:
+    """Refuse, before rows are read, stages that cannot be made, and encoders for which nothing would be.
+
+    Args:
+        project: the project file.
+        store: the store as it is.
 
     Raises:
-        SettingsError: a corpus is unknown; the first is named.
+        InputError: a file of metrics cannot be run.
+        SettingsError: a stage needs one that is switched off, or a corpus of an encoder is unknown.
     """
+    stages_of(project, wanted_of(project), _tables_of(own_metrics(project)))
     names = {corpus.name for corpus in project.corpora}
     asked = [(n, name) for n, encoder in enumerate(project.encoders, start=1) for name in encoder.corpora]
     if names.issuperset(name for _, name in asked):
@@ -147,34 +150,23 @@ def _check_corpora(project: Project, store: StoreReader) -> None:
             )
 
 
-def _check_aspects(project: Project, store: StoreReader) -> None:
-    """Refuse encoders of aspects that no text has a label in, before anybody waits for their training.
+def _pointless(project: Project, store: StoreReader) -> tuple[str, ...]:
+    """Return what trainings will refuse, before anybody waits for their features.
 
     Raises:
-        SettingsError: an encoder names such an aspect, or none although there are several.
+        SettingsError: an encoder names an aspect, a label or a corpus that no row has.
     """
-    encoders = [encoder for encoder in project.encoders if isinstance(encoder, AspectSettings)]
-    if encoders:
-        labels = store.read("labels", columns=["corpus", "aspect"]).unique()
-        for encoder in encoders:
-            of_corpora = labels.filter(pl.col("corpus").is_in(encoder.corpora or labels["corpus"].unique().to_list()))
-            encoder.with_aspects(sorted(set(of_corpora["aspect"])))
-
-
-def _check_labels(project: Project, store: StoreReader) -> None:
-    """Refuse encoders of labels that no training pair has, before anybody waits for their training.
-
-    Raises:
-        SettingsError: an encoder names such a label.
-    """
-    encoders = [encoder for encoder in project.encoders if isinstance(encoder, JudgedSettings) and encoder.labels]
-    if encoders:
-        labels = store.read("pairs", columns=["corpus", "split", "label"]).unique().drop_nulls("label")
-        for encoder in encoders:
-            of_train = labels.filter(split=encoder.splits[0])
-            if encoder.corpora:
-                of_train = of_train.filter(pl.col("corpus").is_in(encoder.corpora))
-            check_labels(encoder.labels, sorted(set(of_train["label"])), encoder)
+    rows = Rows(
+        store.read("pairs", columns=["corpus", "split", "label"]),
+        store.read("labels", columns=["sentence", "corpus", "split", "aspect", "label"]),
+    )
+    told = []
+    for encoder in project.encoders if rows.pairs.height or rows.labels.height else ():
+        try:
+            check_ahead(encoder, rows)
+        except InputError as error:
+            told.append(f"`facetflow train {encoder.name}` will fail: {error}")
+    return tuple(told)
 
 
 def own_metrics(project: Project) -> "OwnMetrics | None":

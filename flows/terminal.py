@@ -1,4 +1,4 @@
-"""What a command prints, and where: results on standard output, everything else on standard error.
+r"""What a command prints, and where: results on standard output, everything else on standard error.
 
                   --quiet   (default)   --verbose
     result          yes        yes         yes       standard output
@@ -7,11 +7,15 @@
     detail          no         no          yes       standard error
 
 With `--json`, standard output holds only JSON, so that another program can read it. Listeners (`heard_by`) receive
-every line at every verbosity, with its level.
+every line at every verbosity, with its level. Control characters of corpora, which could clear the screen or turn the
+text around, are shown as JSON escapes them, `\u001b`; files have the characters themselves.
 """
 
+import io
 import json
 import logging
+import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -32,6 +36,42 @@ class Verbosity(IntEnum):
 _verbosity = Verbosity.NORMAL
 _write: Callable[[str], object] = partial(click.echo, err=True)
 _hear: Callable[[int, str], object] | None = None
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tab and line feed, and overrides of the direction of text."""
+
+
+def visible(text: str) -> str:
+    r"""Return the text with its control characters escaped.
+
+    >>> print(visible("\x1b[2Jgone"))
+    \u001b[2Jgone
+    """
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class _Visible(io.TextIOWrapper):
+    """Standard output or error, on which text appears with its control characters escaped."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        super().__init__(
+            stream.buffer,
+            encoding=stream.encoding,
+            errors=stream.errors,
+            line_buffering=stream.line_buffering,
+            write_through=stream.write_through,
+        )
+        self.rich_proxied_file = stream
+        """Where rich writes colours, bars and tables, of text that is `visible`."""
+
+    def write(self, text: str) -> int:
+        return super().write(visible(text))
+
+
+def show_controls() -> None:
+    """Escape the control characters of what this process prints from now on."""
+    for name in ("stdout", "stderr"):
+        if isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            setattr(sys, name, _Visible(stream))
 
 
 def verbosity() -> Verbosity:
@@ -107,6 +147,7 @@ def overheard(level: int, text: str) -> None:
 
 
 def _tell(level: int, least: Verbosity, text: str) -> None:
+    text = visible(text)
     if _verbosity >= least:
         _write(text)
     overheard(level, text)

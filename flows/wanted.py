@@ -7,12 +7,14 @@ stage off.
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from features.errors import SettingsError
 from features.store.scope import Wanted
-from flows.project import Project
 from training.kinds import tables_of
+
+if TYPE_CHECKING:
+    from flows.project import Project
 
 Over = Literal["sentences", "pairs"]
 
@@ -29,7 +31,7 @@ _STAGES: Mapping[str, tuple[Over, tuple[str, ...]]] = MappingProxyType(
 """Stage → the table whose shards it follows and the tables it reads, in an order in which they can be made."""
 
 
-def wanted_of(project: Project) -> tuple[Wanted, ...]:
+def wanted_of(project: "Project") -> tuple[Wanted, ...]:
     """Return what is read of a project's store: by its encoders, and by others if the project file says so."""
     read = tuple(Wanted(tables_of(encoder), encoder.corpora) for encoder in project.encoders)
     forced = tuple(name for name in _STAGES if _switch(project, name) is True)
@@ -37,7 +39,7 @@ def wanted_of(project: Project) -> tuple[Wanted, ...]:
 
 
 def stages_of(
-    project: Project, wanted: Sequence[Wanted], further: tuple[str, ...] = ()
+    project: "Project", wanted: Sequence[Wanted], further: tuple[str, ...] = ()
 ) -> dict[str, tuple[Over, tuple[str, ...]]]:
     """Return the stages of a build, those wanted and not switched off, with the tables that they read.
 
@@ -70,6 +72,6 @@ def stages_of(
     return dict(reversed([*found.items()]))
 
 
-def _switch(project: Project, stage: str) -> bool | None:
+def _switch(project: "Project", stage: str) -> bool | None:
     """Return a stage's switch in the project file: True forces it on, False off, None leaves it to the encoders."""
     return getattr(getattr(project, stage), "enabled", None)

@@ -1,5 +1,11 @@
 """The browser of the tests: it must find what it is there to find, and only in the page that it is shown."""
 
+import io
+
+from PIL import Image
+
+from features.page import render_page
+
 PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</title>{}'
 
 
@@ -16,3 +22,24 @@ def test_what_the_browser_shows_by_itself_is_no_fault_of_the_page(browser, tmp_p
     browser.driver.get("chrome://version")
     browser.driver.get("chrome://newtab")
     assert browser.find_faults(page) == []
+
+
+def test_a_table_that_is_wider_than_its_page_has_a_shadow_where_it_goes_on(browser, tmp_path):
+    page = tmp_path / "page.html"
+    wide = "<table>" + "<tr>" + "<td>a wide cell</td>" * 12 + "</tr></table>"
+    narrow = "<table><tr><td>a cell</td></tr></table>"
+    tables = f'<main><div class="scroll">{wide}</div><div class="scroll">{narrow}</div></main>'
+    page.write_text(render_page("A page", tables))
+    for scheme, ground in (("light", 255), ("dark", 22)):
+        browser.show(page, width=420, scheme=scheme)
+        first, second = (edges(browser, number) for number in (0, 1))
+        browser.run("const e = document.querySelector('.scroll'); e.scrollLeft = e.scrollWidth;")
+        ended = edges(browser, 0)
+        assert [abs(ground - shade) > 20 for shade in (*first, *second, *ended)] == [0, 1, 0, 0, 1, 0], scheme
+
+
+def edges(browser, number):
+    """Return how light the left and right edge of a table are, below its text."""
+    box = browser.run(f"return document.querySelectorAll('.scroll')[{number}].getBoundingClientRect().toJSON();")
+    picture = Image.open(io.BytesIO(browser.driver.get_screenshot_as_png())).convert("L")
+    return [picture.getpixel((round(x), round(box["bottom"]) - 4)) for x in (box["left"] + 1, box["right"] - 2)]

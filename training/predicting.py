@@ -8,27 +8,32 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from features.counting import counted
-from features.errors import ModelError
+from features.errors import ModelError, SettingsError
 from features.rows import OnRows, ignore_rows
 from training.encoders.input_length import count_cut
 from training.evaluation.promotion import encoder_in_use_with
 from training.explained_spans import ExplainedSentence
 from training.kinds import KINDS, learns_labels
+from training.positive_labels import positive_of
 from training.runs import TRAINING_FILE, finished_encoders
 from training.search.choosing import named_encoder
 from training.search.vector_cache import cached_vectors
 from training.search.vectors import embed_in_parts
 from training.span_weights import explain_sentences, require_spans, tell_spans, weights_spans
+from training.thresholds import LabelThreshold
 from training.writing import read_json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
+GivenThreshold = float | Literal["dev"] | None
+"""A probability from which pairs get the positive label, or that of dev; None for the most probable label."""
 
 _ANY = "A cat sleeps."
 """First sentence given to an encoder that parses."""
@@ -41,7 +46,7 @@ class Prediction:
     Args:
         sentence_a: first sentence as given, with single blanks.
         sentence_b: second sentence, in the same form.
-        label: label with the highest probability.
+        label: label with the highest probability, or by a threshold.
         probabilities: label → its probability; they sum to 1.
         spans: weighted spans of both sentences, for an encoder that weights spans; None if not requested.
     """
@@ -68,6 +73,7 @@ class Predictions:
         sentences: number of distinct sentences.
         embedded: number of these that were embedded now; the others were embedded by an earlier command.
         truncated: number of these that are longer than the encoder's input, so that their rest has no effect.
+        threshold: what gives a pair the positive label; None for the most probable label.
     """
 
     labels: tuple[str, ...]
@@ -80,11 +86,12 @@ class Predictions:
     sentences: int = 0
     embedded: int = 0
     truncated: int = 0
+    threshold: LabelThreshold | None = None
 
     @property
     def best(self) -> NDArray[np.int64]:
         """Number of each pair's label, (n_pairs,); the first of equally probable ones."""
-        return np.asarray(self.probabilities.argmax(axis=1), dtype=np.int64)
+        return self._numbers(self.probabilities)
 
     @property
     def predicted(self) -> list[str]:
@@ -112,7 +119,7 @@ class Predictions:
     @property
     def changed(self) -> int | None:
         """Number of pairs whose label changes when their sentences are swapped; None if the order cannot matter."""
-        return None if self.swapped is None else int((self.swapped.argmax(axis=1) != self.best).sum())
+        return None if self.swapped is None else int((self._numbers(self.swapped) != self.best).sum())
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -140,6 +147,13 @@ class Predictions:
             Prediction(a, b, label, dict(zip(self.labels, row, strict=True)))
             for (a, b), label, row in zip(pairs, self.predicted, self.probabilities.tolist(), strict=True)
         ]
+
+    def _numbers(self, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the numbers of the labels that probabilities give, (n_pairs,)."""
+        if self.threshold is None:
+            return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
+        number = self.labels.index(self.threshold.label)
+        return np.where(probabilities[:, number] >= self.threshold.value, number, 1 - number)
 
 
 def choose_predictor(
@@ -226,16 +240,27 @@ class PairPredictor:
         if self._parsed() is not None:
             model.encode([_ANY], show_progress_bar=False)  # loads the parser, which is not counted as prediction time
 
-    def predict(self, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows) -> Predictions:
+    def predict(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        on_rows: OnRows = ignore_rows,
+        *,
+        threshold: GivenThreshold = None,
+    ) -> Predictions:
         """Return the predictions for pairs.
 
         Args:
             pairs: pairs of sentences, none empty.
             on_rows: called with the number of sentences embedded; equal ones are embedded once.
+            threshold: probability from which a pair gets the positive of two labels, or `dev` for the one that dev
+                pairs chose; None for the most probable label.
 
         Raises:
-            ModelError: when the embeddings do not fit the classifier, or are not finite.
+            ModelError: when the embeddings do not fit the classifier, or are not finite; when the classifier has no
+                positive label among two, or no threshold of dev pairs.
+            SettingsError: when the threshold is no probability.
         """
+        by = self._threshold(threshold)
         started, parsed = time.monotonic(), self._parsed()
         places = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
         vectors, embedded = self._embed(list(places), on_rows)
@@ -254,6 +279,7 @@ class PairPredictor:
             sentences=len(places),
             embedded=embedded,
             truncated=truncated,
+            threshold=by,
         )
 
     def require_spans(self) -> None:
@@ -282,6 +308,30 @@ class PairPredictor:
         texts = list(dict.fromkeys(text for said in predictions for text in (said.sentence_a, said.sentence_b)))
         of = dict(zip(texts, explain_sentences(self._model, texts), strict=True))
         return [replace(said, spans=(of[said.sentence_a], of[said.sentence_b])) for said in predictions]
+
+    def _threshold(self, given: GivenThreshold) -> LabelThreshold | None:
+        """Return what gives a pair the positive label; None for the most probable label."""
+        if given is None:
+            return None
+        labels, chosen = self._classifier.labels, self._classifier.threshold
+        if given == "dev":
+            if chosen is None:
+                raise ModelError(
+                    f"The encoder {str(self._folder)!r} keeps no threshold of dev pairs: it needs two labels, one of "
+                    "them positive, in its dev pairs, and a training by this version. Give a number instead of 'dev'; "
+                    "`facetflow evaluate` says which is best for a set."
+                )
+            return chosen
+        training = read_json(path) if (path := self._folder / TRAINING_FILE).is_file() else {}
+        label = positive_of(labels, training.get("settings", {}).get("positive_label"))
+        if label is None or len(labels) != 2:
+            raise ModelError(
+                f"A threshold needs a classifier of two labels, one of them positive; that of {str(self._folder)!r} "
+                f"has {', '.join(map(repr, labels))}. Leave the threshold out, and use the probabilities instead."
+            )
+        if not 0 <= given <= 1:
+            raise SettingsError(f"The threshold {given} is no probability: give a number from 0 to 1, or 'dev'.")
+        return LabelThreshold(label, given)
 
     def _parsed(self) -> float | None:
         """Return the seconds that the encoder has spent on parsing; None if it does not parse."""

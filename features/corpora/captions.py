@@ -12,12 +12,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from features.corpora.cells import cell_rows, is_text
+from features.corpora.cells import cell_rows, encoding_fault
 from features.corpora.dataset import CaptionLayout
 from features.counting import counted
 from features.errors import InputError, RowError
 from features.files import open_text
 from features.types import RejectCode
+
+_HEAD = 1 << 16
+"""Characters of the first line that show the layout: the only line of COCO's files is all of them."""
 
 
 class Caption(NamedTuple):
@@ -53,7 +56,7 @@ def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Capt
         InputError: the file cannot be read, or fits none of the layouts.
     """
     with open_text(path, newline="\n", errors="surrogateescape") as text:
-        start = text.readline()
+        start = text.readline(_HEAD)
     header = start.rstrip("\r\n").split("\t")
     for layout in layouts:
         match layout.form:
@@ -116,11 +119,12 @@ def _tokens(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
 
 
 def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
-    with open_text(path) as text:
+    with open_text(path, in_lines=False) as text:
         try:
-            annotations = json.load(text).get("annotations")
-        except ValueError as error:  # also a number with too many digits
+            content = json.load(text)
+        except (ValueError, RecursionError) as error:  # also a number with too many digits
             raise InputError(f"{str(path)!r} is not JSON ({error}): fetch the file again.") from error
+    annotations = content.get("annotations") if isinstance(content, dict) else None
     if not isinstance(annotations, list):
         raise InputError(f"{str(path)!r} has no list 'annotations': give a COCO file captions_*.json.")
     for position, entry in enumerate(annotations, start=1):
@@ -132,8 +136,8 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
 
 
 def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]:
-    if not is_text(text):
-        return line, RowError(RejectCode.BAD_ENCODING, "the caption has half a character (a lone surrogate)")
+    if wrong := encoding_fault(text):
+        return line, wrong
     if text.strip():
         return Caption(image, text, line)
     return line, RowError(RejectCode.EMPTY_SENTENCE, f"a caption of image {image!r} is empty")

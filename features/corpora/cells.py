@@ -46,15 +46,15 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | Non
     # Only a line feed ends a line: a carriage return may occur inside a sentence.
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for line, cells in _enclosed(text, separator, path) if enclose else _plain(text, separator):
-            if isinstance(cells, list) and encoding is not None:
-                yield line, [in_encoding(cell, encoding) for cell in cells]
-            elif isinstance(cells, list) and not all(map(is_text, cells)):
-                if not checked:
-                    _require_mostly_utf8(path)
-                    checked = True
-                yield line, RowError(RejectCode.BAD_ENCODING, "the row is not UTF-8; expected UTF-8")
-            else:
+            if isinstance(cells, RowError):
                 yield line, cells
+                continue
+            decoded = cells if encoding is None else [in_encoding(cell, encoding) for cell in cells]
+            wrong = next(filter(None, map(encoding_fault, decoded)), None)
+            if wrong and not checked:
+                _require_mostly_utf8(path)
+                checked = True
+            yield line, wrong or decoded
 
 
 def decided_quotes(path: Path, form: TableFormat, quotes: Quotes) -> Quotes:
@@ -66,14 +66,21 @@ def decided_quotes(path: Path, form: TableFormat, quotes: Quotes) -> Quotes:
     return "enclose" if _quotes_enclose(path, SEPARATORS[form]) else "ordinary"
 
 
-def is_text(cell: str) -> bool:
-    """Return whether a cell consists of whole characters, so that it can be written as UTF-8."""
-    return cell.isascii() or not _UNDECODED.search(cell)
+def encoding_fault(text: str) -> RowError | None:
+    """Return what is wrong with the characters of a cell or line, None if they are text."""
+    if not _is_decoded(text):
+        return RowError(RejectCode.BAD_ENCODING, "the row is not UTF-8, or has half a character; expected UTF-8")
+    # Many programs take it for the end of the text.
+    return RowError(RejectCode.BAD_ENCODING, "the row has a NUL character (U+0000)") if "\0" in text else None
+
+
+def _is_decoded(text: str) -> bool:
+    return text.isascii() or not _UNDECODED.search(text)
 
 
 def in_encoding(text: str, encoding: str) -> str:
     """Decode a text again whose bytes were read as UTF-8 but are in another encoding, unless they are valid UTF-8."""
-    return text if is_text(text) else text.encode(errors="surrogateescape").decode(encoding)
+    return text if _is_decoded(text) else text.encode(errors="surrogateescape").decode(encoding)
 
 
 def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:
@@ -93,7 +100,9 @@ def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
         except StopIteration:
             return
         except csv.Error as error:
-            advice = 'close it, or set quotes = "ordinary" if quotes do not enclose cells.'
+            advice = "close it, or double it if it is part of the text."
+            if separator == SEPARATORS["tsv"]:
+                advice = 'close it, or set quotes = "ordinary" if quotes do not enclose cells.'
             if "unexpected end" in str(error):
                 message = f"{path.name}:{first}: a double quote opens a cell that never ends: {advice}"
                 raise InputError(message) from error
@@ -169,8 +178,8 @@ def _require_mostly_utf8(path: Path) -> None:
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for line in text:
             if not line.isascii():
-                good += is_text(line)
-                bad += not is_text(line)
+                good += _is_decoded(line)
+                bad += not _is_decoded(line)
     if bad > good:
         raise InputError(
             f"{str(path)!r} is not UTF-8 text ({bad} lines with other bytes): convert it, for instance with "

@@ -47,9 +47,11 @@ def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudge
         return None if dataset.kind == "own" else NoJudgement("not rated")
     try:
         score = float(written)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError):
+        score = math.nan
+    if math.isnan(score):
         message = f"the score {written!r} is not a number; expected a number{_range(dataset)}"
-        raise RowError(RejectCode.BAD_SCORE, message) from error
+        raise RowError(RejectCode.BAD_SCORE, message)
     low, high = dataset.score_range or (-math.inf, math.inf)
     if not (math.isfinite(score) and low <= score <= high):
         raise RowError(

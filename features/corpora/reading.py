@@ -140,12 +140,12 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
     """Return the record with a layout made from the user's columns and quotes."""
     record = settings.record
     layouts = record.layouts
-    if settings.text is not None or settings.aspects is not None:
+    if settings.text is not None or settings.aspects is not None or settings.separator is not None:
         (own,) = (layout for layout in layouts[:1] if isinstance(layout, TextLayout))
         columns = (settings.text,) if isinstance(settings.text, str) else settings.text
         texts = {"text": (columns,), "needs": ()} if columns else {}
-        update = {**texts, "aspects": settings.aspects or own.aspects}
-        layouts = (own.model_copy(update=update),)
+        labels = {"aspects": settings.aspects or own.aspects, "separator": settings.separator or own.separator}
+        layouts = (own.model_copy(update=texts | labels),)
     if settings.columns:
         by_name = any(isinstance(place, str) for place in settings.columns.values())
         sentences = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"} if by_name else {}

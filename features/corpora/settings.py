@@ -95,6 +95,8 @@ class _SourceSettings(_Settings):
         name: its name in the store and in reports; by default that of the dataset.
         text: of a table of texts with labels: the column with the text, or several that are joined by ": ".
         aspects: of such a table: aspect → column with its labels.
+        separator: of such a table: what stands between several labels in a cell, such as ","; by default as the record
+            says, "|" for a table of your own.
         columns: role → column, for a table whose column names differ from those of the record; positions from 0 for a
             table without a header line. `group` is for `draw`: the topic or document of a pair.
         quotes: of a tab-separated table: double quotes are ordinary characters, or enclose cells; by default as the
@@ -105,6 +107,7 @@ class _SourceSettings(_Settings):
     name: str = Field(default="", pattern=r"^[\w.+-]*$")
     text: str | tuple[str, ...] | None = None
     aspects: Mapping[str, str] | None = None
+    separator: Annotated[str, Field(min_length=1)] | None = None
     columns: Columns | None = None
     quotes: Quotes | None = None
 
@@ -122,7 +125,7 @@ class _SourceSettings(_Settings):
 
     @model_validator(mode="after")
     def _texts_have_their_own_columns(self) -> "_SourceSettings":
-        given = [name for name in ("text", "aspects") if getattr(self, name) is not None]
+        given = [name for name in ("text", "aspects", "separator") if getattr(self, name) is not None]
         if given and not self.record.has_texts:
             raise ValueError(f"`{given[0]}` is for texts with labels, and {self.dataset!r} is pairs: use `columns`")
         if self.columns is not None and self.record.has_texts:

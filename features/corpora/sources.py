@@ -70,9 +70,14 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
                 f"{str(path)!r}, which {key} names, is a folder: name a file in it, or a pattern such as "
                 f"{str(Path(name) / '*.tsv')!r}."
             )
-        if path.exists():
+        if path.is_file():
             found.append((path, name))
             continue
+        if path.exists():
+            raise InputError(
+                f"{str(path)!r}, which {key} names, is a pipe or a device, and a corpus is read several times: "
+                "write it to a file."
+            )
         if not any(sign in name for sign in "*?["):
             raise InputError(
                 f"{str(path)!r}, which {key} names, does not exist: correct the path, or put the file there."
@@ -115,7 +120,7 @@ def identify(dataset: Dataset, path: Path) -> Copy:
         InputError: the file cannot be read.
     """
     digest = hashlib.sha256()
-    with open_bytes(path) as file:
+    with open_bytes(path, in_lines=False) as file:
         while block := file.read(_BLOCK):
             digest.update(block)
     known = {pinned: name for name, pinned in dataset.sha256.items()}

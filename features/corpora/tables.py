@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, is_text
+from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, encoding_fault
 from features.corpora.dataset import Quotes, Role, TableLayout
 from features.counting import counted
 from features.errors import InputError, RowError
@@ -311,8 +311,8 @@ def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int
 
 def parse_object(line: str) -> dict[str, object] | RowError:
     """Return the object of a line of JSON, or what is wrong with it."""
-    if not is_text(line):
-        return RowError(RejectCode.BAD_ENCODING, "the row is not UTF-8; expected UTF-8")
+    if wrong := encoding_fault(line):
+        return wrong
     try:
         entry = json.loads(line)
     except json.JSONDecodeError as error:
@@ -385,8 +385,8 @@ def as_text(cell: object) -> str:
         return str(int(cell)) if cell == cell.to_integral_value() else f"{cell.normalize():f}"
     if not isinstance(cell, str | int | float):
         raise RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is neither text nor number")
-    if isinstance(cell, str) and not is_text(cell):
-        raise RowError(RejectCode.BAD_ENCODING, "the row has half a character (a lone surrogate)")
+    if isinstance(cell, str) and (wrong := encoding_fault(cell)):
+        raise wrong
     return str(cell)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from features.corpora.cells import in_encoding, is_text
+from features.corpora.cells import encoding_fault, in_encoding
 from features.corpora.dataset import TextLayout
 from features.corpora.tables import as_text, columns_of, hint_of_form, require_once, shown_names
 from features.corpora.text_tables import JOIN, named_rows, text_of_cell
@@ -81,8 +81,8 @@ def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
             if not line.strip():
                 continue
             label, _, text = line.strip().partition(" ")
-            if not is_text(line):
-                yield number, RowError(RejectCode.BAD_ENCODING, "the row is not UTF-8; expected UTF-8")
+            if wrong := encoding_fault(line):
+                yield number, wrong
             elif not text:
                 yield (
                     number,

@@ -31,6 +31,7 @@ _REJECT = "reject"
 _UP_TO_THE_END = ("snt", "tok", _REJECT)  # a sentence may contain `::`
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEAD_BYTES = 4096
+_LARGEST = 1 << 20  # bytes of a block; those of real corpora have some thousands
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class RawBlock:
         comments: lines that start with `#`.
         graph: the other lines.
         graph_line: number of the first of them.
+        size: bytes of the block; what is above a mebibyte is not kept.
     """
 
     path: Path
@@ -76,11 +78,12 @@ class RawBlock:
     comments: list[bytes] = field(default_factory=list)
     graph: list[bytes] = field(default_factory=list)
     graph_line: int = 0
+    size: int = 0
 
     @property
     def holds_something(self) -> bool:
-        """Whether the block belongs to a sentence: it has a graph, or metadata."""
-        return bool(self.graph) or any(b"::" in line for line in self.comments)
+        """Whether the block belongs to a sentence: it has a graph, too much of one, or metadata."""
+        return bool(self.graph) or self.size > _LARGEST or any(b"::" in line for line in self.comments)
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -95,6 +98,8 @@ class RawBlock:
     def read(self) -> PenmanBlock:
         """Return the block with its graph or its error."""
         metadata = self.metadata
+        if self.size > _LARGEST:
+            return self._wrong(metadata, "", RejectCode.BAD_PENMAN, f"larger than {_LARGEST >> 20} MiB")
         try:
             text = b"".join(self.graph).decode().strip()
         except UnicodeDecodeError as error:
@@ -186,6 +191,9 @@ def _split(file: Iterable[bytes], path: Path) -> Iterator[RawBlock]:
         if not content or (comment and b"::" in content and block.graph):
             yield block
             block = RawBlock(path, number if content else number + 1)
+        block.size += len(line)
+        if block.size > _LARGEST:
+            continue
         if comment:
             block.comments.append(content)
         elif content:

@@ -223,6 +223,7 @@ def _finish(
         judgement_faults=judgement_faults(
             [place.corpus for place in places],
             [(split, of) for split, of in zip(splits, changed, strict=True) if isinstance(split, SplitPairs)],
+            sentences,
         ),
         draws=[report for place in places for report in place.reports()],
         shrunk=shrunk([place.corpus.name for place in places], splits, known),

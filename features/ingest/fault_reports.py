@@ -20,21 +20,24 @@ class LabelFaultReport(_FaultReport):
         corpus: its name.
         aspect: what the labels are about.
         fault: `no label`: there is none at all; `missing`: texts have none in it; `one label`: the same for all texts;
-            `spelling`: differs from another label only in case or white space; `gone`: in the store and no longer in
-            the file, although its text is.
+            `each its own`: no two texts share one; `joined`: looks like several labels in a cell; `spelling`: differs
+            from another label only in case or white space; `gone`: in the store and no longer in the file, although
+            its text is.
         labels: how many labels have the fault.
         texts: number of texts that have one of them; with `missing`, that have none.
         among: with `missing`, number of all texts that were read.
         examples: labels with the number of their texts.
+        separator: with `joined`, what stands between them.
     """
 
     corpus: str
     aspect: str
-    fault: Literal["no label", "missing", "one label", "spelling", "gone"]
+    fault: Literal["no label", "missing", "one label", "each its own", "joined", "spelling", "gone"]
     labels: int = 0
     texts: int = 0
     among: int = 0
     examples: dict[str, int] = Field(default_factory=dict)
+    separator: str = ""
 
     def __str__(self) -> str:
         if self.fault == "no label":
@@ -48,12 +51,21 @@ class LabelFaultReport(_FaultReport):
                 f"{has} no label in the aspect {self.aspect!r} among the {self.among:,} of {self.corpus!r}: what "
                 "learns from this aspect, or is scored by it, leaves them out."
             )
-        if self.fault == "one label":
+        if self.fault in {"one label", "each its own"}:
             (label,) = self.examples
-            have_the_same = "has the label" if self.texts == 1 else "have the same,"
+            who, have = f"No two of the {self.texts:,} texts", "share one, such as"
+            if self.fault == "one label":
+                who, have = all_of(self.texts, "text"), "has the label" if self.texts == 1 else "have the same,"
             return (
-                f"{all_of(self.texts, 'text')} of {self.corpus!r} with a label in the aspect {self.aspect!r} "
-                f"{have_the_same} {label!r}: there is nothing to learn; check the column, or leave the aspect out."
+                f"{who} of {self.corpus!r} with a label in the aspect {self.aspect!r} {have} {label!r}: there is "
+                "nothing to learn; check the column, or leave the aspect out."
+            )
+        if self.fault == "joined":
+            ((label, count),) = self.examples.items()
+            return (
+                f"{self.labels:,} labels of {self.corpus!r} in the aspect {self.aspect!r} ({self.texts:,} texts) look "
+                f"like several in one cell, such as {label!r} ({count:,}), whose parts other cells have too: set "
+                f'separator = "{self.separator}" for this corpus if they are, before it is built.'
             )
         if self.fault == "gone":
             label = next(iter(self.examples))
@@ -149,20 +161,31 @@ class JudgementFaultReport(_FaultReport):
         corpus: its name.
         judgement: what they are.
         fault: `none`: neither the file nor the store has one; `missing`: pairs have none in the store, those that are
-            added now included; `spelling`: differs from another label only in case or white space.
+            added now included; `spelling`: differs from another label only in case or white space; `several`: two
+            sentences are a pair more than once, with different ones.
         pairs: number of pairs that were read.
         affected: number of pairs with the fault.
-        examples: labels with the number of their pairs.
+        examples: labels with the number of their pairs; with `several`, those of one pair.
+        texts: with `several`, the sentences of this pair, perhaps shortened.
     """
 
     corpus: str
     judgement: Literal["label", "score"]
-    fault: Literal["none", "missing", "spelling"]
+    fault: Literal["none", "missing", "spelling", "several"]
     pairs: int
     affected: int
     examples: dict[str, int] = Field(default_factory=dict)
+    texts: tuple[str, str] | None = None
 
     def __str__(self) -> str:
+        if self.fault == "several":
+            are = "1 pair of sentences is" if self.affected == 1 else f"{self.affected:,} pairs of sentences are"
+            first, second = self.texts or ("", "")
+            return (
+                f"{are} in {self.corpus!r} more than once with different {self.judgement}s, such as {first!r} with "
+                f"{second!r} ({' and '.join(self.examples)}): all are kept, and what learns from a {self.judgement} "
+                "learns each of them. If one is wrong, correct the file and build a new store."
+            )
         if self.fault == "spelling":
             named = " and ".join(f"{label!r} ({pairs:,})" for label, pairs in self.examples.items())
             return (

@@ -1,10 +1,11 @@
-"""Suspicious labels of texts, which are reported: none, one for all, two spellings of one, stored ones now gone.
+"""Suspicious labels of texts, which are reported: none, one for all or each, several in a cell, two spellings of one.
 
-So is how many texts have none in an aspect.
+So are stored labels that are gone now, and how many texts have none in an aspect.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from features.corpora.dataset import TextLayout
 from features.corpora.reading import own_record
@@ -13,6 +14,10 @@ from features.ingest.fault_reports import LabelFaultReport
 from features.ingest.known import Known
 from features.ingest.split_labels import SplitLabels
 from features.sentences import normalise
+
+_SEPARATORS = (",", ";", "|")
+"""What people write between several labels in a cell."""
+_MANY = 10  # texts that hardly differ in all of their labels by chance
 
 
 def label_faults(
@@ -38,6 +43,7 @@ def label_faults(
             # Texts of a known dataset lack what its makers did not label.
             if of_aspect and (corpus.record.kind == "own" or corpus.aspects):
                 found += _missing(corpus.name, aspect, [one for one in splits if one.report.corpus == corpus.name])
+                found += _joined(corpus.name, aspect, of_aspect) if corpus.separator is None else []
         found += _gone(corpus.name, [split for split in splits if split.report.corpus == corpus.name], known)
     return found
 
@@ -75,6 +81,30 @@ def _missing(corpus: str, aspect: str, splits: Sequence[SplitLabels]) -> list[La
     return [LabelFaultReport(corpus=corpus, aspect=aspect, fault="missing", texts=lacking, among=among)]
 
 
+def _joined(corpus: str, aspect: str, texts: Mapping[str, int]) -> list[LabelFaultReport]:
+    """Return labels that look like several in one cell: other cells have all of their parts, too."""
+    for separator in _SEPARATORS:
+        parts = {label: {part.strip() for part in label.split(separator)} for label in texts}
+        cells = Counter(chain.from_iterable(parts.values()))
+        several = [label for label in texts if len(parts[label]) > 1]
+        joined = [label for label in several if all(cells[part] > 1 for part in parts[label])]
+        # Fewer are names with a comma in them.
+        if len(joined) > 1 and 2 * len(joined) >= len(several):
+            example = max(joined, key=lambda label: (texts[label], label))
+            return [
+                LabelFaultReport(
+                    corpus=corpus,
+                    aspect=aspect,
+                    fault="joined",
+                    labels=len(joined),
+                    texts=sum(texts[label] for label in joined),
+                    examples={example: texts[example]},
+                    separator=separator,
+                )
+            ]
+    return []
+
+
 def _faults(corpus: str, aspect: str, texts: Mapping[str, int]) -> list[LabelFaultReport]:
     if not texts:
         return [LabelFaultReport(corpus=corpus, aspect=aspect, fault="no label")]
@@ -87,6 +117,18 @@ def _faults(corpus: str, aspect: str, texts: Mapping[str, int]) -> list[LabelFau
                 labels=1,
                 texts=sum(texts.values()),
                 examples=dict(texts),
+            )
+        ]
+    if len(texts) >= _MANY and max(texts.values()) == 1:
+        examples = dict([next(iter(texts.items()))])
+        return [
+            LabelFaultReport(
+                corpus=corpus,
+                aspect=aspect,
+                fault="each its own",
+                labels=len(texts),
+                texts=len(texts),
+                examples=examples,
             )
         ]
     several = spelt_alike(texts)

@@ -31,6 +31,10 @@ class Sentences:
             found = self._seen[text] = (sentence_id(clean), clean, clean.count(" ") >= self.max_words)
         return found
 
+    def text_of(self, sentence: SentenceId) -> str:
+        """Return the normalised text of a sentence that was identified."""
+        return next(clean for identity, clean, _ in self._seen.values() if identity == sentence)
+
     def shared_id(self, text: str) -> SentenceId:
         """Return an id that all spellings of a text share: those that are the same for the leakage guard.
 

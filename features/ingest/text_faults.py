@@ -50,9 +50,10 @@ def _shortened(first: str, second: str) -> tuple[str, str]:
     length = min(len(first), len(second))
     place = next((place for place in range(length) if first[place] != second[place]), length)
     start = 0 if place < _SHOWN else place - _SHOWN // 2
-    return _cut(first, start), _cut(second, start)
+    return cut(first, start), cut(second, start)
 
 
-def _cut(text: str, start: int) -> str:
+def cut(text: str, start: int = 0) -> str:
+    """Return the part of a text that a message shows."""
     end = start + _SHOWN
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"

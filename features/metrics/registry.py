@@ -32,6 +32,26 @@ METRICS: dict[str, Metric] = {
 }
 
 
+COMPARES: Mapping[str, str] = {
+    "smatch": "triples",
+    "unlabeled": "triples, without roles",
+    "frames": "senses of verbs and the like",
+    "concepts": "concepts, wherever they stand",
+    "named_entities": "kinds of names, not the names",
+    "negations": "what is negated",
+    "coreference": "relations of what has several",
+    "srl": "who does what to whom",
+    "wlk": "concepts with their neighbours",
+    "wwlk": "the same, by word vectors",
+    "max_indegree": "the concept most point to",
+    "max_outdegree": "the concept that points to most",
+    "max_degree": "the best connected concept",
+    "root": "the main concept",
+    "quantifiers": "numbers and quantifiers, not of what",
+}
+"""What each metric compares, in a few words."""
+
+
 def explain_facet(name: str, own: Mapping[str, str]) -> str:
     """Return one plain sentence on what a facet mirrors.
 

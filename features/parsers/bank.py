@@ -86,7 +86,8 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
         )
     for path in paths:
         if not path.is_file():
-            raise InputError(f"The graph file {str(path)!r} does not exist; check `graphs` under [amr].")
+            what = "is a folder, a pipe or a device" if path.exists() else "does not exist"
+            raise InputError(f"The graph file {str(path)!r} {what}; check `graphs` under [amr].")
     sources = [file_sha256(path) for path in paths]
     if bank_path.is_file():
         known, report = _description(bank_path)

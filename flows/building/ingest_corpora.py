@@ -79,18 +79,26 @@ def read_corpora(project: Project, store: StoreReader) -> Ingested:
     )
 
 
-def summary(report: IngestReport) -> str:
-    """Return a one-line summary of what was read."""
+def summary(report: IngestReport, corpora: Sequence[CorpusSettings]) -> str:
+    """Return a one-line summary of what was read, in the words of those who have texts if there are no pairs.
+
+    Args:
+        report: report of the ingest.
+        corpora: corpora of the project.
+    """
     dropped = sum(split.dropped for split in report.splits)
     leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
     rejected = f", {report.rejected:,} rejected" if report.rejected else ""
+    only_texts = all(corpus.record.has_texts for corpus in corpora)
     counts = (
-        (report.new_sentences, "sentence", report.sentence_shards),
+        (report.new_sentences, "text" if only_texts else "sentence", report.sentence_shards),
         (report.new_pairs, "pair", report.pair_shards),
         (report.new_labels, "label", report.label_shards),
     )
     new = ", ".join(
-        f"{counted(count, f'new {what}')} in {counted(shards, 'shard')}" for count, what, shards in counts if count
+        counted(count, f"new {what}") + ("" if only_texts else f" in {counted(shards, 'shard')}")
+        for count, what, shards in counts
+        if count
     )
     skipped = f", {left_out(report.skipped)}" if report.skipped else ""
     return f"Read {counted(report.rows, 'row')}: {new or 'nothing new'}{rejected}{leaked}{skipped}."

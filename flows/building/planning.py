@@ -17,8 +17,9 @@ from features.store.runs import failed_shards
 from features.store.store import Store
 from flows.building.ingest_corpora import fingerprint_of, read_corpora, refusal
 from flows.building.ingest_repair import make_again, of_ingest
+from flows.building.label_counts import label_counts
 from flows.project import Project
-from flows.stages import chain
+from flows.stages import chain, check
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Outlook:
         plan: the shards to make, including those of new rows.
         damaged: files that would be rebuilt.
         obstacles: why the build will or may publish nothing, as sentences.
+        pointless: why the training of an encoder will end at once, as sentences.
+        labels: what `label_counts` returns.
     """
 
     store: Path
@@ -38,6 +41,8 @@ class Outlook:
     plan: Plan
     damaged: tuple[Damage, ...]
     obstacles: tuple[str, ...]
+    pointless: tuple[str, ...]
+    labels: list[dict[str, Any]]
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values."""
@@ -65,6 +70,8 @@ class Outlook:
             ],
             "damaged": [asdict(damage) | {"file": damage.file} for damage in self.damaged],
             "obstacles": list(self.obstacles),
+            "pointless": list(self.pointless),
+            "labels": self.labels,
         }
 
 
@@ -81,6 +88,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     # If there is no store yet, plan with an empty one; the build creates it.
     store = Store.open(project.store, or_empty=True)
     store.check_owner(project.name)
+    check(project, store)
     damaged = store.damaged(deep=deep)
     remade = make_again(project, store, damaged)
     lost = [damage.key for damage in of_ingest(damaged)]
@@ -100,4 +108,12 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     in_the_way += obstacles(
         ahead, planned, stages, failed_shards=limits.failed_shards, rejected_rows=limits.rejected_rows
     )
-    return Outlook(store.path, ingested.report, planned, tuple(damaged), tuple(in_the_way))
+    return Outlook(
+        store.path,
+        ingested.report,
+        planned,
+        tuple(damaged),
+        tuple(in_the_way),
+        made_by.pointless,
+        label_counts(project, ahead),
+    )

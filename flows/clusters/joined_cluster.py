@@ -49,6 +49,21 @@ class JoinedCluster:
             self.preflight.check(self.client, self.address, new)
 
 
+def require_scheduler(settings: ClusterSettings) -> None:
+    """Refuse an existing cluster that cannot be joined, also for a build that will find nothing to make.
+
+    Args:
+        settings: `[cluster]` of the project file.
+
+    Raises:
+        SettingsError: the connection would not be safe, or certificates are wrong.
+        RunError: nobody answers at the address.
+    """
+    if settings.address is not None:
+        with cluster.task_runner(settings, Path()) as runner:
+            cluster.connect(runner, settings)
+
+
 @contextmanager
 def joined_cluster(
     settings: ClusterSettings, store: Store, chain: Chain, stages: Sequence[str], logs: Path

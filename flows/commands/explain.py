@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.counting import counted
-from flows.console.one_shot import check_page, say_written
-from flows.terminal import warn, write_json
+from flows.console.one_shot import check_page, say_written, warn_of_languages
+from flows.terminal import Verbosity, verbosity, warn, write_json
 
 if TYPE_CHECKING:
     from features.metrics.explanation.pair import GraphPair
@@ -78,6 +78,7 @@ def explain(
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
     check_page(html, *([table] if table else []), *graphs, as_json=as_json)
     pairs = _pairs(sentences, table, project)
+    warn_of_languages(text for pair in pairs for text in pair)
     folder = _encoder_in_use(project, encoder)
     if lacks := FacetLayout.load(folder).lacks:
         warn(f"Note: {lacks}.")
@@ -98,7 +99,7 @@ def explain(
             line = _as_json(explanation, facts, origins[position])
             write_json(line | ({"graphs": asdict(pair)} if pair is not None and graphs else {}), indent=None)
     elif html is None:
-        print_explanations(explanations, facts, origins)
+        print_explanations(explanations, facts, origins, unfold=verbosity() >= Verbosity.VERBOSE)
 
 
 def _encoder_in_use(project: Path, name: str | None) -> Path:

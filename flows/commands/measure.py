@@ -66,5 +66,9 @@ def measure(
     name_wrong(measured.wrong)
     n_pairs = measured.scores.height
     empty = f", {measured.unmeasured:,} empty" if measured.unmeasured else ""
-    say_written(f"{counted(n_pairs, 'pair')}, {n_pairs - measured.unmeasured:,} of them measured{empty},", output)
+    lacking = {metric.name: measured.scores[metric.name].null_count() for metric in own}
+    without = "".join(f", {count:,} without {name}" for name, count in lacking.items() if count)
+    say_written(
+        f"{counted(n_pairs, 'pair')}, {n_pairs - measured.unmeasured:,} of them measured{empty}{without},", output
+    )
     return 2 if measured.wrong else 0

@@ -3,7 +3,6 @@
 import re
 import shlex
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import click
@@ -11,21 +10,33 @@ import click
 from features.errors import SettingsError
 from flows.console.options import PROJECT_FILE
 from flows.terminal import say
+from training.kinds import KINDS
+
+_FOR_KINDS = "#@"
+"""Begins the line above a paragraph of the template that is for some kinds of encoders only."""
 
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--kind", default="s3bert", show_default=True, type=click.Choice([*KINDS]), help="Kind of encoder to train."
+)
 @click.option("--example", is_flag=True, help="Write the built-in example, which is ready to build.")
 @click.option("--if-missing", is_flag=True, help="Do nothing, silently, if the project already exists.")
-def new(folder: Path, *, example: bool, if_missing: bool) -> None:
+def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
     """Write a commented project file (facetflow.toml) into FOLDER, which is created if missing.
 
-    Its JSON schema, with which editors complete and check keys, is written next to it. Nothing else in FOLDER is
-    replaced. The project is named after the folder, the example `example`.
+    It has the sections for one kind of encoder: s3bert learns from pairs of sentences, whose graphs are measured;
+    aspect from texts with labels; rgcn and pas from pairs with labels. Its JSON schema, with which editors complete and
+    check keys, is written next to it. Nothing else in FOLDER is replaced. The project is named after the folder, the
+    example `example`.
     """
-    from flows.project_schema import SCHEMA_FILE
+    from flows.project_schema import SCHEMA_FILE, schema_text
 
-    contents = _contents("example" if example else _name(folder), example=example)
+    if example and kind != "s3bert":
+        raise SettingsError(f"The example is for an encoder of kind 's3bert': leave out --example, or --kind {kind}.")
+    contents = _example() if example else {PROJECT_FILE.name: _project(kind, _name(folder))}
+    contents |= {SCHEMA_FILE: schema_text()}
     there = [folder / name for name in contents if (folder / name).exists() and name != SCHEMA_FILE]
     if if_missing and folder / PROJECT_FILE in there:
         return
@@ -45,27 +56,30 @@ def new(folder: Path, *, example: bool, if_missing: bool) -> None:
     if example:
         say(f"Next: {enter}facetflow build")
     else:
-        say("Next: put your pairs next to it, and name their files and columns under [[corpora]] in it.")
+        what = "texts" if kind == "aspect" else "pairs"
+        say(f"Next: put your {what} next to it, and name their files and columns under [[corpora]] in it.")
         say(f"Then: {enter}facetflow plan")
 
 
-def _contents(name: str, *, example: bool) -> dict[str, str]:
-    """Return the files of a new project, name → text."""
-    from flows.project_schema import SCHEMA_FILE, schema_text
-
-    templates = files("flows") / "templates"
-    schema = {SCHEMA_FILE: schema_text()}
-    if example:
-        return schema | {
-            PROJECT_FILE.name: _read(templates / "example.toml"),
-            "pairs-to-explain.tsv": _read(templates / "pairs-to-explain.tsv"),
-        }
-    project = _read(templates / "project.toml")
-    return schema | {PROJECT_FILE.name: project.replace('name = "my-project"', f'name = "{name}"', 1)}
+def _example() -> dict[str, str]:
+    """Return the files of the built-in example, name → text."""
+    return {PROJECT_FILE.name: _read("example.toml"), "pairs-to-explain.tsv": _read("pairs-to-explain.tsv")}
 
 
-def _read(file: Traversable) -> str:
-    return file.read_text(encoding="utf-8")
+def _project(kind: str, name: str) -> str:
+    """Return the project file for a kind of encoder: the template without the paragraphs that are for others."""
+    paragraphs = []
+    for paragraph in _read("project.toml").split("\n\n"):
+        first, _, rest = paragraph.partition("\n")
+        if not first.startswith(_FOR_KINDS):
+            paragraphs.append(paragraph)
+        elif kind in first.split():
+            paragraphs.append(rest)
+    return "\n\n".join(paragraphs).replace('name = "my-project"', f'name = "{name}"', 1)
+
+
+def _read(template: str) -> str:
+    return (files("flows") / "templates" / template).read_text(encoding="utf-8")
 
 
 def _name(folder: Path) -> str:

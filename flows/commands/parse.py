@@ -12,7 +12,7 @@ from features.leftovers import scratch
 from features.outputs import check_output, format_of
 from features.parsers.parsed_files import FORMATS, Kind, write_amr, write_dependencies, write_srl
 from features.parsers.settings import AmrSettings, DependencySettings, PredicatesBy, SrlSettings
-from flows.console.one_shot import name_wrong, nothing_half_written, say_written
+from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
 from flows.console.options import DEVICE, FILE, INPUT, OUTPUT, TAGGER, THREADS, format_option
 
 if TYPE_CHECKING:
@@ -177,6 +177,7 @@ def _run(
     check_output(output, sentences, *graphs)  # both checked before the work starts
     with nothing_half_written():
         lines = read_sentences(sentences)
+        warn_of_languages(lines["text"])
         with FileProgress("sentences") as progress:
             parsed = parse_lines(lines, stage(), at_once=at_once, on_rows=progress)
         write(parsed, output, form)

@@ -18,23 +18,25 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     The exit code is 0 also when it says that the build would publish nothing.
     """
     from flows.building.ingest_corpora import drawn_splits, summary, warnings
+    from flows.building.label_counts import in_words
     from flows.building.planning import look_ahead
     from flows.project import load
     from flows.terminal import warn, write_json
 
     settings = load(project)
     outlook = look_ahead(settings, deep=deep)
-    for sentence in warnings(outlook.ingest, drops=settings.leakage.mode == "drop"):
+    for sentence in (*warnings(outlook.ingest, drops=settings.leakage.mode == "drop"), *outlook.pointless):
         warn(sentence)
     if as_json:
         write_json(outlook.as_json())
         return
-    for sentence in (summary(outlook.ingest), *drawn_splits(outlook.ingest, settings.corpora)):
+    corpora, labels = settings.corpora, map(in_words, outlook.labels)
+    for sentence in (summary(outlook.ingest, corpora), *drawn_splits(outlook.ingest, corpora), *labels):
         click.echo(sentence)
     for damage in outlook.damaged:
         click.echo(f"damaged: {damage}")
     if not outlook.plan.stages:
-        click.echo("No encoder reads the output of a stage: there is nothing to parse or measure.")
+        click.echo("There is nothing to parse or measure: no encoder reads graphs, trees, roles or metrics.")
     for line in outlook.plan.explain():
         click.echo(line if explain else line.partition(" to do:")[0] + (" to do" if " to do:" in line else ""))
     for sentence in outlook.obstacles:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from features.counting import counted
-from flows.console.one_shot import name_wrong, nothing_half_written, say_written
+from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
 from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import say, warn, write_json
 
@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     import polars as pl
 
     from features.corpora.pair_tables import PairCells
-    from training.predicting import Predictions
+    from training.predicting import GivenThreshold, Predictions
+
+
+def _probability(_context: click.Context, _parameter: click.Parameter, value: str | None) -> "GivenThreshold":
+    if value is None or value == "dev":
+        return value  # type: ignore[return-value]
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither a number nor dev.") from None
 
 
 @click.command()
@@ -43,6 +52,13 @@ if TYPE_CHECKING:
     "classifier, or the newest.",
 )
 @click.option(
+    "--threshold",
+    metavar="NUMBER|dev",
+    callback=_probability,
+    help="Probability from which a pair gets the positive of two labels; dev: the best one for F1 on the dev pairs "
+    "of the training. By default the most probable label is taken, which is a threshold of .5.",
+)
+@click.option(
     "--explain",
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -61,6 +77,7 @@ def predict(
     form: str | None,
     columns: tuple[str, str] | None,
     encoder: str | None,
+    threshold: "GivenThreshold",
     page: Path | None,
     device: str,
     as_json: bool,
@@ -99,14 +116,16 @@ def predict(
         if page is not None:
             predictor.require_spans()
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
+        warn_of_languages(text for pair in asked for text in pair)
         with FileProgress("sentences") as progress:
-            found = predictor.predict(asked, progress)
+            found = predictor.predict(asked, progress, threshold=threshold)
         shown_pairs = [] if page is None else predictor.explain(found.each(asked)[:MOST])
         write_table(_table(rows, found), output, kind)
         if page is not None:
             named = "" if settings is None else settings.name
+            caveats = [*([found.threshold.told] if found.threshold else []), *found.caveats]
             html = render_predictions(
-                shown_pairs, len(asked), str(folder), predictor.sees, caveats=found.caveats, project=named
+                shown_pairs, len(asked), str(folder), predictor.sees, caveats=caveats, project=named
             )
             write_text(page, [html])
     wrong = [row for row in rows if row.problem]
@@ -117,6 +136,8 @@ def predict(
         say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
     told = ", ".join(f"{count:,} × {label}" for label, count in _counts(found).items())
     say(f"Labels from the encoder {folder}: {told}{_speed(found)}.")
+    if found.threshold is not None:
+        say(found.threshold.told)
     _tell_more(found, len(asked))
     if as_json:
         write_json({"output": str(output), "encoder": str(folder), "pairs": len(rows)} | _described(found, wrong))
@@ -139,6 +160,7 @@ def _described(found: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, 
     rate, parsing = found.pairs_per_second, found.share_of_parsing
     return {
         "labels": _counts(found),
+        "threshold": found.threshold and found.threshold.recorded(),
         "wrong": [{"line": row.line, "message": row.problem} for row in wrong],
         "calibrated_by": found.calibrated_by,
         "doubt": found.doubt or None,

@@ -13,7 +13,7 @@ from flows.console.options import JSON
 @click.option(
     "--export",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write all of them to a table: .csv, .tsv, .jsonl or .parquet.",
+    help="Write all of them to a table: .tsv, .jsonl or .parquet; .csv for spreadsheets, with ' before formulas.",
 )
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(min=0), help="How many to show.")
 @JSON
@@ -22,7 +22,7 @@ def rejects(
     project: Path, *, stage: str | None, code: str | None, export: Path | None, limit: int, as_json: bool
 ) -> None:
     """Show the rows that ingest and the stages could not process: file, line, code, text and what was wrong."""
-    from features.files import write_table
+    from features.files import table_format, without_formulas, write_table
     from features.rejected_rows import rejected_rows
     from features.store.store import Store
     from flows.project import load
@@ -31,7 +31,7 @@ def rejects(
     settings = load(project)
     rows = rejected_rows(Store.open(settings.store), settings.corpora, settings.base, stage=stage, code=code)
     if export is not None:
-        write_table(rows, export)
+        write_table(without_formulas(rows) if table_format(export) == "csv" else rows, export)
         say(f"Wrote {rows.height:,} rejected rows to {export}")
     if as_json:
         write_json(rows.to_dicts())

@@ -78,6 +78,8 @@ def _show_store(found: "Mapping[str, Any]") -> None:
     owner = f" of project {found['project']!r}" if found["project"] else ""
     click.echo(f"Store {found['store']}{owner}")
     for table in found["tables"]:
+        if not table["shards"] and not table["wanted"]:
+            continue  # of other kinds of encoders
         size = table["bytes"] / 1e6
         of = "" if table["wanted"] is None else f", {table['wanted']} wanted"
         of += f", {table['missing']} to make" if table["missing"] else ""

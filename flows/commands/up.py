@@ -34,9 +34,9 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
     from flows.server.up_record import running
 
     load(project)  # before anything is started
+    if cron is not None:
+        schedule_of(cron)
     if systemd:
-        if cron is not None:
-            schedule_of(cron)  # systemd would start it again and again, and each time it would be refused
         more = [*(["--cron", cron] if cron is not None else []), *(["--port", str(port)] if port else [])]
         click.echo(services.systemd_unit(project.resolve(), more), nl=False)
         return
@@ -47,14 +47,14 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
             f"`facetflow up` (process {known.process}) is still starting: try again when `facetflow status` says that "
             "it runs, or end it with `facetflow down`."
         )
-    if url is not None and (known is None or known.url != url):
+    if url is not None and (known is None or known.url != shown(url)):
         raise RunError(
             f"A Prefect server is configured, {shown(url)}: `facetflow deploy` registers the project there. To run "
             "your own as well, set PREFECT_API_URL to an empty value."
         )
-    if known is not None and known.url is not None:
+    if known is not None and known.url is not None and known.address is not None:
         # Even if PREFECT_API_URL is empty: a private server would forget the deployments at once.
-        os.environ["PREFECT_API_URL"] = known.url
+        os.environ["PREFECT_API_URL"] = known.address
         with prefect_api():
             made = deployments.deploy(project, cron=cron)
         click.echo(f"Added {', '.join(made.names)} to the server of `facetflow up`: {known.url.removesuffix('/api')}")

@@ -7,17 +7,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from features.metrics.registry import COMPARES
+from flows.terminal import visible
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.verdict import DISAGREES
 
 _UNKNOWN = "–"
+_POOR = 0.2
+"""Facets whose Spearman correlation on dev pairs is lower are folded into one line."""
 _STYLES = {"highest": "green", "lowest": "red", "": ""}
 _LEGEND = f"""\
 measured    the AMR metric on the graphs of the two sentences; where a parser
             errs, so do the words above and what is measured
 (1.00)      neither graph has what the metric reads
+blind       the metric is 1, but the words tell a difference of its kind
 predicted   what the encoder expects of it, calibrated on dev pairs
 similarity  of the facet
 standing    share of dev pairs that agree less in the facet
@@ -28,7 +33,12 @@ standing    share of dev pairs that agree less in the facet
 
 
 def print_explanations(
-    explanations: Sequence[Explanation], encoder: EncoderFacts, graphs: Sequence[str], console: Console | None = None
+    explanations: Sequence[Explanation],
+    encoder: EncoderFacts,
+    graphs: Sequence[str],
+    console: Console | None = None,
+    *,
+    unfold: bool = False,
 ) -> None:
     """Write explanations to standard output, and below them once what their columns mean.
 
@@ -37,41 +47,55 @@ def print_explanations(
         encoder: facts about the encoder.
         graphs: where the graphs of each pair come from; said once if that is the same for all.
         console: where to write instead.
+        unfold: whether facets that rank dev pairs poorly have a row of their own too.
     """
     console = console or Console()
     several = len(set(graphs)) > 1
     for explanation, origin in zip(explanations, graphs, strict=True):
-        _print_pair(explanation, console)
+        _print_pair(explanation, console, unfold=unfold)
         if several:
             console.print(Text.assemble(("graphs   ", "dim"), origin))
             console.print()
     console.print(Text(_LEGEND, style="dim"))
+    shown = dict.fromkeys(facet.name for each in explanations for facet in _split(each, unfold=unfold)[0])
+    compared = [f"{name:<15} {COMPARES[name]}" for name in shown if name in COMPARES]
+    console.print(Text("\n".join(["what the metrics compare", *compared]), style="dim"))
     console.print(Text.assemble(("encoder  ", "dim"), encoder.sentence))
     if graphs and not several:
         console.print(Text.assemble(("graphs   ", "dim"), graphs[0]))
 
 
-def _print_pair(explanation: Explanation, console: Console) -> None:
-    console.print(Text.assemble(("a  ", "dim"), explanation.sentence_a))
-    console.print(Text.assemble(("b  ", "dim"), explanation.sentence_b))
+def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> None:
+    console.print(Text.assemble(("a  ", "dim"), visible(explanation.sentence_a)))
+    console.print(Text.assemble(("b  ", "dim"), visible(explanation.sentence_b)))
     console.print()
     if explanation.words is not None and not explanation.equal:
-        console.print(Text(explanation.words, style="bold"))
+        console.print(Text(visible(explanation.words), style="bold"))
     console.print(Text(explanation.headline))
     for note in explanation.notes:
-        console.print(Text(note, style="yellow"))
+        console.print(Text(visible(note), style="yellow"))
     console.print()
-    console.print(_table(explanation))
+    shown, folded = _split(explanation, unfold=unfold)
+    console.print(_table(explanation, shown))
+    if folded:
+        names = ", ".join(f"{facet.name} {facet.told_measured}".removesuffix(f" {_UNKNOWN}") for facet in folded)
+        console.print(Text(f"ρ below {_POOR}, folded (--verbose): {names}", style="dim"))
     console.print()
 
 
-def _table(explanation: Explanation) -> Table:
+def _split(explanation: Explanation, *, unfold: bool) -> tuple[list[FacetReading], list[FacetReading]]:
+    """Return the facets that have a row, and those that are folded into one line."""
+    poor = [f for f in explanation.facets if not unfold and f.spearman is not None and f.spearman < _POOR]
+    return [facet for facet in explanation.facets if facet not in poor], poor
+
+
+def _table(explanation: Explanation, shown: Sequence[FacetReading]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_edge=False)
     table.add_column("facet", no_wrap=True)
     for title in ("measured", "predicted", "similarity", "standing", "ρ (from)"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for facet in explanation.facets:
+    for facet in shown:
         name, measured, *of_encoder, note = _cells(facet)
         style, faint = _STYLES[facet.mark], "" if facet.reliable else "dim"
         table.add_row(
@@ -92,7 +116,7 @@ def _cells(facet: FacetReading) -> tuple[str, ...]:
     if facet.interval is not None:
         correlation += f" ({facet.interval[0]:.2f})"
     doubt = "?" if not facet.reliable else "≠" if facet.disagrees else ""
-    notes = f"{facet.mark} {doubt}".strip()
+    notes = f"{'blind' if facet.blind else facet.mark} {doubt}".strip()
     return (
         facet.name,
         facet.told_measured,

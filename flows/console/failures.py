@@ -34,7 +34,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         return error.format_message() + (f" (see {context.command_path} --help)" if context is not None else "")
-    if isinstance(error, OSError) and (said := _of_the_file_system(error)):
+    if isinstance(error, OSError | RuntimeError) and (said := _of_the_file_system(error)):
         detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
         return said
     if isinstance(error, UnicodeEncodeError):
@@ -53,15 +53,15 @@ def _of_output(error: UnicodeEncodeError) -> str:
     return f"The output is written as {error.encoding}, which has no {character!r}: set PYTHONIOENCODING=utf-8."
 
 
-def _of_the_file_system(error: OSError) -> str | None:
+def _of_the_file_system(error: Exception) -> str | None:
     """Return the sentence for an error of the file system, None for any other, such as one of the network."""
     known = advice(error)
     if known is None:
         return None
-    if error.filename is not None:
-        return f"{os.fsdecode(error.filename)!r} cannot be used: {known}."
-    # A write error does not name the file; an error of a Rust library names it in its text.
-    text = "" if error.errno is not None else f" ({str(error).strip().partition(chr(10))[0]})"
+    if (name := getattr(error, "filename", None)) is not None:
+        return f"{os.fsdecode(name)!r} cannot be used: {known}."
+    # A write error does not name the file; an error of a Rust library, and that of a loop of links, do in their text.
+    text = "" if getattr(error, "errno", None) is not None else f" ({str(error).strip().partition(chr(10))[0]})"
     return f"A file cannot be used{text}: {known}{_traceback_of(error)}."
 
 

@@ -1,7 +1,7 @@
 """What the commands on files share: how they end, and how they report lines that were not processed."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,6 +51,14 @@ def check_page(html: Path | None, *inputs: Path, as_json: bool) -> None:
         raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:
         check_output(html, *inputs)
+
+
+def warn_of_languages(texts: Iterable[str]) -> None:
+    """Say on stderr that some sentences seem not to be English, if any do."""
+    from features.parsers.language import tell_languages
+
+    if told := tell_languages(texts):
+        warn(f"Note: {told}")
 
 
 def name_wrong(sentences: Sequence[str]) -> None:

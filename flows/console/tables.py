@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from flows.terminal import visible
 from training.evaluation.tables import ScoreTable, fit
 
 
@@ -20,7 +21,7 @@ def print_tables(tables: Iterable[ScoreTable]) -> None:
         for column in content.columns[1:]:
             table.add_column(Text(column), justify="right", no_wrap=True)
         for row in content.rows:
-            table.add_row(*map(Text, row))
+            table.add_row(*(Text(visible(cell)) for cell in row))
         console.print(table)
         if content.note:
             console.print(Text(f"{content.note}\n", style="italic"))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from features.errors import FacetflowError
-from flows.server.own_server import OwnServer, prefect_api
+from flows.server.own_server import prefect_api
 from flows.wall_time import count_from_process_start
 
 
@@ -27,13 +27,14 @@ def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) 
         with _not_collecting():
             check()
             flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
-        with _at(server):
-            try:
-                state = flow(**parameters, return_state=True)
-            except Exception as error:
-                raise _of_ours(error) from error
-            result = state.result(raise_on_failure=False)
-            _send_events()
+        if server is not None:
+            server.wait_until_ready()
+        try:
+            state = flow(**parameters, return_state=True)
+        except Exception as error:
+            raise _of_ours(error) from error
+        result = state.result(raise_on_failure=False)
+        _send_events()
     if isinstance(result, BaseException):
         raise result
     return result
@@ -49,19 +50,6 @@ def _not_collecting() -> Iterator[None]:
     finally:
         if before:
             gc.enable()
-
-
-@contextmanager
-def _at(server: OwnServer | None) -> Iterator[None]:
-    """Wait for the server and use it, even if Prefect was imported, and read its settings, before it existed."""
-    from prefect.settings import PREFECT_API_URL, temporary_settings
-
-    if server is None:
-        yield
-        return
-    server.wait_until_ready()
-    with temporary_settings({PREFECT_API_URL: server.url}):
-        yield
 
 
 def _of_ours(error: BaseException) -> BaseException:

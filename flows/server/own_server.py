@@ -4,15 +4,20 @@ Without an API every Dask worker would start its own Prefect server, 12 s each. 
 imports Prefect, and its address is exported to every later process.
 
     flow process ── starts ──► flows.server.server_process   127.0.0.1, a free port, SQLite in a temporary folder
-         └───── PREFECT_API_URL ──► Dask workers
+         └───── PREFECT_API_URL, PREFECT_API_AUTH_STRING ──► Dask workers
+
+Every user of the machine can reach the port, and whoever may use the API runs code as us. So each server asks for a
+password of its own, and answers only to its own address: a page from elsewhere cannot reach it through a browser.
 """
 
 import errno
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,8 +26,8 @@ from pathlib import Path
 from features.errors import RunError
 from features.exported import exported
 from features.leftovers import scratch_folder
-from flows.server.passwords import shown, without_credentials
-from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api
+from flows.server.passwords import shown, with_credentials
+from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api, talking_to
 from flows.terminal import Verbosity, verbosity
 
 _STOP_TIMEOUT = 5.0
@@ -67,20 +72,26 @@ class OwnServer:
         events: whether it stores events and starts what they trigger, as a server that keeps its database always does.
             Nobody listens to the events of a server that ends with the command that started it.
 
+    Attributes:
+        url: address of its API.
+        credentials: name and password that it asks for, `name:password`.
+
     Raises:
         RunError: the port cannot be used.
     """
 
     def __init__(self, home: Path | None = None, port: int = 0, *, events: bool = False) -> None:
         self._lasting = lasting = home is not None
-        # The socket is bound here and handed over, so that no other process can take the port in between.
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        if lasting:  # it may be restarted while connections to its predecessor are still closing
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # The socket is handed over and stays open here: another user who had the port while the server is restarted
+        # would be told the password.
+        self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if lasting:  # connections to its predecessor may still be closing
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind(("127.0.0.1", port))
+            self._listener.bind(("127.0.0.1", port))
+            self._listener.listen()
         except OSError as error:
-            listener.close()
+            self._listener.close()
             raise RunError(_no_port(port, error)) from error
         self._held = -1
         if home is None:
@@ -88,12 +99,15 @@ class OwnServer:
             home, self._held = scratch_folder("prefect")
         self.home = home
         self._log = self.home / "server.log"
-        self.port = int(listener.getsockname()[1])
+        self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}/api"
+        self.credentials = f"facetflow:{secrets.token_urlsafe(32)}"
         leases = "filesystem" if lasting else "memory"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
         environment |= QUIET | {
             "PREFECT_HOME": str(self.home),
+            "PREFECT_SERVER_API_AUTH_STRING": self.credentials,
+            "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": self.url.removesuffix("/api"),
             "PREFECT_SERVER_UI_API_URL": self.url,
             "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
             # Without blocks to register there is nothing to memoise, and Dask need not be imported for it.
@@ -109,26 +123,45 @@ class OwnServer:
             environment["PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED"] = "events,flow_runs"
         if not (lasting or events):
             environment |= dict.fromkeys(_OF_EVENTS, "false")
+        self._environment = environment
+        self._start()
+
+    @property
+    def address(self) -> str:
+        """Address of its API with name and password, for our own clients; never shown."""
+        return with_credentials(self.url, self.credentials)
+
+    def restart(self) -> None:
+        """End the server's process, if it still runs, and start another one with the same address and password."""
+        self._end_process()
+        self._start()
+
+    def _start(self) -> None:
         with suppress(FileNotFoundError):  # why its predecessor ended
             self._log.replace(log_before(self._log))
-        with listener, self._log.open("wb") as log:
+        descriptor = self._listener.fileno()
+        kind = "lasting" if self._lasting else "private"
+        command = [sys.executable, "-m", "flows.server.server_process"]
+        with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "flows.server.server_process",
-                    str(self.home),
-                    str(listener.fileno()),
-                    str(os.getpid()),
-                    "lasting" if lasting else "private",
-                ],
-                env=environment,
+                [*command, str(self.home), str(descriptor), str(os.getpid()), kind],
+                env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=(listener.fileno(), *(() if lasting else (self._held,))),
+                pass_fds=(descriptor, *(() if self._lasting else (self._held,))),
                 start_new_session=True,  # an interrupt at the terminal is for the flow, which then stops the server
             )
+        if not self._lasting:
+            threading.Thread(target=self._refuse_connections, daemon=True).start()
+
+    def _refuse_connections(self) -> None:
+        """Close every connection once the process has ended, so that clients notice; the port stays taken."""
+        self._process.wait()
+        with suppress(OSError):  # stopped
+            self._listener.settimeout(None)  # the server made it non-blocking, for both
+            while True:
+                self._listener.accept()[0].close()
 
     def wait_until_ready(self) -> None:
         """Return when the server answers.
@@ -153,37 +186,27 @@ class OwnServer:
 
     def stop(self) -> None:
         """End the server's process and remove a temporary folder; safe to call twice."""
-        self._process.terminate()
-        try:
-            self._process.wait(_STOP_TIMEOUT)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._end_process()
+        with suppress(OSError):  # already closed
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that refuses connections
+        self._listener.close()
         if not self._lasting:  # left by a process that was killed or never came up
             shutil.rmtree(self.home, ignore_errors=True)
             if self._held >= 0:
                 os.close(self._held)
                 self._held = -1
 
+    def _end_process(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
         return lines[-1] if lines else "it left no message"
-
-
-@contextmanager
-def _with_password_apart(address: str, credentials: str) -> Iterator[None]:
-    """Give Prefect the password in its own setting, because the address appears in its logs.
-
-    Args:
-        address: address of the API, without user name and password.
-        credentials: name and password.
-    """
-    with exported({"PREFECT_API_URL": address, "PREFECT_API_AUTH_STRING": credentials}):
-        # Prefect may already have read its settings from a profile with the password in the address.
-        from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
-
-        with temporary_settings({PREFECT_API_URL: address, PREFECT_API_AUTH_STRING: credentials}):
-            yield
 
 
 def _no_port(port: int, error: OSError) -> str:
@@ -218,17 +241,12 @@ def prefect_api() -> Iterator[OwnServer | None]:
                 f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`, `facetflow up`), "
                 "or set PREFECT_API_URL to an empty value to use a private server."
             )
-        address, credentials = without_credentials(url)
-        if credentials is None:
-            with exported({"PREFECT_API_URL": url}):
-                yield None
-        else:
-            with _with_password_apart(address, credentials):
-                yield None
+        with talking_to(url):
+            yield None
         return
     server = OwnServer()
     try:
-        with exported({"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home), PRIVATE: "1"}):
+        with exported({"PREFECT_HOME": str(server.home), PRIVATE: "1"}), talking_to(server.address):
             yield server
     finally:
         server.stop()

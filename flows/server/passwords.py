@@ -1,7 +1,7 @@
 """Addresses without the passwords that users may write into them, for messages, logs and records."""
 
 import re
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 _CREDENTIALS = re.compile(r"://[^\s'\"]*@")
 
@@ -31,3 +31,13 @@ def without_credentials(url: str) -> tuple[str, str | None]:
         scheme, rest = "", url
     before, at, host = rest.rpartition("@")
     return f"{scheme}{separator}{host}", unquote(before) if at else None
+
+
+def with_credentials(url: str, credentials: str) -> str:
+    """Return an address with name and password, the inverse of `without_credentials`.
+
+    >>> with_credentials("http://host/api", "ada:secret")
+    'http://ada:secret@host/api'
+    """
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme}{separator}{quote(credentials, safe=':')}@{rest}"

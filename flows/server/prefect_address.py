@@ -2,14 +2,17 @@
 
 PREFECT_API_URL in the environment     an empty value means no server, on purpose
 Prefect's own settings                 a profile, prefect.toml, pyproject.toml or .env
-the server that `facetflow up` runs    on this machine, for this user
+the server that `facetflow up` runs    on this machine, for this user, with its password
 none                                   a private server that lives as long as the command
+
+An address may have name and password in it, until `talking_to` hands both to Prefect.
 """
 
 import base64
 import http.client
 import os
 import socket
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -17,9 +20,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from features.errors import RunError
+from features.exported import exported
 from flows.server import up_record
 from flows.server.passwords import shown, without_credentials, without_passwords
 
@@ -31,7 +36,7 @@ PRIVATE = "FACETFLOW_PRIVATE_SERVER"
 
 
 def configured_api() -> str | None:
-    """Return the address of the Prefect API that the user configured, None if there is none."""
+    """Return the address of the configured Prefect API, perhaps with name and password; None if there is none."""
     if "PREFECT_API_URL" in os.environ:
         return os.environ["PREFECT_API_URL"] or None
     return _in_settings() or running_server()
@@ -58,14 +63,20 @@ def answers(url: str, timeout: float = 1.0) -> bool:
 
 
 def is_reached(url: str, timeout: float = 1.0) -> bool:
-    """Return whether something accepts connections at the address of an API, even if it does not answer."""
+    """Return whether something takes connections at the address of an API, even if it does not answer."""
     parts = urlsplit(without_credentials(url)[0])
     try:
         port = parts.port or {"http": 80, "https": 443}[parts.scheme]
-        with socket.create_connection((parts.hostname or "", port), timeout=timeout):
-            return True
+        connection = socket.create_connection((parts.hostname or "", port), timeout=timeout)
     except (OSError, ValueError, KeyError):
         return False
+    with connection:
+        try:
+            return bool(connection.recv(1))
+        except TimeoutError:  # it waits for a request
+            return True
+        except OSError:
+            return False
 
 
 def is_on_this_machine(url: str) -> bool:
@@ -79,6 +90,32 @@ def is_on_this_machine(url: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@contextmanager
+def talking_to(address: str) -> Iterator[None]:
+    """Make this process, and those that it starts, talk to a Prefect API.
+
+    The password goes into a setting of its own, because Prefect logs the address.
+
+    Args:
+        address: address of the API, perhaps with name and password.
+    """
+    url, credentials = without_credentials(address)
+    variables = {"PREFECT_API_URL": url}
+    if credentials is not None:
+        variables["PREFECT_API_AUTH_STRING"] = credentials
+    with exported(variables):
+        context: Any = sys.modules.get("prefect.context")
+        if context is None:
+            yield  # Prefect will read the environment when it is imported
+            return
+        before = context.GLOBAL_SETTINGS_CONTEXT
+        context.refresh_global_settings_context()
+        try:
+            yield
+        finally:
+            context.GLOBAL_SETTINGS_CONTEXT = before
 
 
 @contextmanager
@@ -105,14 +142,15 @@ def server_does(what: str) -> Iterator[None]:
 
 
 def running_server() -> str | None:
-    """Return the address of the server that `facetflow up` runs for this user, None if it does not run.
+    """Return the address of the server that `facetflow up` runs for this user, with its password; None without one.
 
     A starting server is waited for: what a build announces to nobody meanwhile would start no training.
     """
     deadline = time.monotonic() + START_TIMEOUT
     while (known := up_record.running()) is not None and known.url is None and time.monotonic() < deadline:
         time.sleep(_POLL)
-    return known.url if known is not None and known.url is not None and answers(known.url) else None
+    address = known.address if known is not None else None
+    return address if address is not None and answers(address) else None
 
 
 def _in_settings() -> str | None:

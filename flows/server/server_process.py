@@ -35,6 +35,9 @@ def main(home: Path, descriptor: int, parent: int, *, lasting: bool) -> None:
             shutil.rmtree(home, ignore_errors=True)
 
     end_with(parent, clean_up)
+    os.umask(0o077)  # what is in the database is for its owner only
+    for file in home.glob("prefect.db*"):  # of an earlier version
+        file.chmod(0o600)
     # uvicorn stops on SIGTERM and then raises it again for this handler, so the folder is removed below.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
@@ -51,8 +54,11 @@ def _serve(home: Path, descriptor: int, *, lasting: bool) -> None:
 
     import uvicorn
     from prefect.server.api.server import create_app
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    config = uvicorn.Config(create_app(ephemeral=not lasting, final=True), log_level="error", lifespan="on")
+    # A page that a browser was given under another name for 127.0.0.1 must not be answered.
+    app = TrustedHostMiddleware(create_app(ephemeral=not lasting, final=True), ["127.0.0.1"], www_redirect=False)
+    config = uvicorn.Config(app, log_level="error", lifespan="on")
     gc.freeze()
     collect_apart()
     uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])

@@ -2,7 +2,7 @@
 
     up ──┬── server    127.0.0.1, the database in the user's state folder
          ├── worker    runs what the server schedules: builds, trainings, evaluations
-         └── up.json   process and address; commands that find it use that server
+         └── up.json   process and address; commands that find it use that server, with the password beside it
 
 Both are restarted when they end by themselves, the server also when it does not answer for minutes, and both end with
 this process, however that ends.
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
@@ -26,7 +26,7 @@ from features.store import folder
 from flows.server import up_record
 from flows.server.dead_runs import mark_dead_runs, processes_of_flows
 from flows.server.own_server import OwnServer, log_before
-from flows.server.prefect_address import answers
+from flows.server.prefect_address import answers, talking_to
 from flows.server.stopped_runs import go_on
 from flows.server.up_record import Running, running, state_folder
 from flows.terminal import detail, say, warn
@@ -57,14 +57,15 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
         StoreError: the state folder cannot be written.
     """
     state = state_folder()
-    with up_record.only_one(), scratch("up") as temporary:
+    with up_record.only_one(), scratch("up") as temporary, ExitStack() as stack:
         remove_dead_scratch()
         server = _start_server(state, port)
         worker: subprocess.Popen[bytes] | None = None
         restarts: list[float] = []
         try:
+            up_record.write_password(server.credentials)
             server.wait_until_ready()
-            os.environ["PREFECT_API_URL"] = server.url
+            stack.enter_context(talking_to(server.address))
             up_record.write(server.url)
             on_ready(server.url)
             _go_on()
@@ -76,8 +77,8 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
                 if server.ended() or unanswered == _UNANSWERED:
                     how = "ended by itself" if server.ended() else f"did not answer {unanswered} times in a row"
                     _count(restarts, f"The Prefect server {how}", state / "prefect" / "server.log")
-                    server.stop()
-                    server, unanswered = _start_server(state, server.port), 0
+                    server.restart()
+                    unanswered = 0
                     server.wait_until_ready()
                 if worker.poll() is not None:
                     _count(restarts, "The worker ended by itself", None)
@@ -128,7 +129,7 @@ def systemd_unit(project_file: Path, arguments: list[str]) -> str:
         project_file: absolute path of the project file.
         arguments: further arguments of `facetflow up`.
     """
-    words = [sys.executable, "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
+    words = [sys.executable, "-P", "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
     # systemd expands % specifiers and $ variables, even within quotes.
     special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
     command = " ".join(f'"{word.translate(special)}"' for word in words)
@@ -152,7 +153,8 @@ WantedBy=default.target
 def _start_server(state: Path, port: int) -> OwnServer:
     home = state / "prefect"
     with folder.clear_errors(f"Writing to {str(home)!r}"):
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, exist_ok=True)
+        home.chmod(0o700)
         if port:
             return OwnServer(home, port)
         with suppress(FileNotFoundError, ValueError, RunError):  # no server before, or its port is taken now
@@ -262,4 +264,7 @@ def describe(known: Running | None) -> str:
         return "`facetflow up` is not running."
     if known.url is None:
         return f"`facetflow up` is starting (process {known.process})."
-    return f"`facetflow up` is running (process {known.process}): {known.url.removesuffix('/api')}"
+    return (
+        f"`facetflow up` is running (process {known.process}): {known.url.removesuffix('/api')} (its pages ask for "
+        f"what is in {str(up_record.password_file())!r})"
+    )

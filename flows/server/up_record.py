@@ -2,6 +2,7 @@
 
 up.lock      held while it runs, released however it ends
 up.json      its process and, as soon as its server answers, the address
+password     name and password of that server, new at each start; only the user can read it
 stopped      when it was told to end; what ran then goes on when it runs again (`flows.server.stopped_runs`)
 """
 
@@ -17,8 +18,9 @@ from pathlib import Path
 
 from features.errors import RunError
 from features.store import folder
+from flows.server.passwords import with_credentials
 
-_LOCK, _RECORD, _STOPPED = "up.lock", "up.json", "stopped"
+_LOCK, _RECORD, _PASSWORD, _STOPPED = "up.lock", "up.json", "password", "stopped"
 _PATIENCE = 2.0
 """Maximum seconds between taking the lock and writing the record."""
 _POLL = 0.05
@@ -36,10 +38,27 @@ class Running:
     process: int
     url: str | None
 
+    @property
+    def address(self) -> str | None:
+        """Address of the server's API with name and password, for our own clients; None while it starts.
+
+        Raises:
+            StoreError: the password cannot be read.
+        """
+        if self.url is None:
+            return None
+        with folder.clear_errors(f"Reading {str(password_file())!r}"):
+            return with_credentials(self.url, password_file().read_text(encoding="utf-8").strip())
+
 
 def state_folder() -> Path:
     """Return the folder where `facetflow up` keeps its database and its address."""
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "facetflow"
+
+
+def password_file() -> Path:
+    """Return the file with the name and password of the server, `name:password`, as Prefect's pages ask for it."""
+    return state_folder() / _PASSWORD
 
 
 def running() -> Running | None:
@@ -64,6 +83,7 @@ def only_one() -> Iterator[None]:
     state = state_folder()
     with folder.clear_errors(f"Writing to {str(state)!r}"):
         state.mkdir(parents=True, exist_ok=True)
+        state.chmod(0o700)  # the server's database is in it; earlier versions let others read it
         lock = (state / _LOCK).open("a+")
     with lock:
         # Another command that checks whether it runs holds the lock for a moment.
@@ -80,6 +100,24 @@ def only_one() -> Iterator[None]:
             yield
         finally:
             (state / _RECORD).unlink(missing_ok=True)
+            password_file().unlink(missing_ok=True)
+
+
+def write_password(credentials: str) -> None:
+    """Record name and password of the server; nobody else can read the file at any moment.
+
+    Raises:
+        StoreError: the state folder cannot be written.
+    """
+    path = password_file()
+    with folder.clear_errors(f"Writing {str(path)!r}"):
+        path.unlink(missing_ok=True)  # of one that was killed: its mode, or a link, must not stay
+        with open(path, "x", encoding="utf-8", opener=_for_the_user_only) as file:
+            file.write(f"{credentials}\n")
+
+
+def _for_the_user_only(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def write(url: str | None) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 from features.errors import RunError
 from features.leftovers import scratch
-from flows.terminal import Verbosity, overheard, verbosity, warn
+from flows.terminal import Verbosity, overheard, verbosity, visible, warn
 from training.jobs import EvaluationJob, TrainingJob
 from training.process import ERROR, INTERRUPTED, LEVELS
 
@@ -105,7 +105,7 @@ def _pass_on(process: "subprocess.Popen[str]") -> list[str]:
             levelled = _LEVELLED.match(line)
             # Lines printed by a library have no level.
             level, text = (int(levelled[1]), levelled[2]) if levelled else (logging.INFO, line)
-            sys.stderr.write(text)
+            sys.stderr.write(visible(text))
             sys.stderr.flush()
             overheard(level, _TIME.sub("", text, count=1) if levelled else text)
     return withheld

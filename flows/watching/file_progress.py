@@ -1,4 +1,4 @@
-"""Progress of a command through a file: a bar on a terminal, a line every ten seconds anywhere else.
+"""Progress of a command through a file: a bar on a terminal, a line every ten seconds of progress anywhere else.
 
 sentences ━━━━━━━━━╺━━━━━━━━━━  12,288 of 20,000   466 a second   0:00:17 left
 """
@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from flows.terminal import Verbosity, say, verbosity, written_by
 from flows.watching.progress import PLAIN_EVERY
-from flows.watching.stage_progress import clock
+from flows.watching.stage_progress import clock, tells
 
 
 class FileProgress:
@@ -32,6 +32,8 @@ class FileProgress:
         self._what = what
         self._console = console or Console(file=sys.stderr, highlight=False)
         self._done = self._total = 0
+        self._said: tuple[int, int] | None = None
+        """Counts of the last line."""
         self._started = time.monotonic()
         self._bar: Progress | None = None
         self._open = ExitStack()
@@ -56,7 +58,7 @@ class FileProgress:
                 written_by(partial(self._console.print, markup=False, highlight=False, soft_wrap=True))
             )
         else:
-            ticker = _Ticker(PLAIN_EVERY, lambda: say(f"{self._what}  {self.line()}"))
+            ticker = _Ticker(PLAIN_EVERY, self._say)
             self._open.callback(ticker.stop)
         return self
 
@@ -71,10 +73,16 @@ class FileProgress:
             return "reading files, loading models"
         parts = [f"{self._done:,} of {self._total:,}"]
         elapsed = time.monotonic() - self._started
-        if self._done and elapsed > 0:
+        if self._done and elapsed > 0 and tells(self._done / self._total, elapsed):
             rate = self._done / elapsed
             parts += [f"{rate:,.0f} a second", f"{clock((self._total - self._done) / rate)} left"]
         return "   ".join(parts)
+
+    def _say(self) -> None:
+        """Write a line, unless nothing has moved since the last one."""
+        if self._said != (self._done, self._total):
+            self._said = (self._done, self._total)
+            say(f"{self._what}  {self.line()}")
 
 
 class _Ticker:

@@ -1,4 +1,4 @@
-"""What a user sees of a build: bars on a terminal, a line every ten seconds anywhere else, nothing with `--quiet`.
+"""What a user sees of a build: bars on a terminal, nothing with `--quiet`, else a line for what moved in ten seconds.
 
 amr           ━━━━━━━╺━━━━  12/30 shards  51,370/122,880 rows  310 rows/s  0:03:50 left
 """
@@ -41,6 +41,8 @@ class BuildProgress:
         self._bars: dict[str, TaskID] = {}
         self._progress: Progress | None = None
         self._printed = time.monotonic()
+        self._said: dict[str, object] = {}
+        """Stage → its standing when a line said it."""
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -154,7 +156,9 @@ class BuildProgress:
             waiting = {stage: progress for stage, progress in self._stages.items() if progress.busy}
             on_workers = {stage: progress for stage, progress in waiting.items() if progress.on_worker}
             for stage, progress in (on_workers or waiting).items():
-                terminal.say(f"{stage:<13} {progress.line()}")
+                if self._said.get(stage) != progress.standing:
+                    self._said[stage] = progress.standing
+                    terminal.say(f"{stage:<13} {progress.line()}")
 
     def _show(self, stage: str) -> None:
         progress = self._stages[stage]

@@ -119,10 +119,17 @@ class StageProgress:
         return rows / self._seconds if rows and self._seconds >= 1.0 else None
 
     def left(self) -> float | None:
-        """Return the seconds that the rest takes at this rate; None while no worker is active or it is unknown."""
+        """Return the seconds that the rest takes at this rate; None while no worker is active or too little is done."""
         rate = self.rate()
         rest = self.rows - self.rows_done - self._given_up
-        return rest / rate if rate is not None and rest > 0 and self._since is not None else None
+        if rate is None or rest <= 0 or self._since is None or not tells(self.rows_done / self.rows, self._seconds):
+            return None
+        return rest / rate
+
+    @property
+    def standing(self) -> tuple[int, int, int, str]:
+        """What has been reached so far; it stays the same as long as nothing moves."""
+        return self.done, self.failed, self.rows_done, self._waits_for()
 
     def line(self) -> str:
         """Return counts, rate and remaining time as one text."""
@@ -135,9 +142,14 @@ class StageProgress:
             parts.append(f"{rate:,.0f} rows/s" if rate >= 10 else f"{rate:.1f} rows/s")
         if (left := self.left()) is not None:
             parts.append(f"{clock(left)} left")
-        elif self.busy and self._since is None:
-            parts.append("loading" if self.on_worker else "waiting for a worker")
+        elif waits_for := self._waits_for():
+            parts.append(waits_for)
         return "  ".join(parts)
+
+    def _waits_for(self) -> str:
+        if not self.busy or self._since is not None:
+            return ""
+        return "loading" if self.on_worker else "waiting for a worker"
 
     def _in_work(self) -> int:
         return sum(int(shard.share * shard.rows) for shard in self._submitted.values())
@@ -148,6 +160,16 @@ class StageProgress:
         if self._since is not None:
             self._seconds += now - self._since
         self._since = now if any(shard.working for shard in self._submitted.values()) else None
+
+
+def tells(share: float, seconds: float) -> bool:
+    """Return whether so much is done that its rate says when the rest will be.
+
+    Args:
+        share: share of the work that is done, in [0, 1].
+        seconds: time that it took.
+    """
+    return share >= 0.1 or (share >= 0.01 and seconds >= 10.0)
 
 
 def clock(seconds: float) -> str:

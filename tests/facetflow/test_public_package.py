@@ -3,6 +3,7 @@
 import ast
 import doctest
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -25,6 +26,22 @@ def test_importing_it_and_asking_what_it_has_imports_nothing_heavy(root: Path) -
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("file", ["features/__init__.py", "training.py"])
+def test_a_script_beside_a_namesake_of_ours_is_told_which(root: Path, tmp_path: Path, file: str) -> None:
+    hiding = tmp_path / file
+    hiding.parent.mkdir(exist_ok=True)
+    hiding.touch()
+    script = tmp_path / "script.py"
+    script.write_text("import facetflow\nprint(facetflow.InputError)\n")
+    environment = os.environ | {"PYTHONPATH": str(root)}
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    where = hiding.parent if hiding.parent != tmp_path else hiding
+    assert done.stderr.splitlines()[-1].startswith(f"ImportError: {str(where)!r} hides the package ")
+    command.insert(1, "-P")
+    assert subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr == ""
 
 
 def test_type_checkers_and_the_program_see_the_same_names(root: Path) -> None:

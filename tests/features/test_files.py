@@ -5,10 +5,11 @@ import gzip
 import polars as pl
 import pytest
 
+from features import files
 from features.corpora.tables import scan_parquet
 from features.errors import InputError, ModelError
 from features.file_errors import first_line
-from features.files import open_text, read_table, table_format, write_table
+from features.files import open_bytes, open_text, read_table, table_format, without_formulas, write_table
 from features.parsers.srl.archive import _load
 
 FRAME = pl.DataFrame(
@@ -157,6 +158,44 @@ def test_a_folder_and_a_missing_file_are_input_errors(tmp_path):
         pass
     with pytest.raises(InputError, match="does not exist"), open_text(tmp_path / "nothing.txt"):
         pass
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_a_line_that_would_fill_the_memory_is_named(tmp_path, name):
+    content = b"one\ntwo\n" + b"a" * (17 << 20) + b"\nfour\n"
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+
+    with open_text(tmp_path / name) as text:
+        assert (next(text), next(text)) == ("one\n", "two\n")
+        with pytest.raises(InputError, match=rf"{name}', line 3: longer than 16 MiB"):
+            next(text)
+    with open_bytes(tmp_path / name, in_lines=False) as file:
+        assert file.read() == content
+
+
+def test_what_grows_as_no_text_does_is_not_read_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_LARGE", 1 << 20)
+    lines = "".join(f"{number} {number**0.5}\n" for number in range(100_000))
+    for name, content in (("text.txt.gz", lines), ("bomb.txt.gz", "a\n" * (1 << 20))):
+        (tmp_path / name).write_bytes(gzip.compress(content.encode()))
+
+    with open_text(tmp_path / "text.txt.gz") as text:
+        assert text.read() == lines
+    with (
+        open_text(tmp_path / "bomb.txt.gz") as text,
+        pytest.raises(InputError, match=r"bomb\.txt\.gz' grows to more than 100 times its size and 1 MiB"),
+    ):
+        text.read()
+
+
+def test_only_text_that_a_spreadsheet_would_run_gets_a_quote_in_front():
+    cells = ["=1+1", "+A1", "- no", "@user", "\t=1", "-", "--1", "\n=1"]
+    kept = ["-3.5", "+1e5", "-.5", "7", "a = b", "'", "", None]
+    frame = pl.DataFrame({"number": range(8), "formula": cells, "text": kept})
+
+    written = without_formulas(frame)
+    assert written["formula"].to_list() == [f"'{cell}" for cell in cells]
+    assert written.drop("formula").equals(frame.drop("formula"))
 
 
 def test_errors_of_the_caller_pass_unchanged(tmp_path):

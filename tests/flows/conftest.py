@@ -84,6 +84,12 @@ class Generated:
             more=more,
         )
 
+    def hide_ours(self) -> None:
+        """Write packages of the user's into the folder that fail when they are imported in place of ours."""
+        for name in ("facetflow", "features", "flows", "tasks", "training"):
+            (self.folder / name).mkdir()
+            (self.folder / name / "__init__.py").write_text("raise RuntimeError('a package of the user')\n")
+
     @property
     def store(self) -> Store:
         """The store, which must have been built."""
@@ -146,7 +152,7 @@ class CommandLine:
     def start(self, project: Generated, *arguments: str) -> "subprocess.Popen[str]":
         """Start `facetflow ARGUMENTS` in the project's folder."""
         return subprocess.Popen(
-            [sys.executable, "-m", "flows.command_line", *arguments],
+            [sys.executable, "-P", "-m", "flows.command_line", *arguments],
             cwd=project.folder,
             env={**self.environment, MARK: self.mark},
             stdout=subprocess.PIPE,
@@ -204,7 +210,7 @@ class WarmCommandLine(CommandLine):
 @pytest.fixture(scope="session")
 def facetflow(server: OwnServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     """The console script, with the Prefect API of the session."""
-    environment = {**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)}
+    environment = {**os.environ, **_talking_to(server)}
     with subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("warm_process.py"))],
         env=environment,
@@ -236,6 +242,14 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         return code, said.err + said.out
 
     return run_here
+
+
+def _talking_to(server: OwnServer) -> dict[str, str]:
+    return {
+        "PREFECT_API_URL": server.url,
+        "PREFECT_API_AUTH_STRING": server.credentials,
+        "PREFECT_HOME": str(server.home),
+    }
 
 
 def _without_prefect() -> dict[str, str]:
@@ -309,7 +323,7 @@ def build_with(server: OwnServer, tmp_path: Path) -> Callable[[Generated, str], 
         script.write_text(SCRIPT.format(code=textwrap.indent(textwrap.dedent(code), "    ")))
         subprocess.run(
             [sys.executable, str(script), str(project.folder / "facetflow.toml")],
-            env={**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)},
+            env={**os.environ, **_talking_to(server)},
             check=True,
             timeout=200,
         )

@@ -1,6 +1,7 @@
 """User mistakes, one by one: each gets one sentence and exit code 1, or a reject with a code."""
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -43,6 +44,13 @@ rejected_rows = 1.0
 workers = 1
 """
 ROWS = "sentence_a\tsentence_b\tscore\nA boy sleeps.\tA girl sleeps.\t3\n"
+OWN_METRIC = """from features.metrics.own import own_metric
+
+@own_metric(reads="dependencies")
+def heads(left, right):
+    \"""Compare roots.\"""
+    return 1.0
+"""
 GRAPHS = """# ::snt A boy sleeps.
 (s / sleep-01 :ARG0 (b / boy))
 
@@ -82,6 +90,16 @@ def remove(name: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).unlink()
 
 
+def judged(*labels: str) -> Callable[[Path], None]:
+    rows = "".join(f"A boy sleeps {number}.\tA girl sleeps.\t{label}\n" for number, label in enumerate(labels))
+    return put("pairs.tsv", f"sentence_a\tsentence_b\tlabel\n{rows}")
+
+
+def learn_spans(settings: str = "") -> Callable[[Path], None]:
+    spans = f'spans = "none"\nsplits = ["train", "train"]\n{settings}'
+    return edit("[cluster]", f'[[encoders]]\nname = "pas"\nkind = "pas"\n{spans}\n[cluster]')
+
+
 def damage_log(folder: Path) -> None:
     Store.open(folder / "store", create=True)
     (folder / "store" / "tables" / "pairs" / "_delta_log" / f"{0:020d}.json").write_text("{ no log")
@@ -90,6 +108,22 @@ def damage_log(folder: Path) -> None:
 def delete_table(folder: Path) -> None:
     Store.open(folder / "store", create=True)
     shutil.rmtree(folder / "store" / "tables" / "amr")
+
+
+def link(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        (folder / name).symlink_to(name)
+
+    return change
+
+
+def pipe(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+
+    return change
 
 
 class Wrong(NamedTuple):
@@ -105,6 +139,15 @@ CASES = {
     "project file is no TOML": Wrong(
         put("facetflow.toml", "name = "), ("plan",), ("facetflow.toml", "invalid value in line 1")
     ),
+    "project file of brackets": Wrong(
+        put("facetflow.toml", "name = " + "[" * 9_999), ("plan",), ("facetflow.toml", "brackets are nested too deeply")
+    ),
+    "project file with a long number": Wrong(
+        put("facetflow.toml", "name = " + "9" * 9_999), ("plan",), ("facetflow.toml", "a number has too many digits")
+    ),
+    "link to itself": Wrong(link("pairs.tsv"), ("plan",), ("pairs.tsv", "the link leads to itself")),
+    "pipe for a corpus": Wrong(pipe("pairs.tsv"), ("build",), ("pairs.tsv", "is a pipe or a device")),
+    "pipe for graphs": Wrong(pipe("graphs.amr"), ("build",), ("graphs.amr", "a pipe or a device")),
     "project file in latin-1": Wrong(put("facetflow.toml", b'name = "caf\xe9"'), ("plan",), ("facetflow.toml",)),
     "unknown key": Wrong(edit("max_words", "max_word"), ("plan",), ("max_word", "did you mean `max_words`")),
     "wrong type": Wrong(edit("max_words = 50", 'max_words = "many"'), ("plan",), ("ingest.max_words", "'many'")),
@@ -120,9 +163,14 @@ CASES = {
         ("`encoders[1].splits`", "'trian'", "did you mean 'train'?"),
     ),
     "unknown label": Wrong(
-        edit("[cluster]", '[[encoders]]\nname = "pas"\nkind = "pas"\nlabels = ["1", "maybe"]\n[cluster]'),
+        lambda folder: (judged("yes", "no")(folder), learn_spans('labels = ["yes", "maybe"]')(folder)),
         ("plan",),
-        ("`labels` of the encoder 'pas'", "'1', which no training pair has; there are: none"),
+        ("`labels` of the encoder 'pas'", "'maybe', which no training pair has; there are: no, yes"),
+    ),
+    "unknown positive label": Wrong(
+        lambda folder: (judged("yes", "no")(folder), learn_spans('positive_label = "paraphrase"')(folder)),
+        ("plan",),
+        ("`positive_label` of the encoder 'pas' is 'paraphrase', which no training pair has", "name one of: no, yes"),
     ),
     "corpus is missing": Wrong(remove("pairs.tsv"), ("plan",), ("pairs.tsv",)),
     "corpus is empty": Wrong(put("pairs.tsv", ""), ("plan",), ("pairs.tsv", "empty")),
@@ -198,6 +246,31 @@ CASES = {
     ),
     "verify without a store": Wrong(lambda _: None, ("verify",), ("no store", "facetflow build")),
     "no such cluster": Wrong(lambda _: None, ("build", "--dask-address", "tcp://127.0.0.1:9"), ("127.0.0.1:9",)),
+    "no such cluster, and nothing to make": Wrong(
+        edit('name = "test"', 'name = "test"\nencoders = []'),
+        ("build", "--dask-address", "tcp://127.0.0.1:9"),
+        ("No Dask scheduler answers at 'tcp://127.0.0.1:9'",),
+    ),
+    # Without its corpus, each of these shows that no row is read before.
+    "stage switched off that another reads": Wrong(
+        lambda folder: (remove("pairs.tsv")(folder), edit("[amr]", "[amr]\nenabled = false")(folder)),
+        ("plan",),
+        ("facetflow.toml", "[metrics] reads 'amr', which the project file switches off"),
+    ),
+    "stage switched off that an own metric reads": Wrong(
+        lambda folder: (
+            remove("pairs.tsv")(folder),
+            put("own.py", OWN_METRIC)(folder),
+            edit("[ingest]", '[metrics]\nown = ["own.py"]\n[ingest]')(folder),
+        ),
+        ("plan",),
+        ("[metrics] reads 'dependencies', which the project file switches off",),
+    ),
+    "corpus of an encoder that is unknown": Wrong(
+        lambda folder: (remove("pairs.tsv")(folder), learn_spans('corpora = ["mime"]')(folder)),
+        ("plan",),
+        ("`encoders[1].corpora` names 'mime'", "did you mean 'mine'"),
+    ),
 }
 
 
@@ -288,6 +361,54 @@ def test_a_store_whose_lock_cannot_be_written(
     (line,) = capfd.readouterr().err.strip().splitlines()
     assert line.startswith("facetflow: The lock ")
     assert "Unexpected" not in line
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (put("pairs.tsv", ROWS), "no pair of its corpora has one: name the column, columns = { label ="),
+        (judged("yes", "yes"), "All 2 training pairs have the same label, 'yes': a classifier learns nothing from it."),
+        (
+            lambda folder: (
+                put("texts.tsv", "text\tlabel\nWe parse.\tparsing\n")(folder),
+                edit('dataset = "pairs"', 'dataset = "texts"')(folder),
+                edit("negatives = []\n", "")(folder),
+                edit("pairs.tsv", "texts.tsv")(folder),
+            ),
+            "its corpora have none in the split 'train': they have texts with labels, from which encoders of kind",
+        ),
+    ],
+    ids=["no label column", "one label for all pairs", "texts only"],
+)
+def test_a_plan_tells_that_a_training_will_be_pointless(
+    change: Callable[[Path], object], says: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    change(folder)
+    learn_spans()(folder)
+    assert run(["plan"]) == 0
+    said = capfd.readouterr()
+    (told,) = [line for line in said.err.splitlines() if line.startswith("`facetflow train pas` will fail: ")]
+    assert says in told
+    assert run(["plan", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["pointless"] == [told]
+
+
+def test_a_plan_tells_that_no_label_is_frequent_enough(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"Text {number}.\tlabel {number}\n" for number in range(20))
+    put("texts.tsv", f"text\tlabel\n{rows}")(folder)
+    aspects = '[[encoders]]\nname = "topic"\nkind = "aspect"\n'
+    put(
+        "facetflow.toml",
+        f'name = "test"\n[[corpora]]\ndataset = "texts"\nfiles = {{ train = "texts.tsv" }}\n{aspects}',
+    )(folder)
+    assert run(["plan"]) == 0
+    said = capfd.readouterr()
+    assert (
+        "No two of the 20 texts of 'texts' with a label in the aspect 'label' share one, such as 'label 0'" in said.err
+    )
+    assert (
+        "`facetflow train topic` will fail: 0 of the 20 labels in the aspect 'label' are left to train on" in said.err
+    )
 
 
 BAD_ROWS = [

@@ -78,6 +78,14 @@ def test_a_changed_setting_is_explained_and_built_again(built, here):
     assert built.store.versions() == versions
 
 
+def test_packages_of_the_user_hide_none_of_ours(project, facetflow_alone, quick):
+    project.write(20, per_shard=32, more=quick)
+    project.hide_ours()
+    for command in ("build", "train"):  # with a server, workers and a process of the training
+        code, output = facetflow_alone.run(project, command)
+        assert code == 0, output
+
+
 def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow, here):
     # Other vectors make every label vector stale; one shard of the graphs that they are made from cannot be read.
     vectors = built.folder / "vectors.txt"

@@ -1,6 +1,5 @@
 """Deployments on a real server: by prefect.yaml and by `facetflow deploy`, of several projects, repeatedly."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -11,10 +10,10 @@ from uuid import UUID
 import httpx
 import pytest
 import yaml
-from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from features.errors import RunError
 from flows.deployments import deploy, describe, next_steps
+from flows.server.prefect_address import talking_to
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -22,11 +21,11 @@ FLOWS = ("build_features", "train_encoder", "evaluate_encoder")
 
 
 @pytest.fixture
-def prefect(server, root):
+def prefect(facetflow, root):
     """Return a function that runs Prefect's own command line in the folder of prefect.yaml."""
 
     def run(*words: str, project: str | None) -> "subprocess.CompletedProcess[str]":
-        environment = {**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)}
+        environment = dict(facetflow.environment)
         environment.pop("FACETFLOW_PROJECT", None)
         if project is not None:
             environment["FACETFLOW_PROJECT"] = project
@@ -41,7 +40,7 @@ def deployment(server):
     """Return a function that reads a deployment from the server."""
 
     def read(flow: str, name: str) -> dict:
-        return httpx.get(f"{server.url}/deployments/name/{flow}/{name}", timeout=30).raise_for_status().json()
+        return httpx.get(f"{server.address}/deployments/name/{flow}/{name}", timeout=30).raise_for_status().json()
 
     return read
 
@@ -59,9 +58,10 @@ def schedules(found: dict) -> list[tuple[str, bool]]:
 def triggers(server, name: str) -> list[tuple[str, str, str]]:
     """Return name, event and resource of each trigger of the deployments of a project."""
     ids = {
-        httpx.get(f"{server.url}/deployments/name/{flow}/{name}", timeout=30).json()["id"]: flow for flow in FLOWS[1:]
+        httpx.get(f"{server.address}/deployments/name/{flow}/{name}", timeout=30).json()["id"]: flow
+        for flow in FLOWS[1:]
     }
-    automations = httpx.post(f"{server.url}/automations/filter", json={"limit": 200}, timeout=30).json()
+    automations = httpx.post(f"{server.address}/automations/filter", json={"limit": 200}, timeout=30).json()
     return sorted(
         (automation["name"], automation["trigger"]["expect"][0], automation["trigger"]["match"]["prefect.resource.id"])
         for automation in automations
@@ -97,7 +97,7 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_stor
     assert "The build is scheduled: cron 7 4 * * 1 UTC (on)." in output
     assert facetflow.run(project, "deploy")[0] == 0
     assert schedules(deployment("build_features", "by-yaml")) == [("7 4 * * 1", True)]
-    with temporary_settings({PREFECT_API_URL: server.url}):
+    with talking_to(server.address):
         kept = {"cron": "7 4 * * 1", "timezone": "UTC", "active": True}
         assert kept.items() <= describe(str(file)).items(), "prefect.yaml keeps it too"
     assert triggers(server, "by-yaml") == expected, "and there is one trigger of each kind"
@@ -106,7 +106,7 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_stor
     assert facetflow.run(project, "build")[0] == 0
     train = deployment("train_encoder", "by-yaml")["id"]
     asked = {"flow_runs": {"deployment_id": {"any_": [train]}}}
-    (run,) = wait_until(lambda: httpx.post(f"{server.url}/flow_runs/filter", json=asked).json(), "the training", 30)
+    (run,) = wait_until(lambda: httpx.post(f"{server.address}/flow_runs/filter", json=asked).json(), "the training", 30)
     assert run["parameters"]["project_file"] == str(file)
     assert int(run["parameters"]["release"]) == 1
 
@@ -118,7 +118,7 @@ def test_prefect_yaml_keeps_the_time_zone_and_refuses_schedules_that_it_cannot_k
 
     file = written(project, "zoned")
     berlin = CronSchedule(cron="0 3 * * *", timezone="Europe/Berlin")
-    with temporary_settings({PREFECT_API_URL: server.url}), get_client(sync_client=True) as client:
+    with talking_to(server.address), get_client(sync_client=True) as client:
         deploy(file, cron="0 3 * * *")
         identity = UUID(deployment("build_features", "zoned")["id"])
         (known,) = client.read_deployment_schedules(identity)
@@ -183,7 +183,7 @@ def test_deployments_of_a_former_name_are_named(project, facetflow):
 )
 def test_a_wrong_schedule_is_refused(project, facetflow, cron, said):
     written(project, "wrong-schedule")
-    for words in (("deploy",), ("up", "--systemd")):
+    for words in (("deploy",), ("up", "--systemd"), ("up",)):
         code, output = facetflow.run(project, *words, "--cron", cron)
         assert (code, output.count("\n")) == (1, 1)
         assert f"The schedule {cron!r} {said}: give minute, hour, day, month, weekday" in output
@@ -193,7 +193,7 @@ def test_a_paused_deployment_does_not_count_as_scheduled_until_a_schedule_is_giv
     from prefect.client.orchestration import get_client
 
     file = written(project, "paused")
-    with temporary_settings({PREFECT_API_URL: server.url}), get_client(sync_client=True) as client:
+    with talking_to(server.address), get_client(sync_client=True) as client:
         assert deploy(file, cron="0 3 * * *").schedules == ("cron 0 3 * * * UTC (on)",)
         client.pause_deployment(deployment("build_features", "paused")["id"])  # the switch on Prefect's page
         assert deploy(file).schedules == ("cron 0 3 * * * UTC (off: the deployment is paused)",)
@@ -202,16 +202,13 @@ def test_a_paused_deployment_does_not_count_as_scheduled_until_a_schedule_is_giv
         assert not deployment("build_features", "paused")["paused"]
 
 
-def test_a_deployment_that_was_deleted_leaves_no_trigger_behind_once_it_is_deployed_again(
-    project, deployment, server, monkeypatch
-):
+def test_a_deployment_that_was_deleted_leaves_no_trigger_behind_once_it_is_deployed_again(project, deployment, server):
     file = written(project, "deleted")
-    monkeypatch.setenv("PREFECT_API_URL", server.url)
-    with temporary_settings({PREFECT_API_URL: server.url}):
+    with talking_to(server.address):
         deploy(file)
-        httpx.delete(f"{server.url}/deployments/{deployment('train_encoder', 'deleted')['id']}").raise_for_status()
+        httpx.delete(f"{server.address}/deployments/{deployment('train_encoder', 'deleted')['id']}").raise_for_status()
         deploy(file)
-    automations = httpx.post(f"{server.url}/automations/filter", json={"limit": 200}, timeout=30).json()
+    automations = httpx.post(f"{server.address}/automations/filter", json={"limit": 200}, timeout=30).json()
     left = [known for known in automations if known["name"].endswith("of deleted")]
     assert len(left) == 2, "Prefect itself leaves the trigger of the deleted deployment"
     assert len(triggers(server, "deleted")) == 2

@@ -183,8 +183,16 @@ def test_measure_and_score_take_the_file_too(tmp_path, blocks, capsys):
     assert table["modality"].to_list() == [1.0, 0.0]
     # "A cat can swim ." and "A cat must swim .": four of six words.
     assert table["common_words"].to_list() == pytest.approx([1.0, 4 / 6])
+    assert capsys.readouterr().err.startswith("Wrote 2 pairs, 2 of them measured, to ")
 
-    capsys.readouterr()
+    broken = tmp_path / "broken.py"
+    broken.write_text(
+        "from features.metrics.own import own_metric\n"
+        '@own_metric(reads="sentences")\ndef broken(left, right):\n    """Fail."""\n    return 1 / 0\n'
+    )
+    assert run(["measure", str(gold), str(parsed), *options, "--metric-file", str(broken)]) == 2
+    assert "Wrote 2 pairs, 2 of them measured, 2 without broken, to " in capsys.readouterr().err
+
     assert run(["score", str(gold), str(parsed), "--metric-file", str(file)]) == 0
     said = capsys.readouterr().out
     assert ["modality", "50.00", "50.00", "50.00"] in [line.split()[:4] for line in said.splitlines()]

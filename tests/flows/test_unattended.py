@@ -40,6 +40,14 @@ def log_of(file: str) -> str:
     return Path(file).read_text()
 
 
+def password_of(url: str, state: Path) -> tuple[str, ...]:
+    """Return name and password of the server of `facetflow up`, which nobody else can read or do without."""
+    files = [state / "password", *(state / "prefect").glob("prefect.db*")]
+    assert [file.stat().st_mode & 0o777 for file in (state, *files)] == [0o700] + [0o600] * len(files)
+    assert httpx.post(f"{url}/deployments/filter", json={}).status_code == 401
+    return tuple(files[0].read_text().strip().split(":"))
+
+
 def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_path, up, wait_until, quick):
     other = type(project)(tmp_path / "other")
     ours = {"name": "ours", "per_shard": 32, "more": quick}
@@ -47,7 +55,8 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
     other.write(10, name="theirs", per_shard=32, more=quick)
     state = tmp_path / "state" / "facetflow" / "up.json"
     runs = project.folder / "runs"
-    command = [sys.executable, "-m", "flows.command_line", "up", "--cron", EVERY]
+    project.hide_ours()
+    command = [sys.executable, "-P", "-m", "flows.command_line", "up", "--cron", EVERY]
     environment = {**up.environment, "FACETFLOW_TEST_MARK": up.mark}
     with (
         (tmp_path / "up.log").open("w+") as log,
@@ -58,6 +67,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         wait_until(lambda: "http" in log_of(log.name), "the server", 200)
         url = json.loads(state.read_text())["url"]  # not there while it starts
         assert url.startswith("http://127.0.0.1:")
+        client.auth = password_of(url, state.parent)
         code, output = up.run(other, "up")
         assert code == 0, output
         assert "Added build_features/theirs, train_encoder/theirs, evaluate_encoder/theirs" in output

@@ -1,6 +1,7 @@
 """Stages follow from what encoders read; `enabled` forces one on for all corpora, or off."""
 
 import pytest
+from pydantic import ValidationError
 
 from features.errors import SettingsError
 from features.store.scope import Wanted
@@ -96,7 +97,7 @@ def test_a_store_that_others_read_has_what_is_enabled_and_no_more():
 
 
 def test_a_stage_that_reads_one_that_is_off_is_refused():
-    with pytest.raises(SettingsError, match=r"\[metrics\] reads 'amr', which the project file switches off: remove "):
+    with pytest.raises(ValidationError, match=r"\[metrics\] reads 'amr', which the project file switches off: remove "):
         made(amr={"enabled": False})
 
 

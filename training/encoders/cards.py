@@ -7,6 +7,7 @@ from training.encoders.settings import is_chosen, score_in_words
 from training.markdown import table
 from training.modules.calibration import NEEDED, Calibration
 from training.runs import flattened
+from training.thresholds import LabelThreshold
 
 _TERMS = """\
 The encoder was trained on these corpora; the terms of the strictest of them may apply to its use. The licence of the
@@ -102,7 +103,7 @@ def data_parts(training: Mapping[str, Any], *, unit: str, exported: str) -> list
 
 
 def classifier_part(training: Mapping[str, Any], *, usual: Sequence[str]) -> str:
-    """Return a few sentences on the classifier of an encoder: its input, its labels, and its calibration.
+    """Return a few sentences on the classifier of an encoder: its input, labels, calibration and threshold.
 
     Args:
         training: content of `training.json`.
@@ -111,11 +112,13 @@ def classifier_part(training: Mapping[str, Any], *, usual: Sequence[str]) -> str
     settings = training["settings"]
     parts = settings.get("classifier", usual)
     order = "counts" if {"u", "v"} & set(parts) else "does not count"
+    threshold = LabelThreshold.read(training["threshold"])
+    chosen = f" With `facetflow predict --threshold dev`: {threshold.told}" if threshold else ""
     return (
         f"A classifier over [{'; '.join(parts)}] was trained with cross-entropy on the labels "
         f"{', '.join(settings['labels'])}; it is saved with the encoder (`classifier.safetensors`). The order of a "
         f"pair {order}. "
-        f"{_told_calibration(training['calibration'])}"
+        f"{_told_calibration(training['calibration'])}{chosen}"
     )
 
 

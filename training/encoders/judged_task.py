@@ -21,6 +21,8 @@ from training.encoders.start import new_modules
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.modules.calibration import Calibration, calibrate
 from training.modules.pair_classifier import PairClassifier
+from training.positive_labels import positive_of
+from training.thresholds import LabelThreshold, best_f1
 
 Pairs = TypeVar("Pairs", bound=PairTable)
 Settings = TypeVar("Settings", bound=JudgedSettings)
@@ -115,7 +117,7 @@ class JudgedTask(ABC, Generic[Pairs, Settings]):
         return Judgement({"spearman": found, **scores}, value=found)
 
     def calibrate(self) -> Calibration | None:
-        """Calibrate the probabilities of the trained classifier on the dev pairs.
+        """Calibrate the probabilities of the trained classifier on the dev pairs, and choose its threshold by them.
 
         Returns:
             The calibration; None if there is no classifier, or too few dev pairs.
@@ -124,4 +126,10 @@ class JudgedTask(ABC, Generic[Pairs, Settings]):
             return None
         logits, targets = label_logits(self.backbone, self.prepared.tokens, self.prepared.dev, self.classifier)
         self.classifier.calibration = calibrate(logits.double().numpy(), targets)
+        labels = self.classifier.labels
+        label = positive_of(labels, self.settings.positive_label) if len(labels) == 2 else None
+        if label is not None and len(set(targets)) == 2:
+            number = labels.index(label)
+            scores = self.classifier.calibrated(logits.double()).softmax(dim=1)[:, number].numpy()
+            self.classifier.threshold = LabelThreshold(label, best_f1(targets == number, scores), len(targets))
         return self.classifier.calibration

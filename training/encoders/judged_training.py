@@ -238,9 +238,11 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
                 _log.warning("%s", calibration.doubt)
         elif task.classifier:
             _log.warning("its probabilities may be too high or too low: calibrating them takes %s", NEEDED)
+        threshold = task.classifier.threshold if task.classifier else None
         report: dict[str, Any] = report_of(plan, task.backbone, learnt) | {
             "corpora": corpora_of(material.data.pairs, material.settings, self.job.licences),
             "calibration": calibration.recorded() if calibration else None,
+            "threshold": threshold.recorded() if threshold else None,
             "chosen_by": material.ratings.recorded() if material.ratings else {"set": None},
             **self.facts(material, task.backbone, task.prepared),
         }

@@ -204,7 +204,7 @@ class LabelSuite(Suite):
         seen = tell_seen(result["seen"], result["split"], result["others"], chosen="on")
         note = "\n".join([*([seen] if seen else []), *unknown])
         return [
-            ScoreTable("Accuracy × 100 of the classifier's labels", columns, tuple(rows), note),
+            ScoreTable("Accuracy × 100 of the classifier's most probable labels", columns, tuple(rows), note),
             ScoreTable(
                 "Labels, × 100", ("label", "pairs", "predicted", "precision", "recall", "F1"), tuple(by_label), ""
             ),

@@ -59,14 +59,15 @@ class Scored:
         return {name: found[:, column] for column, name in enumerate(MEASURES)}
 
 
-def all_positive(pairs: int, positives: int) -> dict[str, float | None]:
-    """Return name → value of each measure if every pair is called positive, which takes no look at the pairs.
+def without_looking(pairs: int, positives: int, *, positive: bool) -> dict[str, float | None]:
+    """Return name → value of each measure if all pairs are called the same.
 
     Args:
         pairs: number of pairs.
         positives: number of those that are positive.
+        positive: whether all are called positive, or none is.
     """
-    return Scored(np.arange(pairs) < positives, np.zeros(pairs), 0.0).measure()
+    return Scored(np.arange(pairs) < positives, np.zeros(pairs), 0.0 if positive else 1.0).measure()
 
 
 class _Sorted:

@@ -20,6 +20,7 @@ from features.exported import exported
 from features.locks import only_one
 from training.loop import together
 from training.loop.settings import LoopSettings
+from training.loop.together import MEETING
 from training.process import FOLLOWS
 
 _AT_ONCE = 30  # seconds for a process that has finished to exit
@@ -61,10 +62,10 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="facetflow-")))
         (folder / "job.json").write_text(job.model_dump_json(), encoding="utf-8")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
-        common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(settings.processes)}
+        # They meet in a folder of this user and talk on this machine only: torch would listen on all interfaces.
+        loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
+        common = {MEETING: str(folder / "meeting"), "MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(settings.processes)}
+        common |= {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
         # Otherwise accelerate chooses a number of threads, with a warning.
         common["OMP_NUM_THREADS"] = str(settings.threads or max(1, (os.cpu_count() or 1) // settings.processes))
         command = [sys.executable, "-m", module, "--settings", str(folder / "job.json"), "--quiet"]

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +250,7 @@ class Loop:
     def _judge(self, course: Course) -> None:
         """Evaluate on dev, and keep the weights if they are the best so far."""
         with self.keeper.judged():
-            judgement: Judgement | None = together.from_first(self.task.judge())
+            judgement = _of_first(self.task.judge())
         self.task.train()
         if judgement is None:
             return
@@ -327,6 +327,17 @@ class Loop:
                 "an uninterrupted training",
                 other,
             )
+
+
+def _of_first(judgement: Judgement | None) -> Judgement | None:
+    """Return the judgement of the first process."""
+    if together.world() == 1:
+        return judgement
+    if judgement is not None:
+        scores = {name: float(score) for name, score in judgement.scores.items()}
+        judgement = Judgement(scores, float(judgement.value))
+    first = together.from_first(None if judgement is None else asdict(judgement))
+    return None if first is None else Judgement(**first)
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from features.errors import SettingsError
 from features.parsers.devices import computes_in_bfloat16, resolve_device, use_threads
 from training.loop.settings import LoopSettings
-from training.loop.together import leave_at_exit, rank, world
+from training.loop.together import join, leave_at_exit, rank, world
 
 if TYPE_CHECKING:
     import torch
@@ -54,6 +54,7 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     _check_trackers(settings.trackers)
     # Accelerate remembers the number of processes of the previous training; there is no public function to reset it.
     AcceleratorState._reset_state(reset_partial_state=True)
+    join(on_gpu=name != "cpu")
     # Kinds use lower precision where that is safe, so accelerate must not.
     accelerator = Accelerator(
         cpu=name == "cpu", mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=folder

@@ -6,9 +6,13 @@
 Whatever a process returns as its loss, the mean over the processes is the loss of the batch: gradients are averaged.
 `torchrun` and `accelerate launch` set environment variables with the process number; with a single process, every
 function does nothing.
+
+Values that are no tensors travel as tensors too, read with `weights_only`: unpickling would run the code of whoever
+reaches the ports of these processes, which any user of the machine can.
 """
 
 import atexit
+import io
 import os
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 Item = TypeVar("Item")
+MEETING = "FACETFLOW_MEETING"
+"""Environment variable with the file in which the processes of one machine leave their addresses."""
 
 
 def rank() -> int:
@@ -35,6 +41,21 @@ def is_joined() -> bool:
     import torch
 
     return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
+
+
+def join(*, on_gpu: bool) -> None:
+    """Connect this process to the others, if `training.loop.launching` has started them; launchers do it themselves.
+
+    Args:
+        on_gpu: whether the tensors of the training are on GPUs.
+    """
+    meeting = os.environ.get(MEETING)
+    if meeting is not None and not is_joined():
+        import torch
+
+        torch.distributed.init_process_group(
+            "nccl" if on_gpu else "gloo", init_method=f"file://{meeting}", rank=rank(), world_size=world()
+        )
 
 
 def leave() -> None:
@@ -70,12 +91,7 @@ def gathered(rows: "Tensor") -> "Tensor":
         return rows
     import torch
 
-    counts = [torch.zeros(1, dtype=torch.long, device=rows.device) for _ in range(world())]
-    torch.distributed.all_gather(counts, torch.tensor([len(rows)], device=rows.device))
-    sizes = [int(count) for count in counts]
-    padded = torch.cat([rows, rows.new_zeros(max(sizes) - len(rows), *rows.shape[1:])])
-    every = _gather_function().apply(padded)
-    return torch.cat([part[:size] for part, size in zip(every.split(max(sizes)), sizes, strict=True)])
+    return torch.cat(_of_each(rows))
 
 
 def over_all(means: "Tensor", counts: "Tensor") -> "Tensor":
@@ -130,25 +146,37 @@ def average_gradients(parameters: Iterable["nn.Parameter"]) -> None:
 
 
 def from_first(value: Any) -> Any:
-    """Return the value of the first process, so that all processes decide the same."""
-    if world() == 1:
-        return value
-    import torch
-
-    values = [value]
-    torch.distributed.broadcast_object_list(values)
-    return values[0]
+    """Return the value of the first process, so that all processes decide the same; as for `from_each`."""
+    return from_each(value)[0]
 
 
 def from_each(value: Any) -> list[Any]:
-    """Return the values of all processes, in order."""
+    """Return the values of all processes, in order.
+
+    Args:
+        value: numbers, strings, tensors, and lists and dicts of these.
+    """
     if world() == 1:
         return [value]
     import torch
 
-    values: list[Any] = [None] * world()
-    torch.distributed.all_gather_object(values, value)
-    return values
+    written = io.BytesIO()
+    torch.save(value, written)
+    device = torch.cuda.current_device() if torch.distributed.get_backend() == "nccl" else "cpu"
+    row = torch.frombuffer(bytearray(written.getvalue()), dtype=torch.uint8).to(device)
+    return [torch.load(io.BytesIO(bytes(part.tolist())), weights_only=True) for part in _of_each(row)]
+
+
+def _of_each(rows: "Tensor") -> "list[Tensor]":
+    """Return the rows of each process, whose number may differ."""
+    import torch
+
+    counts = [torch.zeros(1, dtype=torch.long, device=rows.device) for _ in range(world())]
+    torch.distributed.all_gather(counts, torch.tensor([len(rows)], device=rows.device))
+    sizes = [int(count) for count in counts]
+    padded = torch.cat([rows, rows.new_zeros(max(sizes) - len(rows), *rows.shape[1:])])
+    every = _gather_function().apply(padded)
+    return [part[:size] for part, size in zip(every.split(max(sizes)), sizes, strict=True)]
 
 
 def _gather_function() -> Any:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from features.errors import ModelError
 from training.modules.calibration import Calibration
+from training.thresholds import LabelThreshold
 from training.types import USUAL_PARTS, Part
 
 WEIGHTS_FILE = "classifier.safetensors"
@@ -34,12 +35,14 @@ class PairClassifier(nn.Module):
 
     Attributes:
         calibration: calibration of its probabilities; None if they are the softmax of the logits.
+        threshold: threshold of its positive label that dev pairs chose; None if they could not.
 
     Raises:
         ValueError: when a part is unknown.
     """
 
     calibration: Calibration | None
+    threshold: LabelThreshold | None
 
     def __init__(self, dimension: int, labels: Sequence[str], parts: Sequence[Part] = USUAL_PARTS) -> None:
         super().__init__()
@@ -49,6 +52,7 @@ class PairClassifier(nn.Module):
         self.parts = tuple(parts)
         self.linear = nn.Linear(dimension * len(self.parts), len(self.labels))
         self.calibration = None
+        self.threshold = None
 
     @property
     def is_symmetric(self) -> bool:
@@ -91,7 +95,7 @@ class PairClassifier(nn.Module):
         for start in range(0, len(left), _AT_ONCE):
             sides = [torch.from_numpy(side[start : start + _AT_ONCE]).to(device) for side in (left, right)]
             # In double precision: with single precision many confident pairs would have equal probabilities.
-            parts.append(self._calibrated(self(*sides).double())[:, columns].softmax(dim=1).cpu().numpy())
+            parts.append(self.calibrated(self(*sides).double())[:, columns].softmax(dim=1).cpu().numpy())
         return np.concatenate(parts)
 
     def save(self, folder: Path) -> None:
@@ -105,10 +109,11 @@ class PairClassifier(nn.Module):
             "parts": self.parts,
             "dimension": self._dimension,
             "calibration": calibration,
+            "threshold": self.threshold.recorded() if self.threshold else None,
         }
         (folder / SETTINGS_FILE).write_text(json.dumps(described, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
-    def _calibrated(self, logits: Tensor) -> Tensor:
+    def calibrated(self, logits: Tensor) -> Tensor:
         """Return calibrated logits."""
         if self.calibration is None:
             return logits
@@ -150,6 +155,7 @@ class PairClassifier(nn.Module):
             found = cls(described["dimension"], described["labels"], described["parts"])
             found.load_state_dict(load_file(folder / WEIGHTS_FILE))
             found.calibration = _read_calibration(described["calibration"], len(found.labels))
+            found.threshold = LabelThreshold.read(described["threshold"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             why = str(error).partition("\n")[0].rstrip(".")
             raise ModelError(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error

@@ -1,41 +1,68 @@
-"""Two graphs side by side, with the questions that describing their differences takes."""
+"""Two graphs and their sentences side by side, with the questions that describing their differences takes."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from features.metrics.explanation.naming import called, name_text, plain, quoted
+from features.metrics.explanation.anchors import anchors, unread
+from features.metrics.explanation.naming import called, described_by, quoted
 from features.metrics.explanation.pair import FacetMatch, GraphPair
+from features.metrics.explanation.texts import ComparedTexts
+from features.metrics.explanation.tokens import Token, value_of
 from features.metrics.explanation.views import View
 from features.metrics.relations import is_argument
 
 
-class Link(NamedTuple):
-    """A relation as seen from one of its nodes.
+class Quantity(NamedTuple):
+    """A quantity in a sentence.
 
     Args:
-        other: the node at its other end.
-        role: the role in lower case; inverse roles are inverted back.
-        outgoing: whether it leads to the other node.
+        tokens: its words, "more than fifty" for instance.
+        head: what it counts, if anything.
+        text: both as written, in quotes.
     """
 
-    other: int
-    role: str
-    outgoing: bool
+    tokens: list[Token]
+    head: Token | None
+    text: str
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """The stems of its words, a number in words as one."""
+        return value_of(self.tokens)
 
 
 class ComparedGraphs:
-    """Both graphs of a pair with what matches.
+    """Both graphs of a pair with what matches, and both sentences.
 
     Args:
         pair: the graphs, explained.
+        sentences: the sentences that they stand for.
     """
 
-    def __init__(self, pair: GraphPair) -> None:
+    def __init__(self, pair: GraphPair, sentences: tuple[str, str]) -> None:
         self.views = View(pair.left), View(pair.right)
+        self.texts = ComparedTexts(sentences)
         self.facets = {facet.name: facet for facet in pair.facets}
         self.image = dict(pair.alignment)
+
+    @cached_property
+    def anchors(self) -> tuple[dict[int, Token], dict[int, Token]]:
+        """Node → the word that it stands for, on each side."""
+        left, right = (anchors(view, tokens) for view, tokens in zip(self.views, self.texts.tokens, strict=True))
+        return left, right
+
+    @cached_property
+    def unread(self) -> tuple[list[Token], list[Token]]:
+        """Words with content that are not in the graph, on each side."""
+        left, right = map(unread, self.views, self.texts.tokens, self.anchors)
+        return left, right
+
+    @property
+    def differ(self) -> bool:
+        """Whether the graphs differ in anything."""
+        return not self.shares_all("smatch")
 
     def shares_all(self, name: str) -> bool:
         """Return whether both graphs have items that a facet reads, and all of them match."""
@@ -46,10 +73,6 @@ class ComparedGraphs:
         """Return whether a facet sees a difference."""
         return _differs(self.facets[name])
 
-    def facet(self, *names: str) -> str:
-        """Return the first of some facets that sees a difference, else Smatch, which sees them all."""
-        return next((name for name in names if self.differ_in(name)), "smatch")
-
     def unmatched(self, name: str, kind: str = "node") -> tuple[list[int], list[int]]:
         """Return the positions of unmatched items in a facet, on each side."""
         facet = self.facets[name]
@@ -57,23 +80,40 @@ class ComparedGraphs:
         left, right = ([item.index for item in side if item.kind == kind and not item.matched] for side in sides)
         return left, right
 
+    def word(self, side: int, node: int) -> str | None:
+        """Return the word that a node stands for, in quotes; None if its spelling does not show it."""
+        token = self.anchors[side].get(described_by(self.views[side], node))
+        return token.shown if token is not None else None
+
     def called(self, side: int, node: int) -> str:
-        """Return the name of a node, in quotes."""
-        return quoted(called(self.views[side], node))
+        """Return the word that a node stands for, else the name of its concept, in quotes."""
+        return self.word(side, node) or quoted(called(self.views[side], node))
 
-    def quantity(self, side: int, node: int) -> str:
-        """Return a quantity in words, with the numbers below it that the other graph has, too: `more than 10`."""
-        view, unmatched = self.views[side], self.unmatched("quantifiers", "attribute")[side]
-        numbers = [
-            plain(value)
-            for index, (of, role, value) in enumerate(view.graph.attributes)
-            if of == node and role.lower().startswith("op") and index not in unmatched
-        ]
-        return " ".join([plain(view.graph.concepts[node]), *numbers])
+    def head(self, side: int, token: Token) -> str | None:
+        """Return the word that another modifies, in quotes; None if the graph has none."""
+        view, nodes = self.views[side], {node for node, other in self.anchors[side].items() if other == token}
+        for source, role, target, _ in view.forward:
+            if role == "domain" and source in nodes:
+                return self.called(side, target)
+            if target in nodes and source not in nodes:
+                return self.called(side, source)
+        return None
 
-    def words(self, side: int) -> list[str]:
-        """Return the name of each node, in quotes."""
-        return [self.called(side, node) for node in range(len(self.views[side].labels))]
+    def quantities(self, side: int) -> list[Quantity]:
+        """Return the quantities of a sentence with what they count, in order."""
+        order, view = self.texts.tokens[side], self.views[side]
+        counted = {source for source, role, _, _ in view.forward if role == "quant"}
+        counted |= {node for node, role, _ in view.graph.attributes if role.lower() == "quant"}
+        heads = [order.index(token) for node, token in self.anchors[side].items() if node in counted]
+        found = []
+        for first, last in _runs(order):
+            at = min((at for at in heads if 0 < at - last < 4), default=None)
+            if at is None and last + 1 < len(order) and order[last + 1].kind in {"word", "name"}:
+                at = last + 1
+            tokens = order[first : last + 1]
+            text = self.texts.sentences[side][tokens[0].start : order[last if at is None else at].end]
+            found.append(Quantity(tokens, None if at is None else order[at], quoted(text)))
+        return found
 
     def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:
         """Return whether something that a facet counts is attached to a different node in the other graph.
@@ -96,14 +136,6 @@ class ComparedGraphs:
                     return True
         return False
 
-    @cached_property
-    def named(self) -> tuple[dict[int, str], dict[int, str]]:
-        """Nodes with a name → the name, on each side."""
-        left, right = (
-            {node: name for node in range(len(view.labels)) if (name := name_text(view, node))} for view in self.views
-        )
-        return left, right
-
     def partner(self, side: int, node: int) -> int | None:
         """Return the counterpart of a node in the other graph.
 
@@ -124,37 +156,46 @@ class ComparedGraphs:
         return [
             (node, other)
             for node, label in enumerate(views[0].labels)
-            if self.arguments(0, node)
+            if self.fillers(0, node)
             and (other := self.partner(0, node)) is not None
             and views[1].labels[other] == label
         ]
 
-    def arguments(self, side: int, node: int) -> dict[str, frozenset[str]]:
-        """Return names of the fillers of a frame → their roles, as `ARG0`."""
+    @cached_property
+    def heads(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+        """Stem of a word → stems of the words that it depends on in the graph, on each side."""
+        found: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set))
+        for side, view in enumerate(self.views):
+            for source, _, target, _ in view.forward:
+                ends = [self.anchors[side].get(node) for node in (source, target)]
+                if ends[0] and ends[1] and ends[0] != ends[1]:
+                    found[side][ends[1].stem].add(ends[0].stem)
+        return found[0], found[1]
+
+    def fillers(self, side: int, node: int) -> dict[str, frozenset[str]]:
+        """Return stems of the words that fill the roles of a frame → their roles, as `ARG0`."""
         found: defaultdict[str, set[str]] = defaultdict(set)
         for relation in self.views[side].forward:
-            if relation.source == node and is_argument(relation.role):
-                found[called(self.views[side], relation.target)].add(relation.role.upper())
-        return {name: frozenset(roles) for name, roles in found.items()}
-
-    def links(self, side: int, node: int, *, written_above: bool = False) -> Counter[Link]:
-        """Return the links of a node, and how often each occurs.
-
-        Args:
-            side: 0 or 1.
-            node: the node in that graph.
-            written_above: only relations that the node is written below. Those written below the node itself describe
-                it: "the boy who sleeps", `(b / boy :ARG0-of (s / sleep-01))`, is in one place.
-        """
-        view = self.views[side]
-        found: Counter[Link] = Counter()
-        for source, role, target, place in view.forward:
-            if node in (source, target) and not (written_above and view.graph.relations[place.index][2] != node):
-                found[Link(target if source == node else source, role, outgoing=source == node)] += 1
-        return found
+            token = self.anchors[side].get(described_by(self.views[side], relation.target))
+            if relation.source == node and is_argument(relation.role) and token is not None:
+                found[token.stem].add(relation.role.upper())
+        return {stem: frozenset(roles) for stem, roles in found.items()}
 
 
 def _differs(facet: FacetMatch) -> bool:
     if facet.score is None:
         return any(not item.matched for item in (*facet.left, *facet.right))
     return facet.score < 1
+
+
+def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Return first and last position of each run of quantities; "than", "of" and the like may be in between."""
+    runs: list[tuple[int, int]] = []
+    for at, token in enumerate(tokens):
+        if token.kind == "quantity":
+            joins = runs and (at - runs[-1][1] == 1 or (at - runs[-1][1] == 2 and tokens[at - 1].stem in _BETWEEN))
+            runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
+    return runs
+
+
+_BETWEEN = frozenset({"than", "to", "or"})

@@ -1,396 +1,440 @@
-"""Differences between two graphs, in words: one function for each aspect, the most telling aspects first.
+"""Differences between two sentences, in their words: one function for each aspect, the most telling aspects first.
 
-Each difference names a facet that is below 1 for the pair, so that the words agree with the drawing.
+What is told has to show in the sentences; their graphs say what it means: which word is negated, who does what to whom.
+Where graphs differ and sentences do not, or the other way round, the parser is the reason, and that is what is told.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Literal
 
-from features.metrics.explanation.comparing import ComparedGraphs, Link
-from features.metrics.explanation.naming import (
-    MODALS,
-    called,
-    capped,
-    described_by,
-    joined,
-    listed,
-    plain,
-    quoted,
-)
-from features.metrics.explanation.views import View
-from features.metrics.readings import comparable
-from features.metrics.relations import is_argument
+from features.metrics.explanation.comparing import ComparedGraphs, Quantity
+from features.metrics.explanation.naming import capped, joined, listed, quoted
+from features.metrics.explanation.texts import Chunk, ComparedTexts
+from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
+from features.metrics.relations import SENSE
 
 Aspect = Literal[
+    "unrelated",
     "negation",
+    "role",
     "quantity",
     "name",
-    "role",
     "coreference",
     "mood",
     "modality",
-    "frame",
-    "concept",
-    "focus",
-    "connection",
+    "word",
+    "order",
+    "spelling",
     "relation",
+    "unsure",
+    "form",
+    "unread",
 ]
-
-_CONSTANTS: Mapping[Aspect, frozenset[str]] = {
-    "negation": frozenset({"polarity"}),
-    "name": frozenset({"name", "wiki"}),
-    "mood": frozenset({"mode", "polarity"}),
+REMARKS: frozenset[Aspect] = frozenset({"unsure", "form", "unread"})
+"""What says how far to trust the graphs, not what differs between the sentences."""
+MIRRORS: Mapping[Aspect, str] = {
+    "negation": "negations",
+    "role": "srl",
+    "order": "srl",
+    "quantity": "quantifiers",
+    "name": "named_entities",
+    "coreference": "coreference",
+    "modality": "frames",
 }
-"""Aspect → roles of the constants that it tells, in lower case."""
-_OF_ARGUMENTS: frozenset[Aspect] = frozenset({"role", "coreference"})
-"""Aspects that tell what is an argument of what."""
-_UNKNOWN = "amr-unknown"
+"""Aspect → the facet in which a reader looks for it."""
+_ALIKE = 0.84
+"""Two long words that share this much of their letters, in order, may be one word with a typo."""
 _SIDES = ("a", "b")
+_OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something in which two graphs differ.
+    """Something in which two sentences differ.
 
     Args:
-        facet: a metric that sees it: its value is below 1.
+        facet: a metric that sees it: its value is below 1; None if none does.
         aspect: the kind of difference.
         text: the difference in words; `a` and `b` are the two sentences.
     """
 
-    facet: str
+    facet: str | None
     aspect: Aspect
     text: str
 
 
+class Told:
+    """The differences told so far, and the words that they have named."""
+
+    def __init__(self, both: ComparedGraphs) -> None:
+        self.both, self.texts = both, both.texts
+        self.differences: list[Difference] = []
+        self.named: tuple[list[Token], list[Token]] = ([], [])
+
+    def add(
+        self, aspect: Aspect, facets: Sequence[str], text: str, tokens: Sequence[Iterable[Token]] = ((), ())
+    ) -> None:
+        """Tell a difference.
+
+        Args:
+            aspect: its kind.
+            facets: metrics that may see it, the closest first.
+            text: in words.
+            tokens: the words of each sentence that need not be told again.
+        """
+        seen = (*facets, "concepts", "smatch") if aspect not in REMARKS else ()
+        facet = next((name for name in seen if self.both.differ_in(name)), None)
+        self.differences.append(Difference(facet, aspect, text))
+        for named, more in zip(self.named, tokens, strict=True):
+            named.extend(more)
+
+    def chunks(self, kinds: Iterable[str]) -> list[Chunk]:
+        """Return words of some kinds that only one sentence has and that are not told yet, place by place."""
+        rest = [
+            tuple([t for t in part if t.kind in kinds and t not in self.named[side]] for side, part in enumerate(chunk))
+            for chunk in self.texts.chunks
+        ]
+        return [(left, right) for left, right in rest if left or right]
+
+
 def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
-    """Return the differences between two unequal graphs, at least one.
-
-    Beside other differences, relations are told only of what both graphs have and attach differently.
-    """
-    found: list[Difference] = []
+    """Return the differences between two sentences, the most telling first; none if they have the same words."""
+    told = Told(both)
+    if both.texts.equal:
+        _unsure(told)
+        return tuple(told.differences)
+    if _share_nothing(both):
+        words = [listed(token.shown for token in side if token.kind in {"word", "name"}) for side in both.texts.tokens]
+        told.add("unrelated", ("smatch",), f"a speaks of {words[0]}, b of {words[1]}" if all(words) else "")
+        return tuple(told.differences)
     for tell in _TELLERS:
-        found += tell(both)
-    # A different best-connected node is worth mentioning only if nothing else explains it.
-    if not {difference.aspect for difference in found} & {"focus", "frame", "concept", "modality", "name"}:
-        found += _one_node(both, "max_degree", "connection", "most is said of {} in a, of {} in b")
-    return (*found, *_rest(both, frozenset(difference.aspect for difference in found)))
+        tell(told)
+    return tuple(told.differences)
 
 
-def _only(side: int, verb: str, words: Iterable[str], theirs: Iterable[str]) -> list[str]:
-    """Return texts on what one graph has and the other lacks, or has less of.
-
-    Args:
-        side: side of the graph.
-        verb: verb for the words, such as "names".
-        words: what it has more of, in quotes.
-        theirs: all that the other graph has of this kind.
-    """
-    known = set(theirs)
-    both = [word for word in words if word in known]
-    alone = [word for word in words if word not in known]
-    texts = [f"only {_SIDES[side]} {verb} {listed(alone)}"] if alone else []
-    return texts + ([f"{_SIDES[side]} {verb} {listed(both)} more often"] if both else [])
+def _share_nothing(both: ComparedGraphs) -> bool:
+    labels = [set(view.labels) - _EMPTY for view in both.views]
+    return not both.texts.shared and not labels[0] & labels[1]
 
 
-def _negations(both: ComparedGraphs) -> list[Difference]:
-    facet = both.facets["negations"]
-    negated = [
-        [both.called(side, item.index) for item in items] for side, items in enumerate((facet.left, facet.right))
-    ]
-    texts = [
-        text
-        for side, nodes in enumerate(both.unmatched("negations"))
-        for text in _only(side, "negates", [both.called(side, node) for node in nodes], negated[1 - side])
-    ]
-    return [Difference("negations", "negation", ", ".join(texts))] if texts else []
+_EMPTY = frozenset({
+    "name", "person", "thing", "and", "or", "amr-unknown", "i", "you", "he", "she", "it", "we", "they", "possible-01",
+    "temporal-quantity", "date-entity", "have-rel-role-91", "have-org-role-91", "be-located-at-91",
+})  # fmt: skip
+"""Concepts that do not make two sentences related."""
 
 
-def _quantities(both: ComparedGraphs) -> list[Difference]:
-    found: defaultdict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    for side, view in enumerate(both.views):
-        for node in both.unmatched("quantifiers")[side]:
-            heads = [r.source for r in view.forward if r.target == node and r.role in {"quant", "mod"}]
-            heads += [r.target for r in view.forward if r.source == node and r.role == "domain"]
-            found[called(view, heads[0])][side].append(both.quantity(side, node))
-        for index in both.unmatched("quantifiers", "attribute")[side]:
-            node, _, value = view.graph.attributes[index]
-            heads = [r.source for r in view.forward if r.target == node and r.role == "quant"]
-            measured = view.labels[node].endswith("-quantity")  # `3 hours` counts hours, whatever takes so long
-            found[called(view, heads[0] if heads and not measured else node)][side].append(plain(value))
-    texts = []
-    for of, (left, right) in found.items():
-        if left and right:
-            texts.append(f'"{of}": {" ".join(left)} in a, {" ".join(right)} in b')
-        else:
-            texts.append(f'"{" ".join(left or right)}" of "{of}" has no counterpart in {"b" if left else "a"}')
-    return [Difference("quantifiers", "quantity", capped(texts))] if texts else []
-
-
-def _names(both: ComparedGraphs) -> list[Difference]:
-    names = [Counter(map(_read, nodes.values())) for nodes in both.named]
-    written = {_read(name): quoted(name) for nodes in reversed(both.named) for name in nodes.values()}
-    kinds = [
-        dict.fromkeys((_read(name), view.labels[node]) for node, name in nodes.items())
-        for view, nodes in zip(both.views, both.named, strict=True)
-    ]
-    only = (names[0] - names[1], names[1] - names[0])
-    texts = [
-        text
-        for side, found in enumerate(only)
-        for text in _only(side, "names", [written[name] for name in found], [written[name] for name in names[1 - side]])
-    ]
-    for side, (ours, theirs) in enumerate((kinds, kinds[::-1])):
-        apart = [
-            f"{written[name]} a {plain(kind)}"
-            for name, kind in ours
-            if name in names[1 - side] and (name, kind) not in theirs
-        ]
-        texts += [f"{_SIDES[side]} calls {listed(apart)}"] if apart else []
-    return [Difference(both.facet("named_entities"), "name", ", ".join(texts))] if texts else []
-
-
-def _read(name: str) -> str:
-    """Return a name as metrics compare it, word by word."""
-    return " ".join(map(comparable, name.split()))
-
-
-def _roles(both: ComparedGraphs) -> list[Difference]:
-    texts = []
-    for left, right in both.same_frames():
-        frame, ours, theirs = both.called(0, left), both.arguments(0, left), both.arguments(1, right)
-        moved = {
-            name: (roles, theirs[name]) for name, roles in ours.items() if name in theirs and not roles & theirs[name]
-        }
-        swapped = [
-            name
-            for name, (before, after) in moved.items()
-            if any(other != name and roles == (after, before) for other, roles in moved.items())
-        ]
-        texts += [f"{joined(list(map(quoted, swapped)))} swap roles in {frame}"] if swapped else []
-        texts += [
-            f'"{name}" is {joined(sorted(before))} of {frame} in a, {joined(sorted(after))} in b'
-            for name, (before, after) in moved.items()
-            if name not in swapped
-        ]
-    return [Difference(both.facet("srl"), "role", capped(texts))] if texts else []
-
-
-def _coreference(both: ComparedGraphs) -> list[Difference]:
-    if not both.differ_in("coreference"):
-        return []
-    texts = []
-    for side, view in enumerate(both.views):
-        for node in range(len(view.labels)):
-            # A place that the other graph lacks is reported as a concept; here are those that it has.
-            partners = {
-                link: link._replace(other=other)
-                for link in both.links(side, node, written_above=True)
-                if (other := both.partner(side, link.other)) is not None
-            }
-            if len(partners) > 1 and (apart := _apart(both, 1 - side, Counter(partners.values()))):
-                elsewhere = [link for link, partner in partners.items() if partner in apart]
-                together = [link for link in partners if link not in elsewhere]
-                where = _places(both, side, [*together[:1], *elsewhere])
-                texts.append(f"only in {_SIDES[side]} one and the same {both.called(side, node)} is {where}")
-    return [Difference("coreference", "coreference", capped(texts, 2))] if texts else []
-
-
-def _apart(both: ComparedGraphs, side: int, wanted: Counter[Link]) -> Counter[Link]:
-    """Return some links without those of the node that has most of them."""
-    nodes = range(len(both.views[side].labels))
-    return min((wanted - both.links(side, node) for node in nodes), key=Counter.total)
-
-
-def _places(both: ComparedGraphs, side: int, links: list[Link]) -> str:
-    others = list(dict.fromkeys(link.other for link in links))
-    if len(others) > 1:
-        return f"in {listed(both.called(side, other) for other in others)}"
-    return f"{joined(sorted(link.role.upper() for link in links))} of {both.called(side, others[0])}"
-
-
-def _moods(both: ComparedGraphs) -> list[Difference]:
-    moods = [_mood(view) for view in both.views]
-    texts = [
-        f"{_SIDES[side]} is {mood}, {_SIDES[1 - side]} is not"
-        for side in (0, 1)
-        for mood in sorted(moods[side] - moods[1 - side])
-    ]
-    return [Difference("smatch", "mood", ", ".join(texts))] if texts else []
-
-
-def _mood(view: View) -> set[str]:
-    modes = {value.replace('"', "").lower() for _, role, value in view.graph.attributes if role.lower() == "mode"}
-    asks = _UNKNOWN in view.labels or any(_UNKNOWN in value for _, _, value in view.graph.attributes)
-    found = {"a question"} if asks or "interrogative" in modes else set()
-    return found | ({"a command"} if "imperative" in modes else set())
-
-
-def _modality(both: ComparedGraphs) -> list[Difference]:
-    texts = []
-    for side, nodes in enumerate(both.unmatched("frames")):
-        modals = [both.called(side, node) for node in nodes if both.views[side].labels[node] in MODALS]
-        texts += _only(side, "says", modals, both.words(1 - side))
-    return [Difference("frames", "modality", ", ".join(texts))] if texts else []
-
-
-def _concepts(both: ComparedGraphs) -> list[Difference]:
-    frames = both.unmatched("frames")
-    left, right = (_to_tell(both, side) for side in (0, 1))
-    replaced = [(node, both.image[node]) for node in left if both.image.get(node) in right]
-    only = [
-        [node for node in nodes if node not in {ends[side] for ends in replaced}]
-        for side, nodes in enumerate((left, right))
-    ]
-    for a in list(only[0]):
-        # Unmatched nodes with the same name are two senses of a word: neither graph lacks it.
-        if (b := next((b for b in only[1] if both.called(1, b) == both.called(0, a)), None)) is not None:
-            replaced.append((a, b))
-            only[0].remove(a)
-            only[1].remove(b)
-    found = []
-    for is_frame in (True, False):
-        texts = [_replaced(both, a, b) for a, b in replaced if (a in frames[0] and b in frames[1]) == is_frame]
-        if texts:
-            found.append(Difference(*(("frames", "frame") if is_frame else ("concepts", "concept")), capped(texts)))
-    texts = []
-    for side, nodes in enumerate(only):
-        described = [described_by(both.views[side], node) for node in nodes]
-        words = [both.called(side, node) for node in described if node not in {ends[side] for ends in replaced}]
-        texts += _only(side, "has", words, both.words(1 - side))
-    if texts:
-        all_frames = all(node in frames[side] for side, nodes in enumerate(only) for node in nodes)
-        found.append(Difference(*(("frames", "frame") if all_frames else ("concepts", "concept")), ", ".join(texts)))
-    return found
-
-
-def _replaced(both: ComparedGraphs, left: int, right: int) -> str:
-    """Return that one graph has one node where the other has another; two of the same name are given by concept."""
-    ours, theirs = both.called(0, left), both.called(1, right)
-    if ours != theirs:
-        return f"{ours} in a is {theirs} in b"
-    concepts = (both.views[0].graph.concepts[left], both.views[1].graph.concepts[right])
-    return f"{ours} is {concepts[0]} in a, {concepts[1]} in b"
-
-
-def _to_tell(both: ComparedGraphs, side: int) -> list[int]:
-    """Return the nodes whose concept is unmatched and that are reported only as a concept."""
-    labels = both.views[side].labels
-    named = {*both.named[side], *both.unmatched("quantifiers")[side]}
-    return [
-        node
-        for node in both.unmatched("concepts")[side]
-        if node not in named and labels[node] not in MODALS and labels[node] not in {"name", _UNKNOWN}
-    ]
-
-
-def _focus(both: ComparedGraphs) -> list[Difference]:
-    return _one_node(both, "root", "focus", "a is about {}, b about {}")
-
-
-def _one_node(both: ComparedGraphs, facet: str, aspect: Aspect, text: str) -> list[Difference]:
-    """Name nodes that differ although each graph has both concepts; what one graph lacks is already reported."""
-    if not both.differ_in(facet):
-        return []
-    nodes = [side[0].index for side in (both.facets[facet].left, both.facets[facet].right)]
-    labels = [view.labels[node] for view, node in zip(both.views, nodes, strict=True)]
-    if labels[0] not in both.views[1].labels or labels[1] not in both.views[0].labels:
-        return []
-    return [Difference(facet, aspect, text.format(*(both.called(side, node) for side, node in enumerate(nodes))))]
-
-
-def _rest(both: ComparedGraphs, told: frozenset[Aspect]) -> list[Difference]:
-    """Describe constants that no other difference tells, and relations: all if there is none, else those that moved."""
-    facet = both.facets["smatch"]
-    kinds = {"attribute"} if told else {"relation", "attribute"}
-    sides = [[i for i in items if i.kind in kinds] for items in (facet.left, facet.right)]
-    # What reads the same on both sides is not missing: it is attached to other nodes.
-    unmatched = [
-        Counter(i.text for i in items if not i.matched and not (told and _is_told(both, side, i.index, told)))
-        for side, items in enumerate(sides)
-    ]
-    texts = []
-    for side, items in enumerate(reversed(sides)):
-        words = list(map(quoted, unmatched[side] - unmatched[1 - side]))
-        texts += _only(side, "has", words, (quoted(item.text) for item in items))
-    texts += _moved(both, told) if told or not texts else []
-    if not texts and not told:
-        texts = ["the same things are put together differently"]
-    return [Difference("smatch", "relation", ", ".join(texts))] if texts else []
-
-
-def _moved(both: ComparedGraphs, told: frozenset[Aspect]) -> list[str]:
-    """Return texts on what both graphs have, under the same concept, but attach to another node or by another role."""
-    apart = [_unmatched_below(both, side, told) for side in (0, 1)]
-    texts = []
-    for target, left in list(apart[0].items()):
-        partner = both.partner(0, target)
-        if partner is None or partner not in apart[1]:
-            continue
-        ours, theirs = both.views[0].forward[left[0]], both.views[1].forward[apart[1][partner][0]]
-        del apart[0][target], apart[1][partner]
-        name, head, other = both.called(0, target), both.called(0, ours.source), both.called(1, theirs.source)
-        same_head = both.partner(0, ours.source) == theirs.source
-        if name in {head, other} or (head == other and not same_head):
-            continue  # two nodes of one name: the words would not tell them apart
-        role, other_role = (found.upper() if is_argument(found) else f":{found}" for found in (ours.role, theirs.role))
-        there = f"{other_role} in b" if same_head else f"{other_role} of {other} in b"
-        texts.append(f"{name} is {role} of {head} in a, {there}")
-    for side, items in enumerate((both.facets["smatch"].left, both.facets["smatch"].right)):
-        # What the other graph attaches in a way of its own, to a node that is told, is not missing there.
-        view, others = both.views[1 - side], both.unmatched("smatch", "relation")[1 - side]
-        elsewhere = {view.forward[index].target for index in others}
-        rest = {node: found for node, found in apart[side].items() if both.partner(side, node) not in elsewhere}
-        alone = {index for indices in rest.values() for index in indices}
-        words = [quoted(item.text) for item in items if item.kind == "relation" and item.index in alone]
-        texts += [f"only {_SIDES[side]} has {listed(words)}"] if words else []
-    return [capped(texts)] if texts else []
-
-
-def _unmatched_below(both: ComparedGraphs, side: int, told: frozenset[Aspect]) -> defaultdict[int, list[int]]:
-    """Return node → positions of relations that attach it, if the other graph has both of their nodes and not them.
-
-    A node that the other graph lacks is a difference of concepts; what other differences tell is left out, too.
-    """
-    view, other = both.views[side], both.views[1 - side]
-    counted = set(both.unmatched("quantifiers")[side])
-    found: defaultdict[int, list[int]] = defaultdict(list)
-    for index in both.unmatched("smatch", "relation")[side]:
-        source, role, target, _ = view.forward[index]
-        partners = [both.partner(side, node) for node in (source, target)]
-        labels = [None if partner is None else other.labels[partner] for partner in partners]
-        is_told = (
-            view.labels[target] == "name"
-            or target in counted
-            or (is_argument(role) and not told.isdisjoint(_OF_ARGUMENTS))
-            or ("coreference" in told and len(both.links(side, target, written_above=True)) > 1)
+def _negations(told: Told) -> None:
+    both, texts = told.both, told.texts
+    for a, b in [(a, b) for left, right in texts.chunks for a in left for b in right]:
+        for side, word, other in ((0, a, b), (1, b, a)):
+            if negates(word, other):
+                text = f"{word.shown} in {_SIDES[side]} negates {other.shown} in {_SIDES[1 - side]}"
+                told.add("negation", ("negations",), text, ([a], [b]))
+    cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
+    scopes = [[both.word(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
+    if len(cues[0]) != len(cues[1]):
+        side = int(len(cues[1]) > len(cues[0]))
+        theirs = {cue.stem for cue in cues[1 - side]}
+        more = [cue for cue in cues[side] if cue.stem not in theirs] or cues[side]
+        words = [cue.shown for cue in more]
+        scope = [word for word in scopes[side] if word and word not in words]
+        text = (
+            f"only {_SIDES[side]} negates {listed(scope)} ({listed(words)})" if scope else _without_scope(side, words)
         )
-        if labels == [view.labels[source], view.labels[target]] and not is_told:
-            found[target].append(index)
+        partner = _opposite(texts, more, side)
+        text += f", {_SIDES[1 - side]} has {partner[0].shown}" if partner else ""
+        told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
+    elif cues[0] and any(scopes) and not _same_place(told, cues):
+        where = [
+            f"{listed(filter(None, scope))} in {side}" for scope, side in zip(scopes, _SIDES, strict=True) if any(scope)
+        ]
+        reads = f": the parser reads that it negates {joined(where)}" if where else ""
+        told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
+
+
+def _without_scope(side: int, words: Sequence[str]) -> str:
+    return f"only {_SIDES[side]} has the negation {listed(words)}"
+
+
+def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[Token]:
+    """Return what the other sentence has in place of a negation: "somebody" for "nobody"."""
+    others = [chunk[1 - side] for chunk in texts.chunks if any(cue in chunk[side] for cue in cues)]
+    return [t for part in others for t in part if t.stem.startswith(("some", "any", "every"))][:1]
+
+
+def _by_side(side: int, ours: list[Token], theirs: list[Token]) -> tuple[list[Token], list[Token]]:
+    return (ours, theirs) if side == 0 else (theirs, ours)
+
+
+def _same_place(told: Told, cues: Sequence[Sequence[Token]]) -> bool:
+    """Return whether negations stand before and after the same words in both sentences."""
+    around = []
+    for side, tokens in enumerate(told.texts.tokens):
+        kept = [token for token in tokens if token.has_content or token.kind in {"negation", "modal"}]
+        around.append([[t.stem for t in kept[: kept.index(cue)] if t.kind != "negation"] for cue in cues[side]])
+    return around[0] == around[1]
+
+
+def _roles(told: Told) -> None:
+    both, texts = told.both, told.texts
+    moved = _moved_arguments(both)
+    if texts.voice:
+        agent = [texts.token(0, stem) for stem in texts.voice]
+        words, passive = joined([token.shown for token in agent]), f" (passive in {_SIDES[texts.is_passive[1]]} only)"
+        if not texts.reordered and both.differ:
+            frames = [frame for stem, frame in moved if frame and stem in texts.voice]
+            told.add("role", ("srl",), f"{words} swap roles{f' in {frames[0]}' if frames else ''}{passive}")
+        elif not texts.reordered:
+            told.add("role", (), f"{words} swap roles{passive}, which the parser does not see")
+        elif texts.exchange:
+            doubt = "; the parser is unsure whether roles do" if both.differ else ""
+            told.add("order", (), f"{words} change places{passive}{doubt}")
+    elif texts.exchange and not _is_predicate(both, texts.exchange):
+        words = joined([_part(told, stems) for stems in texts.exchange])
+        ends = {stems[-1] for stems in texts.exchange}
+        frames = [frame for stem, frame in moved if stem in ends]
+        if frames and not _may_be_passive(texts):
+            named = list(filter(None, frames))
+            told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
+        else:
+            told.add("order", ("srl",), f"{words} change places")
+    for stem in texts.moved[:1]:
+        heads = [both.head(side, texts.token(side, stem)) for side in (0, 1)]
+        word = texts.token(0, stem).shown
+        if all(heads) and heads[0] != heads[1]:
+            told.add("order", ("srl",), f"{word} has another place: it belongs to {heads[0]} in a, to {heads[1]} in b")
+        else:
+            told.add("order", ("srl",), f"{word} has another place")
+
+
+def _moved_arguments(both: ComparedGraphs) -> list[tuple[str, str]]:
+    """Return the stem of a word and a frame that both graphs have, where the word has other roles in a than in b."""
+    found = []
+    for left, right in both.same_frames():
+        ours, theirs = both.fillers(0, left), both.fillers(1, right)
+        stems = [stem for stem in dict.fromkeys([*ours, *theirs]) if ours.get(stem) != theirs.get(stem)]
+        found += [(stem, both.word(0, left) or "") for stem in stems if stem in both.texts.shared]
     return found
 
 
-def _is_told(both: ComparedGraphs, side: int, index: int, told: Collection[Aspect]) -> bool:
-    """Return whether other differences tell a constant, be it as a part of a name or of a node that one graph lacks."""
-    node, role, _ = both.views[side].graph.attributes[index]
-    return (
-        both.partner(side, node) is None
-        or both.views[side].labels[node] == "name"
-        or index in both.unmatched("quantifiers", "attribute")[side]
-        or any(role.lower() in _CONSTANTS.get(aspect, ()) for aspect in told)
+def _part(told: Told, stems: Sequence[str]) -> str:
+    """Return a part of the first sentence in quotes."""
+    tokens = [told.texts.token(0, stem) for stem in stems]
+    return quoted(told.texts.sentences[0][tokens[0].start : tokens[-1].end])
+
+
+def _may_be_passive(texts: ComparedTexts) -> bool:
+    """Return whether one sentence has a form of "be" that the other lacks, or an agent with "by"."""
+    spare = {token.stem for chunk in texts.chunks for part in chunk for token in part}
+    return "be" in spare or texts.is_passive[0] != texts.is_passive[1]
+
+
+def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> bool:
+    """Return whether a part is a frame whose role the other fills: "the cake was eaten", "ate the cake"."""
+    return any(
+        (token := both.anchors[0].get(frame)) is not None and [{token.stem}, {stem}] in _orders(parts)
+        for frame, _ in both.same_frames()
+        for stem in both.fillers(0, frame)
     )
 
 
-_TELLERS: tuple[Callable[[ComparedGraphs], list[Difference]], ...] = (
+def _orders(parts: tuple[list[str], list[str]]) -> list[list[set[str]]]:
+    left, right = map(set, parts)
+    return [[left, right], [right, left]]
+
+
+def _quantities(told: Told) -> None:
+    left, right = (told.both.quantities(side) for side in (0, 1))
+    pairs: list[tuple[Quantity | None, Quantity | None]] = []
+    for same in (_counts_alike, _counts_the_same):
+        for a in list(left):
+            if (b := next((b for b in right if same(told, a, b)), None)) is not None:
+                left.remove(a)
+                right.remove(b)
+                if a.stems == b.stems:
+                    told.named[0].extend(a.tokens)
+                    told.named[1].extend(b.tokens)
+                else:
+                    pairs.append((a, b))
+    pairs += zip_longest(left, right)
+    for pair in pairs:
+        tokens = [[] if each is None else [*each.tokens, *filter(None, [each.head])] for each in pair]
+        texts = [(each.text, side) for each, side in zip(pair, _SIDES, strict=True) if each is not None]
+        both = ", ".join(f"{text} in {side}" for text, side in texts)
+        told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
+
+
+def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
+    """Return whether two quantities are equal, and count the same unless one sentence lacks what the other counts."""
+    stems = {each.head.stem for each in (a, b) if each.head is not None}
+    return a.stems == b.stems and (len(stems) < 2 or not stems <= told.texts.shared)
+
+
+def _counts_the_same(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)
+    return a.head is not None and b.head is not None and a.head.stem == b.head.stem
+
+
+def _names(told: Told) -> None:
+    for left, right in told.chunks({"name"}):
+        told.add("name", ("named_entities",), _apart(told, left, right, "names"), (left, right))
+
+
+def _apart(told: Told, left: Sequence[Token], right: Sequence[Token], verb: str) -> str:
+    """Return which words each sentence has at one place, or that only one of them has any."""
+    if left and right:
+        return f"{_spans(told, 0, left)} in a, {_spans(told, 1, right)} in b"
+    side = int(bool(right))
+    return f"only {_SIDES[side]} {verb} {_spans(told, side, right or left)}"
+
+
+def _spans(told: Told, side: int, tokens: Sequence[Token]) -> str:
+    """Return words of a sentence in quotes, those that follow each other as one."""
+    order, text = told.texts.tokens[side], told.texts.sentences[side]
+    runs: list[list[Token]] = []
+    for token in tokens:
+        if runs and order.index(token) - order.index(runs[-1][-1]) == 1:
+            runs[-1].append(token)
+        else:
+            runs.append([token])
+    return listed(quoted(text[run[0].start : run[-1].end]) for run in runs)
+
+
+def _coreference(told: Told) -> None:
+    both, texts = told.both, told.texts
+    kinds = [[t for t in side if t.kind == "pronoun" and t.lower in REFLEXIVES] for side in texts.tokens]
+    if bool(kinds[0]) == bool(kinds[1]):
+        if not texts.chunks or not both.differ_in("coreference"):
+            return
+        for stem in texts.shared:
+            heads = [both.heads[side].get(stem, set()) for side in (0, 1)]
+            side = int(len(heads[1]) > len(heads[0]))
+            if heads[1 - side] < heads[side] and len(heads[side] & _stems(both, 1 - side)) > 1:
+                words = joined([texts.token(side, head).shown for head in sorted(heads[side])])
+                text = f"the parser ties {texts.token(side, stem).shown} to {words} at once only in {_SIDES[side]}"
+                told.add("coreference", ("coreference",), text)
+                return
+        return
+    side = int(bool(kinds[1]))
+    reflexive = kinds[side][0]
+    text = f"{reflexive.shown} in {_SIDES[side]} refers back"
+    others = [t for t in told.texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
+    text += f", {others[0].shown} in {_SIDES[1 - side]} to someone else" if others else ""
+    told.add("coreference", ("coreference",), text, _by_side(side, kinds[side], others))
+
+
+def _stems(both: ComparedGraphs, side: int) -> set[str]:
+    return {token.stem for token in both.texts.tokens[side]}
+
+
+def _moods(told: Told) -> None:
+    asks = told.texts.asks
+    if asks[0] != asks[1]:
+        told.add("mood", ("smatch",), f"{_SIDES[asks[1]]} is a question, {_SIDES[asks[0]]} is not")
+    commands = [_commands(told.both, side) for side in (0, 1)]
+    if commands[0] != commands[1] and not any(asks):
+        told.add("mood", ("smatch",), f"{_SIDES[commands[1]]} is a command, {_SIDES[commands[0]]} is not")
+
+
+def _commands(both: ComparedGraphs, side: int) -> bool:
+    """Return whether a sentence is a command: it begins with its main verb in the base form, "do" or "please"."""
+    view, tokens = both.views[side], both.texts.tokens[side]
+    if not tokens or any(r.source == 0 and r.role == "arg0" and view.labels[r.target] != "you" for r in view.forward):
+        return False
+    first, mode = tokens[0], {value for _, role, value in view.graph.attributes if role.lower() == "mode"}
+    if first.lower in {"do", "please", "let", "never", "always"}:
+        return "imperative" in mode
+    lemma = SENSE.sub("", view.labels[0])
+    return both.anchors[side].get(0) == first and first.lower == lemma != view.labels[0]
+
+
+def _modality(told: Told) -> None:
+    for left, right in told.chunks({"modal"}):
+        told.add("modality", ("frames",), _apart(told, left, right, "says"), (left, right))
+
+
+def _words(told: Told) -> None:
+    kinds = ("word", "name", "link", "pronoun", "negation")
+    for left, right in told.chunks(kinds):
+        for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
+            if min(len(a.text), len(b.text)) > 5 and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:
+                text = f"{a.shown} in a and {b.shown} in b are spelt alike, perhaps one word"
+                told.add("spelling", ("concepts",), text, ([a], [b]))
+    for left, right in told.chunks(kinds):
+        told.add("word", ("frames", "concepts"), _apart(told, left, right, "says"), (left, right))
+
+
+def _unsure(told: Told) -> None:
+    """Tell words that both sentences have and the graphs do not agree on."""
+    both, texts = told.both, told.texts
+    stems = []
+    for side, nodes in enumerate(both.unmatched("concepts")):
+        for node in nodes:
+            token = both.anchors[side].get(node)
+            if token and token.kind != "pronoun" and token.stem in texts.shared and both.image.get(node) is not None:
+                stems.append(token.stem)
+    twice = [stem for stem in dict.fromkeys(stems) if _reads_differently(both, stem)]
+    if twice:
+        words = listed(texts.token(0, stem).shown for stem in twice)
+        told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
+    elif both.differ and not told.differences:
+        told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
+
+
+def _reads_differently(both: ComparedGraphs, stem: str) -> bool:
+    labels = [
+        {view.labels[node] for node, token in both.anchors[side].items() if token.stem == stem}
+        for side, view in enumerate(both.views)
+    ]
+    return bool(labels[0] and labels[1]) and labels[0].isdisjoint(labels[1])
+
+
+def _forms(told: Told) -> None:
+    chunks = [(left, right) for left, right in told.chunks({"grammar", "quantity"})]
+    helped = any(token.stem == "do" for chunk in chunks for part in chunk for token in part)
+    pairs = [
+        (a, b)
+        for a, b in told.texts.forms
+        if a not in told.named[0]
+        and b not in told.named[1]
+        and not (helped and a.kind == "word")
+        and not (told.differences and a.kind == "pronoun")
+    ]
+    texts = [f"{a.shown} in a, {b.shown} in b" for a, b in pairs]
+    for chunk in chunks:
+        parts = [
+            [t for t in part if t.stem != "do" and not (told.texts.voice and t.stem in {"be", "by"})] for part in chunk
+        ]
+        words = [f"{_spans(told, side, tokens)} in {_SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
+        texts += [", ".join(words)] if words else []
+    if texts:
+        told.add("form", (), f"graphs leave out {capped(texts)}")
+
+
+def _unread(told: Told) -> None:
+    lost = told.both.unread
+    in_both = {token.lower for token in lost[0]} & {token.lower for token in lost[1]}
+    parts = [(_spans(told, 0, [token for token in lost[0] if token.lower in in_both]), "both")]
+    for side, tokens in enumerate(lost):
+        parts.append((_spans(told, side, [token for token in tokens if token.lower not in in_both]), _SIDES[side]))
+    texts = [f"{words} in {where}" for words, where in parts if words]
+    if texts:
+        told.add("unread", (), f"not in the graphs: {joined(texts)}")
+
+
+_TELLERS: tuple[Callable[[Told], None], ...] = (
     _negations,
+    _roles,
     _quantities,
     _names,
-    _roles,
     _coreference,
     _moods,
     _modality,
-    _concepts,
-    _focus,
+    _words,
+    _unsure,
+    _forms,
+    _unread,
 )

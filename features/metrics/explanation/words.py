@@ -1,21 +1,21 @@
-"""A pair of graphs in one sentence: what is the same and what differs, in the words of the graphs.
+"""A pair of sentences and their graphs in one sentence: what is the same and what differs, in their own words.
 
-    The boy did not eat three apples.     Same frames, roles and quantities; only a negates "eat".
-    The boy ate three apples.
-
-It is read off the two graphs alone: what AMR leaves out (tense, number, articles), it leaves out, too.
+The boy did not eat three apples.     Same frames, roles and quantities; only a negates "eat" ("not").
+The boy ate three apples.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from features.counting import counted
 from features.metrics.explanation.comparing import ComparedGraphs
-from features.metrics.explanation.differences import Difference, differences
-from features.metrics.explanation.naming import called, described_by, listed, plain, quoted
+from features.metrics.explanation.differences import REMARKS, Difference, differences
+from features.metrics.explanation.naming import listed, quoted
 from features.metrics.explanation.pair import GraphPair
-from features.metrics.readings import comparable
 
-SAME_GRAPH = "Both have the same graph: nothing that it expresses differs."
+SAME_TEXT = "Both are the same sentence."
+SAME_WORDS = "Both have the same words in the same order."
+SAME_GRAPH = "The parser sees no difference: both have the same graph"
 
 _TITLES: Mapping[str, str] = {
     "frames": "frames",
@@ -26,8 +26,16 @@ _TITLES: Mapping[str, str] = {
     "negations": "negations",
 }
 """Facets reported as the same if both graphs have items that they read, and all of them match."""
-_CONTRADICTS: Mapping[str, str] = {"role": "roles", "name": "names"}
-"""A difference that a facet need not see: names of one kind, roles of constants."""
+_CONTRADICTS: Mapping[str, frozenset[str]] = {
+    "role": frozenset({"roles"}),
+    "order": frozenset({"roles"}),
+    "name": frozenset({"names"}),
+    "quantity": frozenset({"quantities"}),
+    "negation": frozenset({"negations"}),
+    "modality": frozenset({"frames"}),
+    "word": frozenset({"frames", "concepts"}),
+}
+"""Aspect → what a difference of it shows not to be the same, though the graphs agree in it."""
 _ROLES: Mapping[str, frozenset[str]] = {
     "quantifiers": frozenset({"quant", "mod", "domain"}),
     "negations": frozenset({"polarity"}),
@@ -36,18 +44,19 @@ _ROLES: Mapping[str, frozenset[str]] = {
 
 For the metric, the quantities of "3 boys and 2 girls" equal those of "2 boys and 3 girls"; for a reader they do not.
 """
-_UNTOLD = frozenset({"name", "person", "thing", "and", "amr unknown"})
-"""Words that say nothing of what a graph is about, unless it has no others."""
+_SAME = {(True, True): SAME_TEXT, (True, False): SAME_WORDS, (False, False): f"{SAME_GRAPH}."}
+_MOST = 3
+"""Differences in the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is the same in two graphs, and what differs.
+    """What is the same in two sentences, and what differs.
 
     Args:
-        sentence: everything in one sentence.
+        sentence: everything in words; of many differences, the most telling ones and how many more there are.
         same: in plain words, "frames" or "roles" for instance; empty if nothing is the same.
-        differences: the most telling first; empty for equal graphs.
+        differences: the most telling first; empty if neither sentences nor graphs differ.
     """
 
     sentence: str
@@ -55,38 +64,46 @@ class Words:
     differences: tuple[Difference, ...]
 
 
-def describe(pair: GraphPair) -> Words:
-    """Describe what is the same in two graphs and what differs."""
-    both = ComparedGraphs(pair)
-    shared = tuple(title for name, title in _TITLES.items() if both.shares_all(name))
-    if "frames" in shared:
-        shared = tuple(title for title in shared if title != "concepts")
-    if both.shares_all("smatch"):
-        return Words(SAME_GRAPH, shared, ())
-    found = differences(both)
-    contradicted = {_CONTRADICTS.get(difference.aspect) for difference in found}
-    contradicted |= {_TITLES[name] for name, roles in _ROLES.items() if both.hangs_elsewhere(name, roles)}
-    same = tuple(title for title in shared if title not in contradicted)
+def describe(pair: GraphPair, sentences: tuple[str, str]) -> Words:
+    """Describe what is the same in two sentences and what differs.
+
+    Args:
+        pair: their graphs, explained.
+        sentences: as written.
+    """
+    both = ComparedGraphs(pair, sentences)
+    told = differences(both)
+    aspects = [difference.aspect for difference in told]
+    if not told:
+        return Words(_SAME[both.texts.equal, sentences[0] == sentences[1]], (), ())
+    if "unrelated" in aspects:
+        return Words(f"They share no word and no concept; {told[0].text}.".replace("; .", "."), (), told)
+    main = [difference.text for difference in told if difference.aspect not in REMARKS]
+    more = len(main) - _MOST
+    parts = [*main[:_MOST], *([f"{counted(more, 'more difference')}"] if more > 0 else [])]
+    same = _same(both, frozenset(aspects))
     opening = f"Same {listed(same)}" if same else _in_common(both)
-    return Words("; ".join([opening, *(difference.text for difference in found)]) + ".", same, found)
+    if not both.differ:
+        opening = f"{SAME_GRAPH}{', though the sentences differ' if parts else ''}"
+    remarks = [_sentence(difference.text) for difference in told if difference.aspect in REMARKS]
+    return Words(" ".join(["; ".join([opening, *parts]) + ".", *remarks]), same, told)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _same(both: ComparedGraphs, aspects: frozenset[str]) -> tuple[str, ...]:
+    shared = [title for name, title in _TITLES.items() if both.shares_all(name)]
+    contradicted = {title for aspect in aspects for title in _CONTRADICTS.get(aspect, ())}
+    contradicted |= {_TITLES[name] for name, roles in _ROLES.items() if both.hangs_elsewhere(name, roles)}
+    contradicted |= {"concepts"} if "frames" in shared else set()
+    return tuple(title for title in shared if title not in contradicted)
 
 
 def _in_common(both: ComparedGraphs) -> str:
-    """Return what both graphs have under the same name; without anything of the kind, the concepts of both."""
-    shared = set(both.views[0].labels) & set(both.views[1].labels)
-    ours, theirs = (
-        {
-            comparable(word): quoted(word)
-            for node, label in enumerate(view.labels)
-            if label in shared and (word := called(view, described_by(view, node))) not in _UNTOLD
-        }
-        for view in both.views
-    )
-    if words := [word for key, word in ours.items() if key in theirs]:
-        return f"Both have {listed(words)}"
-    common = [label for label in dict.fromkeys(both.views[0].labels) if label in shared]
-    # That both graphs have a name says something only where they have nothing else in common.
-    concepts = [quoted(plain(label)) for label in common if label != "name" or len(common) == 1]
-    if not concepts:
-        return "No concept in common"
-    return f"Only the concept{'s' if concepts[1:] else ''} {listed(concepts)} in common"
+    """Return the words with content that both sentences have."""
+    words = [
+        quoted(token.text) for token in both.texts.tokens[0] if token.has_content and token.stem in both.texts.shared
+    ]
+    return f"Both have {listed(words)}" if words else "No word in common"

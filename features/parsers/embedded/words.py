@@ -6,6 +6,8 @@ import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from features.number_words import POWERS
+
 SUFFIXES = 4096
 SPELLINGS = 16384
 CASINGS = 8
@@ -22,14 +24,6 @@ _WORD = re.compile(
 )
 _ENGLISH_LETTER = re.compile(r"[A-Za-z]")
 _NUMBER = re.compile(r"\d+(\.\d+)?")
-_POWERS = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_SPELT_NUMBERS = {
-    **{word: str(value) for value, word in enumerate(f"{_UNITS} seventeen eighteen nineteen".split())},
-    **{word: str(10 * value) for value, word in enumerate(_TENS.split(), start=2)},
-    **{word: str(value) for word, value in _POWERS.items()},
-}
 
 
 class Word(NamedTuple):
@@ -73,19 +67,10 @@ def number_at(words: Sequence[str], position: int) -> str | None:
     if not digits[:1].isdigit() or not _NUMBER.fullmatch(digits):
         return None
     following = words[position + 1].lower() if position + 1 < len(words) else ""
-    if following not in _POWERS:
+    if following not in POWERS:
         return digits
-    value = float(digits) * _POWERS[following]
+    value = float(digits) * POWERS[following]
     return str(int(value)) if abs(value - round(value)) < 1e-6 else repr(round(value, 6))
-
-
-def spelt_number(word: str) -> str | None:
-    """Return the value of a number written in letters; None for any other word.
-
-    >>> spelt_number("Fifty")
-    '50'
-    """
-    return _SPELT_NUMBERS.get(word.lower())
 
 
 def spelling_features(word: str) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 
 import pytest
 from pydantic import ValidationError
@@ -20,7 +21,7 @@ STSB = "main-news\theadlines\t2015\t0001\t{}\t{}\t{}\n"
         ("five", "A cat.", "A dog.", Code.BAD_SCORE, "'five' is not a number; expected a number from 0 to 5"),
         ("5.1", "A cat.", "A dog.", Code.BAD_SCORE, "'5.1' is out of range"),
         ("-1", "A cat.", "A dog.", Code.BAD_SCORE, "out of range"),
-        ("nan", "A cat.", "A dog.", Code.BAD_SCORE, "out of range"),
+        ("nan", "A cat.", "A dog.", Code.BAD_SCORE, "'nan' is not a number"),
         ("", "A cat.", "A dog.", Code.BAD_SCORE, "the score is empty"),
         ("5.0", " ", "A dog.", Code.EMPTY_SENTENCE, "a sentence is empty"),
         ("5.0", "A cat.", "", Code.EMPTY_SENTENCE, "a sentence is empty"),
@@ -120,6 +121,7 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, s
         ("coco", "a.json", b'{"images": []}', "no list 'annotations'"),
         ("coco", "a.json", b'{"annotations": {}}', "no list 'annotations'"),
         ("coco", "a.json", b'{"annotations": [', "is not JSON"),
+        ("coco", "a.json", b'{"annotations": ' + b"[" * 100_000, "is not JSON"),
         ("flickr30k", "a.token", b"9.jpg One\n", "expected tab separated columns image, caption1, caption2"),
         ("flickr30k", "a.tsv", b"image\tcaption1\tcaption2\n", "has no rows"),
         ("sts12", "STS.input.a.txt", b"A\tB\n", "STS.gs.a.txt' does not exist"),
@@ -212,6 +214,12 @@ def test_a_folder_in_place_of_a_file_is_named(tmp_path, rows_and_rejects):
     (tmp_path / "données 猫").mkdir()
     with pytest.raises(InputError, match=r"is a folder: name a file in it, or a pattern such as 'données 猫/\*\.tsv'"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "données 猫"})
+
+
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, rows_and_rejects):
+    os.mkfifo(tmp_path / "pairs.tsv")
+    with pytest.raises(InputError, match=r"pairs\.tsv', which .* names, is a pipe or a device, .* write it to a file"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "pairs.tsv"})
 
 
 def test_a_pattern_that_finds_nothing_is_named(tmp_path, rows_and_rejects):

@@ -3,6 +3,7 @@
 import re
 import time
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,11 +25,29 @@ def test_lines_are_counted_over_cells_with_line_breaks(tmp_path, rows_and_reject
     ]
 
 
-def test_a_quote_that_never_closes_names_its_line(tmp_path, rows_and_rejects):
+def test_a_quote_that_never_closes_names_its_line_and_what_helps_in_its_form(tmp_path, rows_and_rejects):
     (tmp_path / "p.csv").write_text('sentence_a,sentence_b\nA,B\n"A,B\nA,B\n')
+    (tmp_path / "p.tsv").write_text('sentence_a\tsentence_b\nA\tB\n"A\tB\nA\tB\n')
 
-    with pytest.raises(InputError, match=r"p\.csv:3: a double quote opens a cell that never ends"):
+    with pytest.raises(InputError, match=r"p\.csv:3: a double quote opens a cell that never ends: .* double it if it"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
+    with pytest.raises(InputError, match=r'p\.tsv:3: .*: close it, or set quotes = "ordinary"'):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, quotes="enclose")
+
+
+def test_a_nul_character_is_a_reject_in_every_form(tmp_path, rows_and_rejects):
+    many = [("A boy sleeps.", "A girl sleeps.")] * 500  # one near the beginning shows that a file is no text
+    rows = pl.DataFrame([*many, ("A \0 boy.", "A girl.")], schema=["sentence_a", "sentence_b"], orient="row")
+    rows.write_csv(tmp_path / "p.csv")
+    rows.write_csv(tmp_path / "p.tsv", separator="\t")
+    rows.write_ndjson(tmp_path / "p.jsonl")
+    rows.write_parquet(tmp_path / "p.parquet")
+
+    for name, line in (("p.csv", 502), ("p.tsv", 502), ("p.jsonl", 501), ("p.parquet", 501)):
+        read, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": name})
+        assert len(read) == 500
+        assert [(each.entity_id, each.code) for each in rejects] == [(f"{name}:{line}", Code.BAD_ENCODING)]
+        assert "the row has a NUL character" in rejects[0].message
 
 
 def test_a_cell_may_be_longer_than_csv_takes_by_itself(tmp_path, monkeypatch, rows_and_rejects):

@@ -121,3 +121,17 @@ def test_a_binary_file_is_refused(tmp_path):
     (tmp_path / "binary.amr").write_bytes(bytes(range(256)))
     with pytest.raises(InputError, match="contains null bytes"):
         list(read_blocks(tmp_path / "binary.amr"))
+
+
+@pytest.mark.parametrize(
+    "filler",
+    ["  :ARG0 (b / boy)\n" * 100_000, "# a remark\n" * 200_000, "  :ARG0 " + "b" * (2 << 20)],
+    ids=["branches", "remarks", "one line"],
+)
+def test_a_block_of_more_than_a_mebibyte_is_an_item_with_its_error(tmp_path, filler):
+    path = tmp_path / "large.amr"
+    path.write_text(f"(a / ant)\n\n# ::snt Long.\n{filler.rstrip()}\n(b / boy)\n\n# ::snt A cat.\n(c / cat)\n")
+    first, large, last = read_blocks(path)
+    assert (first.error, last.error) == (None, None)
+    assert (large.metadata, large.text) == ({"snt": "Long."}, "")
+    assert (large.error.code, large.error.message) == ("bad_penman", "large.amr, block at line 3: larger than 1 MiB")

@@ -225,6 +225,27 @@ def test_missing_labels_and_two_spellings_are_told(tmp_path, write, run, stored,
 
 
 @pytest.mark.parametrize(
+    ("judgement", "told"),
+    [
+        (("label", ["yes", "no", "yes", "", "yes"]), "labels, such as 'A.' with 'B.' ('yes' and 'no'): all are kept"),
+        (("score", ["3", "3.5", "3.0", "", "2"]), "scores, such as 'A.' with 'B.' (3 and 3.5): all are kept, and what"),
+        (("label", ["yes", "yes", "yes", "", "no"]), None),
+    ],
+)
+def test_two_judgements_of_one_pair_are_told(tmp_path, write, run, stored, judgement, told):
+    name, values = judgement
+    pairs = [("A.", "B."), ("A. ", "B."), ("A.", "B."), ("A.", "B."), ("B.", "A.")]
+    write(tmp_path / "p.tsv", [(*pair, value) for pair, value in zip(pairs, values, strict=True)], f"a\tb\t{name}")
+    columns = {"sentence_a": "a", "sentence_b": "b", name: name}
+    corpora = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, columns=columns, negatives=())]
+    first = run(tmp_path, corpora=corpora)
+    for ingested in (first, run(tmp_path, *stored(first), corpora=corpora)):
+        said = [str(each) for each in ingested.report.judgement_faults if each.fault == "several"]
+        start = "1 pair of sentences is in 'pairs' more than once with different "
+        assert [sentence.removeprefix(start)[: len(told or "")] for sentence in said] == ([told] if told else [])
+
+
+@pytest.mark.parametrize(
     ("before", "now", "told"),
     [
         (["yes", "no", "no"], ["yes", "", "no"], []),

@@ -81,6 +81,29 @@ def test_a_text_has_a_row_for_each_of_its_labels_once(folder):
     assert (both.new_pairs, both.new_labels) == (run(folder, CAPTIONS).report.new_pairs, 3)
 
 
+def test_several_labels_in_a_cell_are_told_until_a_separator_is_set(folder):
+    cells = ["United States, India", "India", "United States", "India, France", "France", "Washington, D.C."]
+    (folder / "titles.csv").write_text(
+        "text,country\n" + "".join(f'Title {n},"{c}"\n' for n, c in enumerate(cells * 2))
+    )
+    titles = {"aspects": {"country": "country"}}
+
+    told = run(folder, corpus("texts", "titles.csv", **titles)).report.label_faults
+    assert [(each.fault, each.labels, each.texts, each.separator) for each in told] == [("joined", 2, 4, ",")]
+    assert "look like several in one cell, such as 'United States, India' (2), whose parts" in str(told[0])
+    assert 'set separator = "," for this corpus' in str(told[0])
+
+    split = run(folder, corpus("texts", "titles.csv", separator=",", **titles))
+    assert split.report.label_faults == []
+    assert set(rows_of(split.labels)["label"]) == {"United States", "India", "France", "Washington", "D.C."}
+
+
+def test_names_with_a_comma_are_no_several_labels(folder):
+    cells = ["Food, drinks and tobacco", "Arms, defence", "Food", "Washington, D.C.", "Paris, France"]
+    (folder / "t.csv").write_text("text,industry\n" + "".join(f'Text {n},"{c}"\n' for n, c in enumerate(cells * 2)))
+    assert run(folder, corpus("texts", "t.csv", aspects={"industry": "industry"})).report.label_faults == []
+
+
 def test_chosen_labels_that_no_row_has_are_told(folder):
     chosen = (
         corpus("pairs", "nli.tsv", columns=NLI_COLUMNS, labels=["entails"]),

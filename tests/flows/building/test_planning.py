@@ -166,7 +166,13 @@ def test_a_store_may_be_named_by_a_url(project, monkeypatch, address):
     assert not (project.folder / "file:").exists()
 
 
-def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
+COUNTS = (
+    "Aspect 'label' of 'texts': 2 labels on 2 texts, 2 with fewer than 5 training texts (`min_texts`); the most "
+    "frequent: 'parsing' (1), 'waiting' (1)."
+)
+
+
+def test_a_project_for_aspects_is_planned_in_words_of_texts_and_labels(tmp_path, capfd):
     (tmp_path / "papers.tsv").write_text("text\tlabel\nWe parse .\tparsing\nWe wait .\twaiting\n")
     (tmp_path / "facetflow.toml").write_text(
         'name = "papers"\n[[corpora]]\ndataset = "texts"\nfiles = { train = "papers.tsv" }\n'
@@ -175,8 +181,9 @@ def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
 
     assert run(["plan", "--project", str(tmp_path)]) == 0
     assert capfd.readouterr().out.splitlines() == [
-        "Read 2 rows: 2 new sentences in 1 shard, 2 new labels in 1 shard.",
-        "No encoder reads the output of a stage: there is nothing to parse or measure.",
+        "Read 2 rows: 2 new texts, 2 new labels.",
+        COUNTS,
+        "There is nothing to parse or measure: no encoder reads graphs, trees, roles or metrics.",
     ]
 
 

@@ -9,8 +9,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from features.errors import ModelError
+from features.models import pull
 from flows.command_line import run
 from flows.project import Project, load
+from flows.wanted import _STAGES
+from training.kinds import KINDS
 
 
 @pytest.mark.parametrize(
@@ -57,11 +61,11 @@ def test_the_folder_of_the_shell_needs_no_cd(
     assert load(tmp_path / "facetflow.toml").name == "example"
 
 
-@pytest.mark.parametrize("kind", [(), ("--example",)], ids=["plain", "example"])
+@pytest.mark.parametrize("chosen", ["--example", *(f"--kind={kind}" for kind in KINDS)])
 def test_an_editor_finds_the_schema_by_the_first_line_and_it_takes_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: tuple[str, ...]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], chosen: str
 ) -> None:
-    assert run(["new", str(tmp_path), *kind]) == 0
+    assert run(["new", str(tmp_path), chosen]) == 0
     text = (tmp_path / "facetflow.toml").read_text()
     name = text.partition("\n")[0].removeprefix("#:schema ./")
     schema = json.loads((tmp_path / name).read_text())
@@ -105,28 +109,95 @@ def test_a_folder_that_cannot_be_written(
     )
 
 
+@pytest.fixture(params=[*KINDS])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture
-def template(root: Path) -> str:
-    return (root / "flows" / "templates" / "project.toml").read_text()
+def written(tmp_path: Path, kind: str) -> str:
+    """The project file that `facetflow new` writes for a kind of encoder."""
+    assert run(["new", str(tmp_path), "--kind", kind]) == 0
+    return (tmp_path / "facetflow.toml").read_text()
 
 
-def with_everything(template: str) -> dict[str, object]:
-    """Return the template after a user has uncommented every key and section."""
-    return tomllib.loads(re.sub(r"^# (?=\[|\w+ = )", "", template, flags=re.MULTILINE))
+def with_everything(written: str) -> dict[str, object]:
+    """Return the file after a user has uncommented every key and section."""
+    return tomllib.loads(re.sub(r"^# (?=\[|\w+ = )", "", written, flags=re.MULTILINE))
 
 
-def test_the_template_has_every_section(template: str) -> None:
-    content = with_everything(template)
-    assert set(content) == set(Project.model_fields)
+STAGES = {
+    "s3bert": ("amr", "embeddings", "label_vectors", "metrics"),
+    "aspect": (),
+    "rgcn": ("dependencies",),
+    "pas": ("srl",),
+}
+
+
+def test_a_file_for_a_kind_has_the_sections_that_it_reads_and_no_others(kind: str, written: str) -> None:
+    content = with_everything(written)
     Project.model_validate(content)
+    assert "#@" not in written
+    assert written.endswith("\n")
+    own = {*STAGES[kind], *(("cluster",) if STAGES[kind] else ())}
+    assert (set(content) - {"transfer"}) & {*_STAGES, "cluster"} == own
+    everywhere = {"name", "store", "runs", "corpora", "leakage", "ingest", "limits", "retention", "encoders"}
+    assert set(content) - {"transfer"} == {*everywhere, *own, "evaluation", "promotion"}
+    assert {encoder["kind"] for encoder in content["encoders"]} == {kind}
 
 
-def test_what_the_template_shows_behind_a_hash_is_the_default(template: str) -> None:
-    content = with_everything(re.sub(r"^.*# an example.*\n", "", template, flags=re.MULTILINE))
-    shown = Project.model_validate(content)
-    plain = Project.model_validate(tomllib.loads(template))
-    for section in ("ingest", "amr", "srl", "dependencies", "embeddings", "label_vectors", "metrics", "limits"):
+FILES = {
+    "s3bert": {"train.tsv": ("sentence_a", "sentence_b"), "dev.tsv": ("sentence_a", "sentence_b")},
+    "aspect": {"texts.tsv": ("text", "topic")},
+    "rgcn": {"pairs.tsv": ("sentence_a", "sentence_b", "label")},
+    "pas": {"pairs.tsv": ("sentence_a", "sentence_b", "label")},
+}
+
+
+def test_files_of_the_right_shape_beside_it_make_it_a_project_that_can_be_built(
+    tmp_path: Path, kind: str, written: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        pull("en_core_web_md" if kind == "rgcn" else "all-MiniLM-L6-v2")
+    except ModelError as error:
+        pytest.skip(f"needs a model: {error}")
+    for file, columns in FILES[kind].items():
+        with (tmp_path / file).open("w") as table:
+            table.write("\t".join(columns) + "\n")
+            for row in range(40):
+                texts = (f"In {file} boy {row} sleeps.", f"In {file} girl {row} sleeps.")
+                cells = {**dict(zip(columns, texts, strict=False)), "topic": "sleep", "label": str(row % 2)}
+                table.write("\t".join(cells[column] for column in columns) + "\n")
+    capsys.readouterr()
+    assert run(["plan", "--json", "--project", str(tmp_path)]) == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert sum(split["new"] for split in planned["ingest"]["splits"]) == 40 * len(FILES[kind])
+    assert planned["obstacles"] == []
+    assert tuple(stage["stage"] for stage in planned["stages"]) == STAGES[kind]
+    assert all(stage["to_do"] for stage in planned["stages"])
+
+
+def test_every_section_is_in_a_file_for_some_kind(tmp_path: Path) -> None:
+    sections: set[str] = set()
+    for kind in KINDS:
+        assert run(["new", str(tmp_path / kind), "--kind", kind]) == 0
+        sections |= set(with_everything((tmp_path / kind / "facetflow.toml").read_text()))
+    assert sections == set(Project.model_fields)
+
+
+def test_what_a_file_shows_behind_a_hash_is_the_default(kind: str, written: str) -> None:
+    without_examples = re.sub(r"^.*# an example.*\n", "", written, flags=re.MULTILINE)
+    shown = Project.model_validate(with_everything(without_examples))
+    plain = Project.model_validate(tomllib.loads(written))
+    for section in ("ingest", "limits", "transfer", "promotion", *STAGES[kind]):
         assert getattr(shown, section) == getattr(plain, section) == Project.model_fields[section].default
-    assert shown.encoders == plain.encoders == Project.model_fields["encoders"].default
-    assert shown.cluster == plain.cluster
-    assert shown.corpora[: len(plain.corpora)] == plain.corpora  # behind them stands an example of another kind
+    assert shown.encoders[: len(plain.encoders)] == plain.encoders
+    usual = type(plain.encoders[0]).model_validate({"kind": kind, "name": plain.encoders[0].name})
+    assert plain.encoders[0].model_copy(update={"aspects": ()} if kind == "aspect" else {}) == usual
+    assert (shown.cluster, shown.corpora) == (plain.cluster, plain.corpora)
+
+
+def test_the_example_is_of_one_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["new", str(tmp_path / "x"), "--example", "--kind", "aspect"]) == 1
+    assert "leave out --example, or --kind aspect" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()

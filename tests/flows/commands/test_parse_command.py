@@ -46,6 +46,14 @@ def test_what_cannot_be_parsed_is_named_by_its_line(
     assert [line.split("\t")[0] for line in output.read_text().splitlines()] == ["id", "1", "2", "3"]
 
 
+def test_a_sentence_in_another_language_is_told(
+    sentences: Path, graphs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentences.write_text("It rains.\n\nDer Hund schläft auf dem Sofa.\n", encoding="utf-8")
+    run(["parse", "amr", str(sentences), "--graphs", str(graphs), "-o", str(tmp_path / "out.amr")])
+    assert "One sentence seems not to be English (German: 'Der Hund schläft" in capsys.readouterr().err
+
+
 @pytest.mark.slow  # loads the parser
 def test_a_sentence_in_another_script_is_rejected_by_the_embedded_parser(
     sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -16,6 +16,7 @@ from training.modules.calibration import Calibration
 from training.modules.pair_classifier import PairClassifier
 from training.predicting import PairPredictor, choose_predictor, has_classifier
 from training.span_weights import explain_sentences
+from training.thresholds import LabelThreshold
 
 PAIRS = ("the cat\ta cat", "a dog\tthe house", "the park\tthe park")
 
@@ -82,6 +83,15 @@ def test_every_row_gets_the_label_and_the_probabilities_of_the_newest_encoder_th
     assert "1 × 0, 2 × 1" in err
     assert "pairs a second." in err
     assert "swapped" not in err  # there is no order to speak of
+
+
+def test_sentences_in_another_language_are_told(project, capsys):
+    write(project / "pairs.tsv", "left\tright", *PAIRS, "Ich habe keine Zeit.\tJe ne sais pas.")
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
+    assert "2 of 7 sentences seem not to be English (German or French: 'Ich habe" in capsys.readouterr().err
+    write(project / "pairs.tsv", "left\tright", *PAIRS)
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
+    assert "English" not in capsys.readouterr().err
 
 
 def test_rows_that_are_wrong_keep_their_place_without_a_label_and_are_named(project, capsys):
@@ -256,6 +266,49 @@ def test_sentences_that_an_earlier_command_embedded_are_not_embedded_again(proje
     assert (json.loads(out)["sentences_reused"], json.loads(out)["pairs_per_second"]) == (5, None)
     first, second = ((project / name).read_text().splitlines() for name in ("first.tsv", "second.tsv"))
     assert second[: len(first)] == first
+
+
+def test_a_threshold_gives_the_positive_label_from_its_probability_on(project, capsys):
+    made = classifier()
+    made.threshold = LabelThreshold("1", 0.05, 120)
+    made.save(project / "runs/same/00001-abcdef/seed-0/encoder")
+    said = {}
+    for threshold in ("dev", "0.999", "0.5"):
+        assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--json", "--threshold", threshold]) == 0
+        out, err = capsys.readouterr()
+        said[threshold] = json.loads(out)
+        table = pl.read_csv("labels.tsv", separator="\t", schema_overrides={"label": pl.String})
+        by_hand = ["1" if value >= said[threshold]["threshold"]["value"] else "0" for value in table["p_1"]]
+        assert table["label"].to_list() == by_hand
+        assert f"The label is '1' from a probability of {said[threshold]['threshold']['value']:.3f}" in err
+    assert [said[threshold]["labels"]["1"] for threshold in said] == [3, 0, 2]
+    assert said["dev"]["threshold"] == {"label": "1", "value": 0.05, "pairs": 120}
+    assert said["0.5"]["threshold"] == {"label": "1", "value": 0.5, "pairs": None}
+    encoder = facetflow.load_encoder(project / "runs/same/00001-abcdef/seed-0", device="cpu")
+    pairs = [tuple(pair.split("\t")) for pair in PAIRS]
+    assert [found.label for found in encoder.predict(pairs, threshold="dev")] == ["1"] * 3
+    assert [found.label for found in encoder.predict(pairs, threshold=0.999)] == ["0"] * 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "threshold", "message"),
+    [
+        (("0", "1"), "dev", "keeps no threshold of dev pairs"),
+        (("0", "1"), "1.5", "The threshold 1.5 is no probability: give a number from 0 to 1, or 'dev'"),
+        (("0", "1"), "low", "'low' is neither a number nor dev"),
+        (
+            ("no", "perhaps", "yes"),
+            "0.3",
+            "A threshold needs a classifier of two labels, one of them positive; that of",
+        ),
+        (("cold", "warm"), "0.3", "has 'cold', 'warm'. Leave the threshold out"),
+    ],
+)
+def test_a_threshold_that_cannot_be_is_refused(project, capsys, labels, threshold, message):
+    classifier(labels=labels).save(project / "runs/same/00001-abcdef/seed-0/encoder")
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--threshold", threshold]) == 1
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (project / "labels.tsv").exists()
 
 
 def test_no_pairs_are_no_predictions(project):

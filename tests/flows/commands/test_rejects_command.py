@@ -1,4 +1,8 @@
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -52,3 +56,32 @@ def test_rejects_as_json_and_as_a_table(folder, capsys):
 def test_a_stage_without_rejects_is_refused(folder, capsys):
     assert run(["rejects", "--stage", "amr"]) == 1
     assert "No row was rejected with the stage 'amr'; there are ingest." in capsys.readouterr().err
+
+
+def test_control_characters_are_shown_and_kept_in_files(folder):
+    hostile = "=1 \x1b]0;owned\x07\x1b[2J \u009b31m\u202eevil"
+    (folder / "pairs.tsv").write_text(f"sentence_a\tsentence_b\n{hostile}\t\n")
+
+    def said(*words: str) -> str:
+        command = [sys.executable, "-m", "flows.command_line", "rejects", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    # click leaves out what a terminal would obey where there is none
+    assert said().splitlines()[1] == "    =1 \\u001b]0;owned\\u0007 \\u009b31m\\u202eevil | "
+    as_json = said("--json", "--export", "rejects.tsv")
+    assert not set(as_json) & set("\x1b\x07\u009b\u202e")
+    text = f"{hostile} | "
+    assert json.loads(as_json)[0]["text"] == text
+    said("--export", "rejects.csv")
+    assert pl.read_csv(folder / "rejects.tsv", separator="\t")["text"].to_list() == [text]
+    assert pl.read_csv(folder / "rejects.csv")["text"].to_list() == [f"'{text}"]
+
+
+def test_control_characters_are_shown_on_a_terminal(folder):
+    (folder / "pairs.tsv").write_text("sentence_a\tsentence_b\n\x1b[2J\t\n")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "flows.command_line", "rejects"]
+    subprocess.run(command, stdout=theirs, check=True)
+    os.close(theirs)
+    assert b"    \\u001b[2J | " in os.read(ours, 4096)
+    os.close(ours)

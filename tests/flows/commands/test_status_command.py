@@ -1,13 +1,17 @@
 """`facetflow status`: what it says about encoders."""
 
 import json
+import re
 import shutil
 
 import pytest
 
 from features.errors import RunError
+from features.schemas import TABLES
 from features.store.store import Store
+from flows.building.ingest_corpora import ingest_corpora
 from flows.command_line import run
+from flows.project import load
 from training.evaluation.promotion import promote
 from training.evaluation.run import FORMAT
 from training.run_records import record_evaluation
@@ -42,6 +46,22 @@ def runs(tmp_path, monkeypatch):
 def said(capsys, *words):
     assert run(["status", *words]) == 0
     return capsys.readouterr().out
+
+
+def test_only_tables_that_the_project_has_or_wants_are_shown(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "papers"\n[[corpora]]\ndataset = "texts"\nfiles = { train = "papers.tsv" }\n'
+        '[[encoders]]\nname = "task"\nkind = "aspect"\n'
+    )
+    (tmp_path / "papers.tsv").write_text("text\tlabel\nWe parse .\tparsing\nWe wait .\twaiting\n")
+    ingest_corpora(load(tmp_path / "facetflow.toml"), Store.open(tmp_path / "store", create=True), "run-1")
+    tables = re.findall(r"^  (\w+) .* rows ", said(capsys), re.MULTILINE)
+    assert tables == ["sentences", "labels"]
+    toml = (tmp_path / "facetflow.toml").read_text()
+    (tmp_path / "facetflow.toml").write_text(f"{toml}[srl]\nenabled = true\n")
+    assert re.search(r"^  srl +0 shards .*, 1 wanted, 1 to make$", said(capsys), re.MULTILINE)
+    assert len(json.loads(said(capsys, "--json"))["tables"]) == len(TABLES) - 1, "all but rejects"
 
 
 def test_a_current_run_that_is_gone_is_told_with_what_to_do(runs, capsys):

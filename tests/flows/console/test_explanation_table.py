@@ -1,12 +1,15 @@
 import io
+import re
 
 import pytest
 from rich.console import Console
 
 from flows.console.explanation_table import print_explanations
+from flows.console.tables import print_tables
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation
 from training.encoders.s3bert.facet_reading import FacetReading
+from training.evaluation.tables import ScoreTable
 
 
 def printed(*graphs):
@@ -33,3 +36,38 @@ def test_where_graphs_come_from_is_said_of_each_pair_where_one_has_none():
     assert text.index("graphs   graphs of the store") < text.index("first 1")
     assert text.index("first 1") < text.index("graphs   this pair has none")
     assert text.count("graphs   ") == 2
+
+
+def test_control_characters_of_sentences_are_shown():
+    explanation = Explanation("\x1b[2Ja", "\u202eb", 0.5, None, (), words="only \x07 differs")
+    console = Console(file=io.StringIO(), width=80)
+    print_explanations([explanation], EncoderFacts("s3bert/1", "s3bert/1/encoder"), ["graphs of the store"], console)
+    text = console.file.getvalue()
+    assert [part for part in ("a  \\u001b[2Ja", "b  \\u202eb", "only \\u0007 differs") if part not in text] == []
+
+
+def test_control_characters_in_tables_are_shown(capsys):
+    print_tables([ScoreTable("Scores", ("name", "score"), (("\x1b[2J", "1"),))])
+    assert "\\u001b[2J" in capsys.readouterr().out
+
+
+def test_facets_that_rank_dev_pairs_poorly_are_folded_into_one_line_and_the_rest_say_what_they_compare():
+    facets = (
+        FacetReading("named_entities", 0.5, 0.6, 0.25, 0.4, measured=1.0, blind=True),
+        FacetReading("max_degree", 0.5, 0.6, 0.25, 0.19, measured=0.3),
+        FacetReading("max_indegree", 0.5, 0.6, 0.25, -0.1, measured=1.0, vacuous=True),
+        FacetReading("root", 0.5, 0.6, 0.25, None),
+    )
+    told = {}
+    for unfold in (False, True):
+        console = Console(file=io.StringIO(), width=80)
+        explanations = [Explanation("first", "second", 0.5, None, facets)]
+        print_explanations(explanations, EncoderFacts("s3bert/1", "s3bert/1"), ["x"], console, unfold=unfold)
+        told[unfold] = console.file.getvalue()
+    assert "ρ below 0.2, folded (--verbose): max_degree 0.30, max_indegree (1.00)" in told[False]
+    assert not re.search(r"^ *max_degree", told[False], re.MULTILINE)
+    assert re.search(r"^ *max_degree +0\.30 ", told[True], re.MULTILINE)
+    assert "folded" not in told[True]
+    assert re.search(r"^ *named_entities +1\.00 .* blind", told[False], re.MULTILINE)
+    assert re.search(r"^ *root +– ", told[False], re.MULTILINE), "what is not known is not poor"
+    assert "named_entities  kinds of names, not the names" in told[False]

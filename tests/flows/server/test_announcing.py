@@ -10,7 +10,7 @@ import pytest
 from features.errors import RunError, StoreError
 from flows.server.announcing import Announcement, announce, intend, is_pending
 from flows.server.passwords import shown
-from flows.server.prefect_address import configured_api, somebody_listens
+from flows.server.prefect_address import configured_api, somebody_listens, talking_to
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -22,15 +22,14 @@ def announcement(tmp_path) -> Announcement:
 
 
 @pytest.fixture
-def listening(server, monkeypatch):
+def listening(server):
     """Use the server of the session, and return a function that returns its events of an announcement."""
-    from prefect.settings import PREFECT_API_URL, temporary_settings
 
     def events(announcement: Announcement) -> list[dict[str, object]]:
         about = {"resource": {"id": [announcement.resource["prefect.resource.id"]]}}
-        return httpx.post(f"{server.url}/events/filter", json={"filter": about}).raise_for_status().json()["events"]
+        return httpx.post(f"{server.address}/events/filter", json={"filter": about}).raise_for_status().json()["events"]
 
-    with temporary_settings({PREFECT_API_URL: server.url}):
+    with talking_to(server.address):
         yield events
 
 
@@ -229,5 +228,5 @@ def test_a_build_that_dies_right_after_its_release_is_announced_by_the_next(proj
         assert code == 0, output
     assert not release_record(store, 2).exists(), "a build without news announces nothing"
     about = {"resource": {"id": [resource_id(store)]}}
-    events = httpx.post(f"{server.url}/events/filter", json={"filter": about}).raise_for_status().json()["events"]
+    events = httpx.post(f"{server.address}/events/filter", json={"filter": about}).raise_for_status().json()["events"]
     assert [(event["event"], event["payload"]["release"]) for event in events] == [("facetflow.features.committed", 1)]

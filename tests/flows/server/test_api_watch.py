@@ -131,7 +131,7 @@ def test_a_server_that_is_killed_in_the_middle_is_named_and_shards_are_not_blame
         with subprocess.Popen(
             [sys.executable, str(script), "build"],
             cwd=project.folder,
-            env={**facetflow.environment, "PREFECT_API_URL": server.url},
+            env={**facetflow.environment, "PREFECT_API_URL": server.address},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

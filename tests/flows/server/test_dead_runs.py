@@ -8,20 +8,19 @@ from uuid import UUID
 
 import pytest
 from prefect.client.orchestration import get_client
-from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Crashed, Failed, Pending, Running
 
 from flows.deployments import deploy
 from flows.server.dead_runs import ATTEMPTS, AUTOMATION, begin_again, mark_dead_runs
+from flows.server.prefect_address import talking_to
 from flows.server.stopped_runs import go_on
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture
-def client(server, monkeypatch, tmp_path):
-    monkeypatch.setenv("PREFECT_API_URL", server.url)
-    with temporary_settings({PREFECT_API_URL: server.url}), get_client(sync_client=True) as client:
+def client(server):
+    with talking_to(server.address), get_client(sync_client=True) as client:
         yield client
 
 

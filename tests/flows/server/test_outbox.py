@@ -11,6 +11,7 @@ import pytest
 from flows import terminal
 from flows.server import outbox as module
 from flows.server.outbox import Artifact, Outbox, telling_the_server
+from flows.server.prefect_address import talking_to
 from flows.terminal import Verbosity
 
 TALKING = """
@@ -48,15 +49,14 @@ def _run(server, folder, monkeypatch, end):
     (folder / "talking.py").write_text(TALKING.format(end=end))
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setenv("PYTHONPATH", str(folder), prepend=":")
-    from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_TO_API_ENABLED, temporary_settings
-
+    monkeypatch.setenv("PREFECT_LOGGING_TO_API_ENABLED", "false")
     spaces = {}
     exec(FLOW, spaces)  # noqa: S102 (a flow whose annotations are of this process)
-    with temporary_settings({PREFECT_API_URL: server.url, PREFECT_LOGGING_TO_API_ENABLED: False}):
+    with talking_to(server.address):
         state = spaces["talking_flow"](str(folder / "run"), return_state=True)
     run = str(state.state_details.flow_run_id)
     query = {"logs": {"flow_run_id": {"any_": [run]}}, "sort": "TIMESTAMP_ASC"}
-    lines = httpx.post(f"{server.url}/logs/filter", json=query).json()
+    lines = httpx.post(f"{server.address}/logs/filter", json=query).json()
     return state, run, [(line["level"], line["message"]) for line in lines]
 
 
@@ -79,7 +79,7 @@ def test_what_a_training_logs_is_once_in_the_log_of_the_run_and_on_the_terminal(
     ]
 
     query = {"artifacts": {"flow_run_id": {"any_": [run]}}}
-    found = {of["key"]: of for of in httpx.post(f"{server.url}/artifacts/filter", json=query).json()}
+    found = {of["key"]: of for of in httpx.post(f"{server.address}/artifacts/filter", json=query).json()}
     assert found["talking-progress"]["data"] == 60.0
     assert json.loads(found["talking-table"]["data"]) == [{"stage": "amr", "rows": 3}]
 

@@ -18,9 +18,11 @@ from features.errors import RunError, StoreError
 from flows.command_line import run
 from flows.server import prefect_address, services, up_record
 from flows.server.own_server import OwnServer
+from flows.server.passwords import with_credentials
 from flows.server.services import Running, describe, running
 
 UP = {"process": os.getpid(), "url": "http://127.0.0.1:4200/api"}
+WITH_PASSWORD = with_credentials(UP["url"], "facetflow:secret")
 
 
 @pytest.fixture
@@ -31,6 +33,7 @@ def state(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     (folder / "up.lock").touch()
     (folder / "up.json").write_text(json.dumps(UP))
+    (folder / "password").write_text("facetflow:secret\n")
     return folder
 
 
@@ -66,10 +69,10 @@ def test_a_record_that_is_not_there_yet_is_awaited(state, monkeypatch):
 def test_a_command_awaits_the_server_that_is_starting(state, monkeypatch):
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     monkeypatch.setenv("PREFECT_HOME", str(state))
-    monkeypatch.setattr(prefect_address, "answers", lambda url: url == UP["url"])
+    monkeypatch.setattr(prefect_address, "answers", lambda url: url == WITH_PASSWORD)
     with up_record.only_one():
         monkeypatch.setattr("time.sleep", lambda _: up_record.write(UP["url"]))
-        assert prefect_address.configured_api() == UP["url"], "else nobody would hear what a build announces"
+        assert prefect_address.configured_api() == WITH_PASSWORD, "else nobody would hear what a build announces"
 
 
 def test_a_port_that_cannot_be_had_is_refused_with_its_reason(tmp_path, monkeypatch):
@@ -101,16 +104,12 @@ def test_a_state_folder_that_cannot_be_written_is_not_called_a_port_that_is_take
 @pytest.mark.parametrize("silences", [5, 6])
 def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state, monkeypatch, capsys):
     looks = [False] * silences + [True]
-    servers = []
+    restarts = []
 
     class Standing:
         """A server process that runs, whether it answers or not."""
 
-        url, port = "http://127.0.0.1:4200/api", 4200
-
-        def __init__(self):
-            servers.append(self)
-            self.stopped = False
+        url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
 
         def ended(self):
             if not looks:
@@ -118,10 +117,13 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
             return False
 
         def wait_until_ready(self):
-            assert not self.stopped
+            pass
+
+        def restart(self):
+            restarts.append(self)
 
         def stop(self):
-            self.stopped = True
+            pass
 
     def sleeping():
         return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
@@ -134,8 +136,7 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
     monkeypatch.setattr(services, "_POLL", 0.0)
     with pytest.raises(KeyboardInterrupt):
         services.keep_running("pool", 0, lambda _: None)
-    assert len(servers) == (2 if silences == 6 else 1)
-    assert all(server.stopped for server in servers)
+    assert len(restarts) == (silences == 6)
     assert ("did not answer 6 times in a row and is restarted" in capsys.readouterr().err) == (silences == 6)
 
 
@@ -148,7 +149,7 @@ def test_only_an_orderly_stop_is_recorded_and_what_ran_goes_on_once(end, orderly
     class Ending:
         """A server that runs until `facetflow up` ends."""
 
-        url, port = UP["url"], 4200
+        url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
 
         def ended(self):
             raise end
@@ -248,7 +249,8 @@ def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert run(["status"]) == 0
         assert capsys.readouterr().out.endswith(
-            f"\n`facetflow up` is running (process {os.getpid()}): http://127.0.0.1:4200\n"
+            f"\n`facetflow up` is running (process {os.getpid()}): http://127.0.0.1:4200 (its pages ask for what is in "
+            f"{str(state / 'password')!r})\n"
         )
         assert run(["status", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["service"] == UP
@@ -259,9 +261,16 @@ def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_pat
         def __init__(self, *_, stdout, **__):
             stdout.write(b"why it ended")
 
+        def terminate(self):
+            pass
+
+        def wait(self, *_):
+            return 0
+
     monkeypatch.setattr("flows.server.own_server.subprocess.Popen", Process)
-    for _ in range(2):
-        OwnServer(tmp_path)
+    server = OwnServer(tmp_path)
+    server.restart()
+    server.stop()
     assert {log.name: log.read_text() for log in tmp_path.glob("server.log*")} == {
         "server.log": "why it ended",
         "server.log.1": "why it ended",

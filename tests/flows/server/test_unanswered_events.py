@@ -5,22 +5,21 @@ from datetime import timedelta
 
 import pytest
 from prefect.client.orchestration import get_client
-from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows import project as projects
 from flows.deployments import deploy
 from flows.server import unanswered_events
 from flows.server.announcing import intend
 from flows.server.events import announce_pending, encoder_record, release_record
+from flows.server.prefect_address import talking_to
 from flows.server.unanswered_events import begin_unanswered
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture
-def client(server, monkeypatch):
-    monkeypatch.setenv("PREFECT_API_URL", server.url)
-    with temporary_settings({PREFECT_API_URL: server.url}), get_client(sync_client=True) as client:
+def client(server):
+    with talking_to(server.address), get_client(sync_client=True) as client:
         yield client
 
 

@@ -1,7 +1,7 @@
 """Progress through a file: a bar on a terminal, lines elsewhere, nothing with --quiet."""
 
 import io
-import threading
+import queue
 
 import pytest
 from rich.console import Console
@@ -16,6 +16,8 @@ def test_counts_rate_and_time_left():
     assert progress.line() == "reading files, loading models"
     progress(0, 2000)
     assert progress.line() == "0 of 2,000"
+    progress(1, 2000)
+    assert progress.line() == "1 of 2,000", "too little to tell a rate by"
     progress(500, 2000)
     counts, rate, left = progress.line().split("   ")
     assert counts == "500 of 2,000"
@@ -23,22 +25,27 @@ def test_counts_rate_and_time_left():
     assert left == "0:00:00 left"
 
 
-def test_lines_come_while_the_work_goes_on(monkeypatch):
-    said, two = [], threading.Event()
+def test_lines_come_while_the_work_goes_on_and_only_then(monkeypatch):
+    said, ticked = queue.Queue(), queue.Queue()
 
-    def say(text):
-        said.append(text)
-        if len(said) == 2:
-            two.set()
+    def look(progress):
+        say(progress)
+        ticked.put(None)
 
+    say = FileProgress._say
+    monkeypatch.setattr(FileProgress, "_say", look)
     monkeypatch.setattr(file_progress, "PLAIN_EVERY", 0.01)
-    monkeypatch.setattr(file_progress, "say", say)
+    monkeypatch.setattr(file_progress, "say", said.put)
     with FileProgress("pairs", Console(file=io.StringIO())) as progress:
-        progress(1, 4)
-        assert two.wait(30)
-    before = len(said)
-    assert said[-1].startswith("pairs  1 of 4")
-    assert before == len(said)  # none after the end
+        assert said.get(timeout=60) == "pairs  reading files, loading models"
+        for done in (1, 2):
+            progress(done, 4)
+            assert said.get(timeout=60).startswith(f"pairs  {done} of 4")
+        while not ticked.empty():
+            ticked.get()
+        for _ in range(3):
+            ticked.get(timeout=60)
+        assert said.empty(), "nothing has moved"
 
 
 def test_a_terminal_has_a_bar():

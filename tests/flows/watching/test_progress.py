@@ -139,6 +139,37 @@ def test_without_a_terminal_a_line_comes_every_ten_seconds(seconds, capsys):
     ]
 
 
+def test_without_a_terminal_no_line_comes_while_nothing_moves(seconds, capsys):
+    with BuildProgress(Console(file=io.StringIO())) as progress:
+        progress.plan({"amr": (2, 200)})
+        progress.submitted("amr", "s0", 100)
+        for reported in ((), (0, 0), (0, 100), (1, 100), (60, 100)):
+            if reported:
+                progress.reported("amr", "s0", *reported, "worker-0")
+            for _ in range(60):
+                seconds[0] += 0.5
+                progress.tick()
+    assert capsys.readouterr().err.splitlines() == [
+        "amr           0/2 shards  0/200 rows  waiting for a worker",
+        "amr           0/2 shards  0/200 rows  loading",
+        "amr           0/2 shards  0/200 rows",
+        "amr           0/2 shards  1/200 rows  0.0 rows/s",
+        "amr           0/2 shards  60/200 rows  0.9 rows/s  0:02:43 left",
+    ]
+
+
+def test_a_first_estimate_waits_until_it_means_something(seconds):
+    stage = StageProgress(shards=1, rows=1000)
+    stage.submit("s0", 1000)
+    stage.report("s0", 0, 1000)
+    seconds[0] += 3
+    stage.report("s0", 10, 1000)  # the first batch, which compiles and fills caches
+    assert stage.line() == "0/1 shards  10/1,000 rows  3.3 rows/s"
+    seconds[0] += 2
+    stage.report("s0", 100, 1000)
+    assert stage.line() == "0/1 shards  100/1,000 rows  20 rows/s  0:00:45 left"
+
+
 def test_quiet_says_nothing(seconds, capsys, verbosity):
     verbosity(Verbosity.QUIET)
     terminal = io.StringIO()

@@ -41,10 +41,10 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     assert f"Encoder {about}. Graphs: graphs of x.amr." in page
     first, second = page.split("<p>c</p>")
     assert "By the encoder alone. Similarity of the whole embeddings 0.70." in first
-    assert '<p class="words">Same frames; &quot;boy&quot; in a is &quot;girl&quot; in b.</p>' in second
+    assert '<p class="words">No word in common; &quot;c&quot; in a, &quot;d&quot; in b.</p>' in second
     assert "Measured highest in frames (1.00), lowest in smatch (0.75). The encoder disagrees: frames 0.50" in second
-    assert "<td>smatch</td><td>–</td><td>0.95</td>" in first
-    assert '<td><span class="lowest">smatch</span></td><td>0.75</td><td>0.95</td>' in second
+    assert "<td>smatch <small>triples</small></td><td>–</td><td>0.95</td>" in first
+    assert '<td><span class="lowest">smatch</span> <small>triples</small></td><td>0.75</td><td>0.95</td>' in second
     assert "<td>0.70 <small>0.60 to 0.80</small></td>" in second
     assert 'id="pair1-smatch" checked' in second
 
@@ -52,7 +52,7 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
 def test_a_facet_that_is_not_reliable_is_greyed_and_not_marked():
     page = render_explanations([explanation("a", "b")], {}, FACTS, "none", date=datetime(2026, 3, 1, tzinfo=UTC))
     assert '<p class="quiet">1 March 2026, 00:00 UTC</p>' in page  # no project file was read
-    row = page[page.rindex("<tr", 0, page.index("<td>negations</td>")) :]
+    row = page[page.rindex("<tr", 0, page.index("<td>negations ")) :]
     assert row.startswith('<tr class="unclear" title="')
     assert page.count('<tr class="unclear"') == 2
 

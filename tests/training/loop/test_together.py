@@ -77,3 +77,69 @@ def test_torchrun_starts_them_too(make_job, tmp_path):
     assert done.returncode == 0, done.stderr
     assert (job.output / "encoder" / "facets.json").exists()
     assert len(losses(job, "loss")) == 54
+
+
+STRANGER = """
+import pickle
+import sys
+from pathlib import Path
+
+import psutil
+import torch
+from pydantic import BaseModel
+
+from training.loop import together
+from training.loop.launching import all_processes
+from training.loop.machine import prepare_machine
+from training.loop.settings import LoopSettings
+
+
+class Code:
+    def __reduce__(self):
+        return Path("ran").touch, ()
+
+
+class Job(BaseModel):
+    pass
+
+
+def main():
+    prepare_machine(LoopSettings(device="cpu"), Path())
+    value = {"step": 3, "state": torch.arange(3), "scores": {"loss": 0.5}, "none": None}
+    if together.rank() == 0:
+        own, other = together.from_each(value)
+        assert own["state"].tolist() == other["state"].tolist() == [0, 1, 2]
+        assert together.from_first("first") == "first"
+        every = {c.laddr.ip for c in psutil.Process().net_connections() if c.status == psutil.CONN_LISTEN}
+        assert every <= {"127.0.0.1", "::1"}, every
+        try:
+            together.from_each(value)
+        except pickle.UnpicklingError:
+            print("refused")
+    else:
+        together.from_each(value)
+        assert together.from_first("second") == "first"
+        torch.save = lambda _, file: pickle.dump(Code(), file)
+        try:
+            together.from_each(None)
+        except pickle.UnpicklingError:
+            pass
+
+
+if __name__ == "__main__":
+    if "--settings" in sys.argv:
+        main()
+    else:
+        with all_processes(LoopSettings(processes=2, device="cpu"), "stranger", Job()):
+            main()
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_train_together_listen_on_this_machine_only_and_run_no_code_of_a_stranger(tmp_path):
+    (tmp_path / "stranger.py").write_text(STRANGER)
+    environment = {**os.environ, "PYTHONPATH": f"{Path.cwd()}:{tmp_path}"}
+    command = [sys.executable, "stranger.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert done.stdout == "refused\n", done.stderr
+    assert not (tmp_path / "ran").exists()

@@ -102,6 +102,22 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
         )
     rows = data.labels.filter((pl.col("split") != train) | ~pl.col("text").is_in(both))
     chosen = LabelledTexts(data.texts, rows, data.source).select(splits=(train, dev), corpora=settings.corpora)
+    require_training_texts(chosen, data, settings)
+    return chosen
+
+
+def require_training_texts(chosen: LabelledTexts, data: LabelledTexts, settings: AspectSettings) -> None:
+    """Check that texts are left to train on.
+
+    Args:
+        chosen: texts to train on and to choose a model by.
+        data: all texts.
+        settings: of the encoder, with aspects filled in.
+
+    Raises:
+        InputError: none of the training split has a label.
+    """
+    train = settings.splits[0]
     if not chosen.labels.filter(pl.col("aspect").is_in(list(settings.aspects)), split=train).height:
         of = f"of {', '.join(settings.corpora)} " if settings.corpora else ""
         splits = ", ".join(sorted(set(data.select(corpora=settings.corpora).labels["split"])))
@@ -109,7 +125,6 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
             f"No text {of}in the split {train!r} has a label in {', '.join(settings.aspects)}, which the encoder "
             f"{settings.name!r} is trained for; splits with texts: {splits}. `draw` splits a corpus of one file."
         )
-    return chosen
 
 
 def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
@@ -124,16 +139,8 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
     """
     train, dev = settings.splits
     of_train, of_dev = (data.labels.filter(split=split) for split in (train, dev))
-    chosen = choose_labels(
-        of_train,
-        settings.aspects,
-        min_texts=settings.min_texts,
-        held_out=settings.held_out_labels,
-        seed=settings.held_out_seed,
-    )
+    chosen = check_labels(of_train, settings)
     with_labels = settings.objective != "simcse"
-    if with_labels:
-        _check_labels(of_train, chosen, settings)
     seen = chosen.without_hidden(of_dev)
     n_texts = len(data)
     lessons = []
@@ -170,8 +177,24 @@ def _meanings(settings: AspectSettings) -> list[tuple[str | None, tuple[str, ...
     return [(None, settings.aspects, "all" if settings.combine == "intersection" else "any")]
 
 
-def _check_labels(labels: pl.DataFrame, chosen: ChosenLabels, settings: AspectSettings) -> None:
-    for aspect, counts in chosen.counts.items():
+def check_labels(labels: pl.DataFrame, settings: AspectSettings) -> ChosenLabels:
+    """Return the labels to train on, which differ unless the objective needs none.
+
+    Args:
+        labels: of the training texts.
+        settings: of the encoder, with aspects filled in.
+
+    Raises:
+        InputError: fewer than two labels of an aspect are left.
+    """
+    chosen = choose_labels(
+        labels,
+        settings.aspects,
+        min_texts=settings.min_texts,
+        held_out=settings.held_out_labels,
+        seed=settings.held_out_seed,
+    )
+    for aspect, counts in chosen.counts.items() if settings.objective != "simcse" else ():
         own = labels.filter(aspect=aspect)
         if own["label"].n_unique() == 1:
             texts = own["text"].n_unique()
@@ -192,6 +215,7 @@ def _check_labels(labels: pl.DataFrame, chosen: ChosenLabels, settings: AspectSe
             *(aspect, f"{counts['labels']:,}", f"{counts['texts']:,}", f"{counts['rare_labels']:,}"),
             *(f"{counts['rare_label_texts']:,}", settings.min_texts, len(counts["held_out_labels"])),
         )
+    return chosen
 
 
 def _remedy(counts: Mapping[str, Any], settings: AspectSettings) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from features.errors import InputError
-from features.metrics.explanation.differences import Difference
+from features.metrics.explanation.differences import MIRRORS, Difference
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
 from features.sentences import normalise
@@ -199,13 +199,15 @@ def from_json(content: Mapping[str, Any]) -> Explanation:
 
 def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:
     """Return an explanation with the metrics of the pair's graphs, which then decide what stands out."""
-    words = describe(pair)
+    words = describe(pair, (explanation.sentence_a, explanation.sentence_b))
     measured = with_measured(
         explanation,
         {facet.name: facet.score for facet in pair.facets},
         vacuous=[facet.name for facet in pair.facets if facet.is_vacuous],
     )
-    return replace(measured, words=words.sentence, differences=words.differences)
+    mirrors = {MIRRORS.get(difference.aspect) for difference in words.differences}
+    facets = tuple(replace(facet, blind=facet.name in mirrors and facet.measured == 1) for facet in measured.facets)
+    return _with_marks(replace(measured, facets=facets, words=words.sentence, differences=words.differences))
 
 
 def with_measured(

@@ -20,6 +20,8 @@ class FacetReading:
         reliable: whether the whole interval is above 0; what the encoder says of an unreliable facet never stands out.
         measured: the metric on the graphs of the pair; None without graphs.
         vacuous: whether neither graph has anything that the metric reads, so that its value is 1 by definition.
+        blind: whether the words tell a difference of this kind, and the metric is 1 all the same: it compares something
+            else, kinds of names for instance.
         disagrees: whether prediction and measured value are far apart.
         mark: whether the measured value is the highest or lowest; without graphs, whether the standing is, of the
             reliable facets. Several may have the same mark.
@@ -34,6 +36,7 @@ class FacetReading:
     reliable: bool = False
     measured: float | None = None
     vacuous: bool = False
+    blind: bool = False
     disagrees: bool = False
     mark: Mark = ""
 

@@ -17,8 +17,9 @@ def marked(facets: Sequence[FacetReading]) -> tuple[FacetReading, ...]:
     """Return facets with the highest and the lowest marked, and those where encoder and graphs disagree.
 
     Measured values are compared if there are any, whatever the encoder knows of their facets, but for those that are 1
-    because neither graph has anything to compare. Otherwise the standings of reliable facets are compared, because
-    similarities alone say little: most pairs agree in negation, so 0.9 is low there.
+    because neither graph has anything to compare, or because the metric does not see what the words tell. Otherwise the
+    standings of reliable facets are compared, because similarities alone say little: most pairs agree in negation, so
+    0.9 is low there.
     """
     with_graphs = any(facet.measured is not None for facet in facets)
     values = [_compared(facet, with_graphs=with_graphs) for facet in facets]
@@ -41,7 +42,7 @@ def marked(facets: Sequence[FacetReading]) -> tuple[FacetReading, ...]:
 def _compared(facet: FacetReading, *, with_graphs: bool) -> float | None:
     """Return the value by which a facet stands out or not; None if it cannot."""
     if with_graphs:
-        return None if facet.vacuous else facet.measured
+        return None if facet.vacuous or facet.blind else facet.measured
     return facet.standing if facet.reliable else None
 
 
@@ -64,6 +65,8 @@ def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
         return f"{caveat}, so none is named here." if caveat else _of_encoder(reliable)
     apart = [facet for facet in reliable if facet.disagrees]
     said = [_of_graphs(facets)]
+    blind = [facet for facet in facets if facet.blind]
+    said += [f"What the words tell does not show in {_names(blind)}."] if blind else []
     said += [f"The encoder disagrees: {_predictions(apart)}."] if apart else []
     said += [f"{caveat}: ignore its predictions."] if caveat else []
     return " ".join(said)

@@ -4,6 +4,7 @@ from html import escape
 
 from features.metrics.explanation.legend import show_pair
 from features.metrics.explanation.pair import GraphPair
+from features.metrics.registry import COMPARES
 from features.page import folded
 from training.encoders.s3bert.explain import Explanation
 from training.encoders.s3bert.facet_reading import FacetReading
@@ -54,6 +55,9 @@ def _facet_table(explanation: Explanation) -> str:
 
 def _row(facet: FacetReading) -> str:
     name = f'<span class="{facet.mark}">{escape(facet.name)}</span>' if facet.mark else escape(facet.name)
+    if facet.name in COMPARES:
+        blind = ", blind to what the words tell" if facet.blind else ""
+        name += f" <small>{COMPARES[facet.name]}{blind}</small>"
     note = f' <small class="disagrees" title="{_DISAGREES}">≠</small>' if facet.disagrees and facet.reliable else ""
     share = None if facet.standing is None else f"{100 * facet.standing:.0f}"
     bar = "" if share is None else f'<span class="bar"><i style="width:{share}%"></i></span>'

@@ -32,6 +32,7 @@ from training.evaluation.suites import Chapter, Result, Suite
 from training.evaluation.tables import ScoreTable
 from training.kinds import learns_labels
 from training.similarity import cosines
+from training.thresholds import HALF
 
 if TYPE_CHECKING:
     from training.modules.pair_classifier import PairClassifier
@@ -207,6 +208,7 @@ class ParaphraseSuite(Suite):
         swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"].value)
         called, swapped_called = scored["encoder"].predicted, swapped.predicted
         differ = _differing(scored, pairs)
+        by_classifier = judges["encoder"].fits(judged)
         changed = None if called is None or swapped_called is None else int((called != swapped_called).sum())
         entry: dict[str, Any] = {
             "name": judged.name,
@@ -214,7 +216,7 @@ class ParaphraseSuite(Suite):
             "pairs": len(pairs),
             "positives": int(pairs.positive.sum()),
             "labels": {"positive": judged.positive_label, "negative": judged.negative_label},
-            "scored_by": "classifier" if judges["encoder"].fits(judged) else "cosine",
+            "scored_by": "classifier" if by_classifier else "cosine",
             "threshold": thresholds["encoder"].value,
             "threshold_from": self._explain(judged, thresholds["encoder"]),
             "start_threshold": thresholds["start"].value if "start" in thresholds else None,
@@ -232,7 +234,8 @@ class ParaphraseSuite(Suite):
                 )
                 for name in MEASURES
             },
-            "reliability": reliability(pairs.positive, both["encoder"][0]) if judges["encoder"].fits(judged) else None,
+            "more_probable": replace(scored["encoder"], threshold=HALF).measure() if by_classifier else None,
+            "reliability": reliability(pairs.positive, both["encoder"][0]) if by_classifier else None,
             "swapped": None if changed is None else changed / len(pairs),
             "changed": changed,
             "differ": differ,

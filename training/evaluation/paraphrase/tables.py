@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from features.counting import all_of
-from training.evaluation.measures import MEASURES, all_positive
+from training.evaluation.measures import MEASURES, without_looking
 from training.evaluation.paired import COLUMNS, cells
 from training.evaluation.paraphrase.reliability import BINS
 from training.evaluation.seen import tell_chosen_by, tell_seen
@@ -33,7 +33,7 @@ def paraphrase_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
     if (mean := result["averages"]["f1"]) is not None:
         rows.append((f"mean of {len(rows)}", "", "", *cells(mean)))
     columns = ("judged pairs", "pairs", "positive", *COLUMNS)
-    title = "F1 × 100 of pairs that are paraphrases"
+    title = "F1 × 100 of pairs that are paraphrases, at the thresholds below"
     return [
         ScoreTable(title, columns, tuple(rows), tell_pairs(result)),
         _all_measures(result),
@@ -88,8 +88,8 @@ def _tell_from(value: float | None, chosen: Mapping[str, Any]) -> str:
         return f"{said}, because no dev pairs with both labels have such scores"
     pairs = f"{chosen['pairs']:,} dev pairs"
     if chosen["by"] == "dev":
-        return f"{said}, best on its {pairs}"
-    return f"{said}, best on the {pairs} of {', '.join(chosen['corpora'])}, because it has none with both labels"
+        return f"{said}, best for F1 on its {pairs}"
+    return f"{said}, best for F1 on the {pairs} of {', '.join(chosen['corpora'])}, because it has none with both labels"
 
 
 def _tell_single(each: Mapping[str, Any]) -> str:
@@ -105,34 +105,53 @@ def _tell_single(each: Mapping[str, Any]) -> str:
 
 
 def tell_trivial(each: Mapping[str, Any]) -> str:
-    """Return a caveat on an F1 that is to be had without looking at the pairs; nothing for others."""
-    trivial, interval = all_positive(each["pairs"], each["positives"])["f1"], each["scores"]["f1"]["encoder_interval"]
-    if trivial is None or interval is None or interval["low"] > trivial:
-        return ""
-    return (
-        f"{each['name']}: F1 is not clearly above that of calling every pair a paraphrase ({hundred(trivial)}); AP, "
-        "MCC and AUROC say more here."
-    )
+    """Return a caveat on an F1 or an accuracy to be had without looking at the pairs; nothing where both are above."""
+    answers, said = _trivial(each), []
+    for name in ("f1", "accuracy"):
+        answer, value = max(((answer, values[name] or 0.0) for answer, values in answers.items()), key=lambda of: of[1])
+        interval = each["scores"][name]["encoder_interval"]
+        if interval is not None and interval["low"] <= value:
+            said.append(f"{SHORT[name]} is not clearly above that of calling {answer} a paraphrase ({hundred(value)})")
+    return f"{each['name']}: {' and '.join(said)}; AP, MCC and AUROC say more here." if said else ""
+
+
+def _trivial(each: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    """Return answer → its measures, for the answers that take no look at the pairs of a set."""
+    pairs, positives = each["pairs"], each["positives"]
+    every, none = (without_looking(pairs, positives, positive=positive) for positive in (True, False))
+    return {"every pair": every, "no pair": none, "most frequent label": every if 2 * positives >= pairs else none}
+
+
+def _answers(each: Mapping[str, Any]) -> dict[str, Mapping[str, float | None]]:
+    """Return who answers → the measures of the answers, in the order of the rows of a set."""
+    encoder, start = ({name: each["scores"][name][model] for name in MEASURES} for model in ("encoder", "start"))
+    probable = each.get("more_probable")  # not in results of an earlier version
+    return {
+        "encoder, chosen threshold": encoder,
+        **({"encoder, more probable label": probable} if probable else {}),
+        **({"start model, chosen threshold": start} if _has_start(each) else {}),
+        **_trivial(each),
+    }
 
 
 def _all_measures(result: Mapping[str, Any]) -> ScoreTable:
-    known = ["encoder", "start"] if any(_has_start(each) for each in result["corpora"]) else ["encoder"]
-    names = {"encoder": "encoder", "start": "start model"}
-    rows = []
-    for each in result["corpora"]:
-        for model in known:
-            changed = each["swapped"] if model == "encoder" else None
-            values = (hundred(each["scores"][name][model]) for name in MEASURES)
-            rows.append((f"{each['name']}: {names[model]}", *values, tell_share(changed) if model == "encoder" else ""))
-        without = all_positive(each["pairs"], each["positives"])
-        rows.append((f"{each['name']}: every pair", *map(hundred, without.values()), ""))
-    averages = result["averages"]
-    if any(mean is not None for mean in averages.values()):
-        for model in known:
-            values = (UNDEFINED if (mean := averages[name]) is None else hundred(mean[model]) for name in MEASURES)
-            rows.append((f"mean: {names[model]}", *values, ""))
-    columns = ("judged pairs: model", *(SHORT[name] for name in MEASURES), "swapped")
-    return ScoreTable("All measures × 100", columns, tuple(rows), _note_on_swaps(result["corpora"]))
+    answers, rows = [_answers(each) for each in result["corpora"]], []
+    for each, of_set in zip(result["corpora"], answers, strict=True):
+        swaps = tell_share(each["swapped"]), *[""] * len(of_set)  # counted at the chosen threshold
+        rows += [
+            (f"{each['name']}: {who}", *(hundred(values[name]) for name in MEASURES), swapped)
+            for (who, values), swapped in zip(of_set.items(), swaps, strict=False)
+        ]
+    for who in answers[0] if len(answers) > 1 else ():
+        if all(who in of_set for of_set in answers):
+            rows.append((f"mean: {who}", *(_mean([of_set[who][name] for of_set in answers]) for name in MEASURES), ""))
+    columns = ("judged pairs: who answers", *(SHORT[name] for name in MEASURES), "swapped")
+    return ScoreTable("All measures × 100", columns, tuple(rows), _note_on_answers(result["corpora"]))
+
+
+def _mean(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    return hundred(sum(known) / len(known)) if len(known) == len(values) else UNDEFINED
 
 
 def _probabilities(result: Mapping[str, Any]) -> list[ScoreTable]:
@@ -169,12 +188,18 @@ def _has_start(each: Mapping[str, Any]) -> bool:
     return each["start_threshold_from"] is not None
 
 
-def _note_on_swaps(corpora: Sequence[Mapping[str, Any]]) -> str:
+def _note_on_answers(corpora: Sequence[Mapping[str, Any]]) -> str:
     said = (
-        "Every pair: all are called paraphrases. AP: average precision. MCC: Matthews' correlation. AUROC: how often a "
+        "Chosen threshold: that of the notes above. Every pair, no pair: all are called paraphrases, or none is; the "
+        "most frequent label does one of these. AP: average precision. MCC: Matthews' correlation. AUROC: how often a "
         "paraphrase scores above another pair. Swapped: share of the predictions that change when the sentences are "
         "swapped."
     )
+    if any(each.get("more_probable") for each in corpora):
+        said += (
+            "\nMore probable label: threshold .5, as in `facetflow predict`; with `--threshold dev` it takes the one "
+            "with the best F1 on the dev pairs of the training."
+        )
     changed = [f"{each['name']} {each['changed']:,} of {each['pairs']:,}" for each in corpora if each["changed"]]
     return f"{said}\nPredictions that change when the sentences are swapped: {', '.join(changed)}." if changed else said
 

@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from training.thresholds import HALF, best_f1
+
 Chooser = Literal["dev", "learnt", "half", "nothing"]
 """What a threshold was chosen by: dev pairs of the set or of the training corpora, .5, or nothing."""
-HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +83,3 @@ def joined(parts: Sequence[DevPairs]) -> DevPairs | None:
         positive=np.concatenate([part.positive for part in parts]),
         scores=np.concatenate([part.scores for part in parts]),
     )
-
-
-def best_f1(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """Return the threshold with the highest F1.
-
-    It lies halfway between two neighbouring scores, or at the lowest score where every pair is predicted positive.
-    Of several equally good ones it is the highest, which predicts the fewest positive pairs.
-
-    Args:
-        positive: whether each pair is positive, (n_pairs,); at least one is.
-        scores: (n_pairs,).
-    """
-    levels, where = np.unique(-scores, return_inverse=True)  # from the highest score down
-    found = np.cumsum(np.bincount(where, weights=positive, minlength=len(levels)))
-    called = np.cumsum(np.bincount(where, minlength=len(levels)))
-    best = int(np.argmax(2 * found / (called + positive.sum())))  # the first of equal ones
-    upper = float(-levels[best])
-    if best + 1 == len(levels):
-        return upper
-    lower = float(-levels[best + 1])
-    halfway = lower + (upper - lower) / 2
-    return halfway if halfway > lower else upper

@@ -44,7 +44,7 @@ class Map:
         texts: (n_points,).
         labels: of each point, joined.
         colours: label that gives each point its colour; empty where it has none of `legend`.
-        legend: the most frequent labels, with their number of points.
+        legend: the most frequent labels, with the number of points in their colour, largest first.
         vectors: model → embeddings of the points.
         agreement: model → share of the nearest points in the full space that share a label, in [0, 1].
         silhouette: model → mean silhouette of the coloured points by cosine distance in the full space (Rousseeuw
@@ -152,7 +152,7 @@ def choose_points(
             texts=[texts[place] for place in drawn.tolist()],
             labels=[", ".join(of) for of in names],
             colours=colours,
-            legend={name: counts[name] for name in ranks if counts[name]},
+            legend={name: counts[name] for name in sorted(ranks, key=lambda name: -counts[name]) if counts[name]},
             vectors=points,
             agreement={side: _agreement(of, alike, k) for side, of in points.items()},
             silhouette={side: _silhouette(of, colours) for side, of in points.items()},

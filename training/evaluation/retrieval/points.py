@@ -4,7 +4,7 @@ encoder · agree 54 %         start model · agree 48 %
 ┌──────────────┐             ┌──────────────┐    a <label> per text: a radio button and a dot on each map, so that
 │  ∘ ∘   ● ←── the same text ──────→ ●  ∘   │    both light up together; Tab goes to the points, arrow keys from
 └──────────────┘             └──────────────┘    one to the next
-Deutsche Bank: … (country: Germany)              the text of the point that is hovered over, or selected
+Deutsche Bank: … (country: Germany)              the text of the point that is hovered over or selected, at first one
 ● Germany  ● France  ○ others                    hovering over a label fades the others
 """
 
@@ -52,9 +52,9 @@ def draw_points(
     dots = "<i></i>" * len(sides)
     marks = "".join(
         f'<label class="{_class(colours.get(of[row]))}" style="{_style(places, row)}">'
-        f'<input type="radio" name="{name}">{dots}<span dir="auto">'
+        f'<input type="radio" name="{name}"{"" if place else " checked"}>{dots}<span dir="auto">'
         f"<small>{escape(drawn['aspect'])}: {escape(labels[row])}</small>{escape(_cut(texts[row]))}</span></label>"
-        for row in order
+        for place, row in enumerate(order)
     )
     frames = "".join(
         f'<figure class="frame"><figcaption>{escape(_caption(drawn, side, titles))}</figcaption></figure>'

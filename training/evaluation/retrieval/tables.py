@@ -124,8 +124,9 @@ def _measures(result: Mapping[str, Any]) -> ScoreTable:
     fewer = f", of {k} also where there are fewer" if any(group["texts"] <= k for group in result["groups"]) else ""
     note = (
         f"P: share of the {k} nearest texts that are relevant{fewer}. R: share of the relevant texts that are among "
-        "them. nDCG and MAP weight hits by their rank. Random order: what is expected of texts in random order. "
-        "All × 100."
+        f"them. nDCG weights hits by their rank. MAP: sum of P at the rank of each hit, divided by the most that is "
+        f"possible, min({k}, relevant texts), not by {k} nor by the number of hits. Random order: what is expected of "
+        "texts in random order. All × 100."
     )
     return ScoreTable(f"The {k} nearest texts", columns, tuple(rows), note)
 

@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from features.number_words import spelt_number
 from features.parsers.embedded.words import (
     CASINGS,
     SPELLINGS,
     SUFFIXES,
     number_at,
     spelling_features,
-    spelt_number,
     split_words,
 )
 

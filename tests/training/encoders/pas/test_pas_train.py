@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
+from sklearn.metrics import accuracy_score, f1_score
 
 from features.errors import InputError, ModelError, SettingsError
 from features.sentences import normalise
@@ -15,10 +16,12 @@ from training.encoders.loading import load_encoder
 from training.encoders.pas.data import learnt_from, resolved
 from training.encoders.pas.settings import PasSettings
 from training.encoders.pas.train import train
-from training.jobs import Source
+from training.evaluation.run import evaluate
+from training.jobs import EvaluationJob, Source
 from training.modules import calibration
 from training.modules.pair_classifier import PairClassifier
 from training.modules.tagging_transformer import TaggingTransformer
+from training.predicting import PairPredictor
 
 ODD = ["the cat sees two dog", "a \U0001f436 runs", "\u732b", "the red " * 60, "", "...", "no man"]
 
@@ -257,6 +260,33 @@ def test_too_few_dev_pairs_put_no_probability_right_and_it_is_said(job, caplog, 
     assert PairClassifier.load(folder).calibration is None
     assert "calibrating them takes 50 dev pairs, 10 of each label" in caplog.text
     assert "Its probabilities are not calibrated" in (folder / "README.md").read_text()
+
+
+def test_what_predict_does_is_what_an_evaluation_reports(job, judged, tmp_path, told):
+    both = judged.select(labels=("contradiction", "entailment"))
+    both.export(tmp_path / "both.parquet")
+    source = Source(judged=tmp_path / "both.parquet")
+    folder = train(job(source=source, spans="none", loop={"epochs": 3}))
+    kept = PairClassifier.load(folder).threshold
+    assert told(folder)["threshold"] == asdict(kept)
+    assert (
+        "With `facetflow predict --threshold dev`: The label is 'entailment' from" in (folder / "README.md").read_text()
+    )
+    asked = EvaluationJob(source=source, encoder=folder, output=tmp_path / "run", split="train", suites=("paraphrase",))
+    (each,) = evaluate(asked.model_copy(update={"resamples": 50}))["suites"]["paraphrase"]["corpora"]
+    assert (each["threshold"], each["threshold_from"]["pairs"]) == (pytest.approx(kept.value, abs=1e-6), kept.pairs)
+
+    scored = both.select(splits=("train",))
+    texts = [tuple(scored.texts[place] for place in pair) for pair in zip(scored.first, scored.second, strict=True)]
+    expected = (scored.pairs["label"] == "entailment").to_list()
+    predictor, predicted = PairPredictor(folder, load_encoder(folder, device="cpu")), {}
+    reported = {None: each["more_probable"], "dev": {of: found["encoder"] for of, found in each["scores"].items()}}
+    for threshold, measures in reported.items():
+        labels = predictor.predict(texts, threshold=threshold).predicted
+        predicted[threshold] = [label == "entailment" for label in labels]
+        assert measures["accuracy"] == pytest.approx(accuracy_score(expected, predicted[threshold]))
+        assert measures["f1"] == pytest.approx(f1_score(expected, predicted[threshold]))
+    assert predicted[None] != predicted["dev"]
 
 
 def test_roles_of_a_tagger_that_is_not_here_are_refused(job, frames, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -160,10 +161,28 @@ def test_what_neither_graph_has_does_not_stand_out():
     found = with_graphs(readings(negations=(1, 1.0), frames=(1, 1.0), concepts=(0.8, 0.8)), pair)
     assert [(reading.told_measured, reading.mark) for reading in found.facets] == [
         ("(1.00)", ""), ("1.00", "highest"), ("0.80", "lowest")]  # fmt: skip
-    assert found.headline == "Measured highest in frames (1.00), lowest in concepts (0.80)."
+    assert found.headline == (
+        "Measured highest in frames (1.00), lowest in concepts (0.80). What the words tell does not show in negations."
+    )
     # Everything that there is to compare differs.
     apart = with_measured(readings(negations=(1, 1.0), srl=(0, 0.2)), {"negations": 1, "srl": 0}, vacuous=["negations"])
     assert apart.headline == "Measured 0.00 in every facet that finds something to compare."
+
+
+def test_a_facet_that_does_not_see_what_the_words_tell_is_not_praised():
+    city = '(m / meet-03 :ARG0 (i / i) :location (c / city :name (n / name :op1 "{}")))'
+    (pair,) = explain_graphs([(decode(city.format("Paris")), decode(city.format("Rome")))])
+    values = {"named_entities": (1, 1.0), "frames": (1, 1.0), "smatch": (0.9, 0.9)}
+    blank = replace(readings(**values), sentence_a="We met in Paris.", sentence_b="We met in Rome.")
+    found = with_graphs(blank, pair)
+    assert '"Paris" in a, "Rome" in b' in found.words
+    names, frames, smatch = found.facets
+    assert (names.measured, names.blind, names.mark) == (1, True, "")
+    assert (frames.mark, smatch.mark) == ("highest", "lowest")
+    assert found.headline == (
+        f"Measured highest in frames (1.00), lowest in smatch ({smatch.measured:.2f}). "
+        "What the words tell does not show in named_entities."
+    )
 
 
 def test_what_was_measured_is_named_beside_an_encoder_that_knows_nothing():
@@ -193,8 +212,9 @@ def test_graphs_give_the_words(encoder):
     graphs = [decode("(e / eat-01 :polarity - :ARG0 (b / boy))"), decode("(e / eat-01 :ARG0 (b / boy))")]
     (pair,) = explain_graphs([tuple(graphs)])
     found = with_graphs(readings(negations=(0, 1.0), wwlk=(0, 0.5)), pair)
-    assert found.words == 'Same frames and roles; only a negates "eat".'
-    assert [difference.facet for difference in found.differences] == ["negations"]
+    expected = 'Same frames and roles; only a negates "eat" ("not"). Not in the graphs: "three apples" in both.'
+    assert found.words == expected
+    assert [difference.facet for difference in found.differences] == ["negations", None]
     assert [reading.measured for reading in found.facets] == [0, None]  # there are no label vectors
 
 
@@ -235,9 +255,9 @@ class TestCommand:
         return path
 
     def test_two_sentences_become_a_table_with_measured_beside_predicted(self, encoder, graphs):
-        done = self.run("the cat sleeps", "the cat not sleeps", "--encoder", encoder, "--graphs", graphs)
+        done = self.run("the cat sleeps", "the cat not sleeps", "--encoder", encoder, "--graphs", graphs, "--verbose")
         assert done.exit_code == 0
-        assert 'Same frames and roles; only b negates "sleep".' in done.stdout
+        assert 'Same frames and roles; only b negates "sleeps" ("not").' in done.stdout
         assert re.search(r"^ *negations +0\.00 +[01]\.\d\d ", done.stdout, re.MULTILINE)
         assert re.search(r"^ *srl +1\.00 ", done.stdout, re.MULTILINE)
         assert "encoder  one: encoder, trained on 72 pairs of left, right; 24 dev pairs" in done.stdout
@@ -245,11 +265,16 @@ class TestCommand:
         assert max(map(len, done.stdout.splitlines())) <= 80
 
     def test_without_graphs_the_encoder_speaks_alone(self, encoder):
-        done = self.run("two cat sleeps", "a cat runs", "--encoder", encoder, "--no-graphs")
+        done = self.run("two cat sleeps", "a cat runs", "--encoder", encoder, "--no-graphs", "--verbose")
         assert "graphs   not asked for" in done.stdout
         assert re.search(r"^ *smatch +– +[01]\.\d\d ", done.stdout, re.MULTILINE)
         done = self.run("two cat sleeps", "a cat runs", "--encoder", encoder, "--no-graphs", "--graphs", __file__)
         assert (done.exit_code, "contradict" in done.stderr) == (2, True)
+
+    def test_a_sentence_in_another_language_is_told_on_stderr(self, encoder):
+        done = self.run("Ich habe keine Zeit.", "a cat runs", "--encoder", encoder, "--no-graphs", "--json")
+        assert "One sentence seems not to be English (German: 'Ich habe keine Zeit.')" in done.stderr
+        assert "seems" not in done.stdout
 
     def test_a_sentence_that_the_encoder_cuts_is_told(self, encoder):
         done = self.run("a cat", "the cat sleeps " * 20, "--encoder", encoder, "--no-graphs")

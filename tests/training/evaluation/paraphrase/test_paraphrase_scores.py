@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from sklearn.metrics import f1_score
+from sklearn.metrics import accuracy_score, f1_score
 
 from features.errors import ModelError
 from training.evaluation.models import Models
@@ -104,10 +104,34 @@ def test_what_is_to_be_had_without_looking_at_the_pairs_is_shown_and_told(job, s
     _, measures = ParaphraseSuite.tables(result)[:2]
     (row,) = [row for row in measures.rows if row[0] == "tweets: every pair"]
     assert row == ("tweets: every pair", "66.7", f"{100 * f1:.1f}", "66.7", "0.0", "50.0", "")
+    assert ("tweets: no pair", "33.3", "0.0", "66.7", "0.0", "50.0", "") in measures.rows
+    assert ("tweets: most frequent label", *row[1:]) in measures.rows
+    assert ("mean: most frequent label", *row[1:]) in measures.rows  # both sets have the same labels
     told = f"tweets: F1 is not clearly above that of calling every pair a paraphrase ({100 * f1:.1f})"
     for low, said in ((f1 - 0.01, True), (f1 + 0.01, False)):
         each["scores"]["f1"]["encoder_interval"] = {"low": low, "high": 1.0}
         assert (told in ParaphraseSuite.tables(result)[0].note) == said
+
+
+def test_the_more_probable_label_is_scored_beside_the_chosen_threshold(job, alike, classifier, scored, by_name):
+    classifier(bias=4.0).save(job.encoder)
+    suite = ParaphraseSuite.of(Subject(job))
+    result = suite.score(Models(alike, alike))
+    suite.write(job.output)
+    each = by_name(result)["tweets"]
+    table = pl.read_parquet(job.output / PAIRS_FILE).filter(corpus="tweets")
+    positive, called = table["label"] == "1", table["score"] >= 0.5
+    assert called.to_list() != (table["predicted"] == "1").to_list()  # dev chooses another threshold
+    accuracy, f1 = accuracy_score(positive, called), f1_score(positive, called)
+    assert (each["more_probable"]["accuracy"], each["more_probable"]["f1"]) == pytest.approx((accuracy, f1))
+    rows = {row[0]: row[1:3] for row in ParaphraseSuite.tables(result)[1].rows}
+    assert rows["tweets: encoder, more probable label"] == (f"{100 * accuracy:.1f}", f"{100 * f1:.1f}")
+    of_dev = (each["scores"][name]["encoder"] for name in ("accuracy", "f1"))
+    assert rows["tweets: encoder, chosen threshold"] == tuple(f"{100 * value:.1f}" for value in of_dev)
+    assert by_name(result)["questions"]["more_probable"] is None  # a cosine is no probability
+    assert "questions: encoder, more probable label" not in rows
+    assert "mean: encoder, more probable label" not in rows
+    assert "mean: start model, chosen threshold" in rows
 
 
 def test_pairs_of_one_label_leave_what_compares_two_undefined_and_say_so(job, tmp_path, pairs_of, exported, scored):

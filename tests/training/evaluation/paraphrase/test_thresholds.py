@@ -25,7 +25,7 @@ def test_without_dev_pairs_the_threshold_is_of_the_corpora_that_were_learnt_from
     assert found["fresh"]["threshold"] == found["tweets"]["threshold"]
     note = ParaphraseSuite.tables(scored(job, source=source))[0].note
     assert "fresh: scored by the cosine of the embeddings, threshold" in note
-    assert "best on the 12 dev pairs of tweets, because it has none with both labels" in note
+    assert "best for F1 on the 12 dev pairs of tweets, because it has none with both labels" in note
 
 
 def test_dev_pairs_that_are_scored_otherwise_choose_no_threshold(

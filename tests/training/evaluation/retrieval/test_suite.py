@@ -13,6 +13,7 @@ from training.evaluation.comparison import compare_runs
 from training.evaluation.models import Models
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.retrieval import maps
+from training.evaluation.retrieval.groups import groups_of
 from training.evaluation.retrieval.suite import RetrievalSuite
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.settings import PromotionSettings
@@ -268,6 +269,7 @@ def test_that_precision_is_of_ten_where_there_are_fewer_texts_is_told(job, tmp_p
     few = exported(tmp_path / "texts.parquet", texts_with_labels(9))
     note = RetrievalSuite.tables(scored(job, Models(perfect, None), source=few))[1].note
     assert note.startswith("P: share of the 10 nearest texts that are relevant, of 10 also where there are fewer. R: ")
+    assert "sum of P at the rank of each hit, divided by the most that is possible, min(10, relevant texts)" in note
     assert "fewer" not in RetrievalSuite.tables(result)[1].note
 
 
@@ -321,14 +323,26 @@ def test_maps_are_drawn_by_seed_with_the_most_frequent_labels_coloured(job, monk
     assert drawn["sides"]["encoder"] == drawn["sides"]["start"]
 
 
+def test_a_legend_is_in_the_order_of_its_counts_where_texts_have_several_labels():
+    """A text has the colour of its most frequent label, so a frequent label that is rarely alone colours few points."""
+    labels = [["all", "often"]] * 6 + [["all"]] * 2 + [["often"], ["seldom"], ["seldom"], ["seldom"]]
+    table = pl.DataFrame(
+        [(f"t{n}", "c", "dev", "x", label) for n, of in enumerate(labels) for label in of],
+        schema=["text", "corpus", "split", "aspect", "label"],
+        orient="row",
+    )
+    (group,) = groups_of(LabelledTexts.from_table(table, source={}))
+    vectors = np.eye(len(labels), dtype=np.float32)
+    (drawn,) = maps.choose_points(group, [f"t{n}" for n in range(len(labels))], {"encoder": vectors}, seed=0, k=3)
+    assert [*drawn.legend.items()] == [("all", 8), ("seldom", 3), ("often", 1)]
+
+
 def test_neighbours_and_silhouette_are_those_of_the_full_space():
     table = pl.DataFrame(
         [(f"t{n}", "c", "dev", "x", f"label {n % 2}") for n in range(12)],
         schema=["text", "corpus", "split", "aspect", "label"],
         orient="row",
     )
-    from training.evaluation.retrieval.groups import groups_of
-
     (group,) = groups_of(LabelledTexts.from_table(table, source={}))
     (labels,) = group.labels.values()
     apart = np.eye(2, dtype=np.float32)[labels.matrix.indices]
@@ -369,11 +383,11 @@ def test_the_text_of_a_point_is_shown_on_focus_and_arrow_keys_go_on(scores, job,
     browser.show(write_report(job.output, job.encoder), width=width)
     shown = """return [...document.querySelectorAll('.plane span')].filter(e => e.getClientRects().length)
         .map(e => e.innerText);"""
-    assert browser.run(shown) == []
-    browser.run("document.querySelector('.plane input').click(); document.querySelector('.plane input').focus();")
-    (first,) = browser.run(shown)
+    first, *others = browser.run(shown)
+    assert 1 + len(others) == browser.run("return document.querySelectorAll('.plane').length"), "no room stays empty"
+    browser.run("document.querySelector('.plane input').focus();")
     browser.press("ArrowRight")
-    (second,) = browser.run(shown)
+    assert browser.run(shown) == [second := browser.run(shown)[0], *others]
     assert first != second
     assert "animal: " in first
     inside = """

@@ -1,0 +1,177 @@
+"""Two sentences side by side: which words only one of them has, which change places, in which form both have others.
+
+a  The  lawyer  sued  the  doctor        order     lawyer sue doctor  ->  doctor sue lawyer
+b  The  doctor  sued  the  lawyer        exchange  lawyer, doctor
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import product
+
+from features.metrics.explanation.tokens import Token, tokens_of
+
+Chunk = tuple[list[Token], list[Token]]
+"""Words at the same place of the first and of the second sentence, of which the other has none."""
+
+
+_LONGEST = 3
+"""Words with content in a part that changes places."""
+
+
+class ComparedTexts:
+    """Two sentences, compared word by word.
+
+    Args:
+        sentences: as written.
+    """
+
+    def __init__(self, sentences: tuple[str, str]) -> None:
+        self.sentences = sentences
+        self.tokens = tokens_of(sentences[0]), tokens_of(sentences[1])
+
+    @cached_property
+    def equal(self) -> bool:
+        """Whether the sentences have the same words in the same form and order, and ask or state alike."""
+        left, right = ([token.lower for token in side] for side in self.tokens)
+        return left == right and self.asks[0] == self.asks[1]
+
+    @cached_property
+    def asks(self) -> tuple[bool, bool]:
+        """Whether each sentence ends as a question."""
+        left, right = (text.rstrip(" \"'”’)").endswith("?") for text in self.sentences)
+        return left, right
+
+    @cached_property
+    def is_passive(self) -> tuple[bool, bool]:
+        """Whether each sentence is in the passive with an agent: "was bitten by"."""
+        left, right = (_is_passive(side) for side in self.tokens)
+        return left, right
+
+    @cached_property
+    def voice(self) -> tuple[str, str] | None:
+        """Stems of subject and agent of the passive, if only one sentence is in the passive and both have the two."""
+        if self.is_passive[0] == self.is_passive[1]:
+            return None
+        tokens = self.tokens[self.is_passive[1]]
+        stems = [token.stem for token in tokens]
+        by = stems.index("by")
+        subject = next((t.stem for t in reversed(tokens[: stems.index("be")]) if t.has_content), None)
+        agent = None
+        for token in tokens[by + 1 :]:
+            if token.has_content:
+                agent = token.stem
+            elif agent or token.kind != "grammar":
+                break
+        return (subject, agent) if subject in self.shared and agent in self.shared and subject and agent else None
+
+    @cached_property
+    def shared(self) -> set[str]:
+        """Stems of words with content in both sentences."""
+        left, right = ({token.stem for token in side if token.has_content} for side in self.tokens)
+        return left & right
+
+    @cached_property
+    def exchange(self) -> tuple[list[str], list[str]] | None:
+        """Stems of two parts that change places, if that makes the order of all words that both have equal."""
+        left, right = self._order
+        at = next((n for n, (x, y) in enumerate(zip(left, right, strict=False)) if x != y), None)
+        if at is None:
+            return None
+        pair = [left[at]], [right[at]]
+        if _renamed(left, pair) == right:
+            return pair
+        if sorted(left) != sorted(right) or self._apart:
+            return None
+        while left[-1] == right[-1]:
+            left, right = left[:-1], right[:-1]
+        left, right = left[at:], right[at:]
+        for n, m in product(range(1, _LONGEST + 1), repeat=2):
+            if n + m <= len(left) and right == left[-m:] + left[n : len(left) - m] + left[:n]:
+                return left[:n], left[-m:]
+        return None
+
+    @cached_property
+    def moved(self) -> list[str]:
+        """Stems of single words that have another place among the words that both have."""
+        left, right = self._order
+        if left == right or self.exchange or sorted(left) != sorted(right):
+            return []
+        pronouns = {token.stem for token in self.tokens[0] if token.kind == "pronoun"}
+        return [
+            stem
+            for stem in dict.fromkeys(left)
+            if stem not in pronouns and _without(left, stem) == _without(right, stem)
+        ]
+
+    @cached_property
+    def reordered(self) -> bool:
+        """Whether the words that both have come in another order."""
+        return self._order[0] != self._order[1]
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """Words that the other sentence has not, place by place."""
+        stems = [[token.stem for token in side] for side in self.tokens]
+        left = _renamed(stems[0], self.exchange) if self.exchange else stems[0]
+        spare = [Counter(stems[side]) - Counter(stems[1 - side]) for side in (0, 1)]
+        chunks: list[Chunk] = []
+        for tag, *ends in SequenceMatcher(None, left, stems[1], autojunk=False).get_opcodes():
+            if tag != "equal":
+                parts = self.tokens[0][ends[0] : ends[1]], self.tokens[1][ends[2] : ends[3]]
+                chunk = tuple([token for token in part if _take(spare[side], token)] for side, part in enumerate(parts))
+                if any(chunk):
+                    chunks.append((chunk[0], chunk[1]))
+        return chunks
+
+    @cached_property
+    def forms(self) -> list[tuple[Token, Token]]:
+        """Words that both sentences have in different forms."""
+        pairs: list[tuple[Token, Token]] = []
+        left, right = ([token.stem for token in side] for side in self.tokens)
+        left = _renamed(left, self.exchange) if self.exchange else left
+        for i, j, n in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks():
+            pairs += zip(self.tokens[0][i : i + n], self.tokens[1][j : j + n], strict=True)
+        return [(a, b) for a, b in pairs if a.stem == b.stem and a.lower != b.lower and "'" not in a.lower + b.lower]
+
+    def token(self, side: int, stem: str) -> Token:
+        """Return the first word of a sentence with a stem."""
+        return next(token for token in self.tokens[side] if token.stem == stem)
+
+    @property
+    def _apart(self) -> bool:
+        """Whether a sentence has words, other than those of grammar, that the other lacks."""
+        left, right = (Counter(token.stem for token in side if token.kind != "grammar") for side in self.tokens)
+        return left != right
+
+    @cached_property
+    def _order(self) -> tuple[list[str], list[str]]:
+        """The stems of nouns, verbs and the like that both sentences have, in order."""
+        kept = {token.stem for token in self.tokens[0] if token.has_content and token.kind != "quantity"} & self.shared
+        left, right = ([token.stem for token in side if token.stem in kept] for side in self.tokens)
+        return left, right
+
+
+def _is_passive(tokens: Sequence[Token]) -> bool:
+    stems = [token.stem for token in tokens]
+    if "by" not in stems or "be" not in stems:
+        return False
+    by, be = stems.index("by"), stems.index("be")
+    return 1 < by - be < 5 and not tokens[by - 1].lower.endswith("ing")
+
+
+def _renamed(stems: Sequence[str], pair: tuple[list[str], list[str]]) -> list[str]:
+    names = {pair[0][-1]: pair[1][-1], pair[1][-1]: pair[0][-1]}
+    return [names.get(stem, stem) for stem in stems]
+
+
+def _without(stems: Sequence[str], stem: str) -> list[str]:
+    return [other for other in stems if other != stem]
+
+
+def _take(spare: Counter[str], token: Token) -> bool:
+    if spare[token.stem] < 1:
+        return False
+    spare[token.stem] -= 1
+    return True

@@ -1,0 +1,180 @@
+"""The words of a sentence as explanations compare them: as written, by stem, and by what they do.
+
+Dogs  stem dog      ran  stem run      n't  stem not, a negation      three  stem 3, a quantity
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from features.metrics.quantifiers import QUANTIFIERS, normalise_quantity
+from features.number_words import spelt_number
+
+Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link", "grammar"]
+"""What a token does; "link": prepositions and conjunctions; "grammar": what graphs leave out, articles for instance."""
+
+_TOKEN = re.compile(
+    r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
+      | [$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?   # $2,500.5, 9:30, 40 %, 5 pm
+      | no\s+one\b | can(?=not\b) | (?:have|has|had)\s+to\b | would\s+rather\b
+      | [^\W\d_]+(?=n['’]t\b) | n['’]t\b                                     # do|n't
+      | ['’](?:s|re|ve|ll|d|m)\b
+      | [^\W_]+(?:-[^\W_]+)*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_FORMS = """
+go went gone goes; eat ate eaten; buy bought; sell sold; see saw seen; say said; tell told; take took taken;
+give gave given; come came; get got gotten; make made making; find found; think thought; know knew known; leave left;
+bring brought; begin began begun; keep kept; hold held; write wrote written writing; stand stood; hear heard; meet met;
+run ran running; pay paid; sit sat sitting; speak spoke spoken; lead led; grow grew grown; lose lost; fall fell fallen;
+send sent; build built; draw drew drawn; break broke broken; spend spent; drive drove driven driving; rise rose risen;
+win won winning; teach taught; catch caught; choose chose chosen; sleep slept; fly flew flown; swim swam swum;
+sing sang sung; drink drank drunk; wear wore worn; throw threw thrown; bite bit bitten; steal stole stolen;
+hide hid hidden; forget forgot forgotten; ride rode ridden riding; wake woke woken; fight fought; shoot shot;
+hang hung; lie lay lain lying; die died dying; feed fed; freeze froze frozen; feel felt; mean meant; understand
+understood; man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives;
+knife knives; leaf leaves; he him his himself; she her hers herself; it its itself; i me my mine myself;
+we us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves;
+be am is are was were been being 's 're 'm; have has had having 've; do does did done doing; not n't; can ca;
+will wo 'll; would 'd; good better best; bad worse worst; nobody no-one; somebody someone; everybody everyone
+"""
+_STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
+_WORDS: dict[Kind, str] = {
+    "negation": "not no never nobody none nothing nowhere neither nor without hardly scarcely barely",
+    "quantity": "more fewer less half dozen twice once double least enough plenty nearly exactly hundreds",
+    "modal": "can could may might must should shall ought able would-rather",
+    "pronoun": "he she it i we you they",
+    "link": "in on at under over above below behind between into onto from with within after before during since until "
+    "through across against near beside around for about up down off out if unless because although though while when "
+    "where why how what who which whose or but and than as like so inside outside toward towards along per",
+    "grammar": "a an the be do have to of that this these those there by will would 's let been than whether",
+}
+_KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
+_KINDS["quantity"] |= QUANTIFIERS
+_KIND = {stem: kind for kind, stems in reversed(_KINDS.items()) for stem in stems}
+REFLEXIVES = frozenset({
+    "myself", "yourself", "himself", "herself", "itself", "ourselves", "yourselves", "themselves",
+})  # fmt: skip
+_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non-", "non", "mis")
+
+
+class Token(NamedTuple):
+    """A word of a sentence.
+
+    Args:
+        text: as written.
+        start: position of its first character.
+        stem: equal for forms of one word, and for spellings of one number.
+        kind: what it does.
+    """
+
+    text: str
+    start: int
+    stem: str
+    kind: Kind
+
+    @property
+    def end(self) -> int:
+        """Position after its last character."""
+        return self.start + len(self.text)
+
+    @property
+    def lower(self) -> str:
+        """Its text without regard to capitals and contraction."""
+        return {"n't": "not", "ca": "can", "wo": "will"}.get(_straight(self.text), _straight(self.text))
+
+    @property
+    def shown(self) -> str:
+        """Its text in quotes; that of a contracted verb with "n't"."""
+        return f'"{self.text}n\'t"' if self.text.lower() in {"ca", "wo"} else f'"{self.text}"'
+
+    @property
+    def has_content(self) -> bool:
+        """Whether a graph should have a node or a constant for it."""
+        return self.kind in {"word", "name", "pronoun", "quantity"}
+
+
+_PHRASES: dict[str, tuple[str, Kind]] = {
+    "no one": ("nobody", "negation"),
+    **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
+    "would rather": ("would-rather", "modal"),
+}
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Return the words of a sentence.
+
+    >>> [(token.stem, token.kind) for token in tokens_of("He didn't see three dogs in Paris")][2:]
+    [('not', 'negation'), ('see', 'word'), ('3', 'quantity'), ('dog', 'word'), ('in', 'link'), ('paris', 'name')]
+    """
+    return [_token(match[0], match.start(), is_first=number == 0) for number, match in enumerate(_TOKEN.finditer(text))]
+
+
+def stem_of(word: str) -> str:
+    """Return what the forms of a word have in common.
+
+    >>> stem_of("studies") == stem_of("studied") == stem_of("study"), stem_of("Running"), stem_of("went")
+    (True, 'run', 'go')
+    """
+    lower = _straight(word)
+    if lower in _STEM:
+        return _STEM[lower]
+    if number := spelt_number(lower):
+        return number
+    if (digits := lower.lstrip("$€£"))[:1].isdigit():
+        return normalise_quantity(digits)
+    bare = (
+        re.sub(r"(?<=\w\w)(?:ing|ed|er)$|(?<=[sxzh])es$|(?<=\w\w)(?<![su])s$", "", lower) if lower.isalpha() else lower
+    )
+    if len(bare) < 3:
+        return lower
+    if bare != lower and bare[-1] == bare[-2] and bare[-1] not in "lsz":
+        bare = bare[:-1]
+    return re.sub(r"(?:ie|i|y)$", "y", bare.removesuffix("e")) if len(bare) > 3 else bare
+
+
+def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Return the stems of the words of a quantity, a number in words as one.
+
+    >>> value_of(tokens_of("four thousand two hundred")), value_of(tokens_of("nearly half"))
+    (('4200',), ('nearly', 'half'))
+    """
+    stems = tuple(token.stem for token in tokens)
+    if len(stems) < 2 or not all(stem.isdigit() for stem in stems):
+        return stems
+    total = part = 0
+    for number in map(int, stems):
+        part = max(part, 1) * number if number >= 100 else part + number
+        if number >= 1000:
+            total, part = total + part, 0
+    return (str(total + part),)
+
+
+def negates(word: Token, other: Token) -> bool:
+    """Return whether a word is another with a prefix or suffix that negates it.
+
+    >>> negates(*tokens_of("impossible possible")), negates(*tokens_of("useless useful")), negates(*tokens_of("in out"))
+    (True, True, False)
+    """
+    long, short = word.lower, other.lower
+    if len(short) > 3 and any(
+        stem_of(long.removeprefix(prefix)) == other.stem for prefix in _PREFIXES if prefix in long[:4]
+    ):
+        return long != short and word.stem != other.stem
+    return long.endswith("less") and (short.removesuffix("ful") == long.removesuffix("less"))
+
+
+def _straight(text: str) -> str:
+    return " ".join(text.lower().replace("’", "'").split())
+
+
+def _token(text: str, start: int, *, is_first: bool) -> Token:
+    lower = _straight(text)
+    if " " in lower and lower in _PHRASES:
+        return Token(text, start, *_PHRASES[lower])
+    stem = stem_of(lower)
+    kind = None if text == "May" and not is_first else _KIND.get(lower) or _KIND.get(stem)
+    if kind is None:
+        is_number = bool(spelt_number(lower)) or any(sign.isdigit() for sign in text)
+        kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"
+    return Token(text, start, stem, kind)

@@ -1,0 +1,90 @@
+"""What a training will refuse, found from the judgements and labels of a store before anything costly is made of it."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from features.errors import InputError
+from training.data.labelled_pairs import LabelledPairs
+from training.data.labelled_texts import LabelledTexts
+from training.encoders.aspect.settings import AspectSettings
+from training.encoders.judged import check_dev
+from training.encoders.pas.settings import PasSettings
+from training.encoders.rgcn.settings import RgcnSettings
+from training.encoders.settings import EncoderSettings, JudgedSettings
+from training.kinds import tables_of
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a store will have to train on.
+
+    Args:
+        pairs: columns `corpus`, `split` and `label` of its pairs.
+        labels: columns `sentence`, `corpus`, `split`, `aspect` and `label` of its texts with labels.
+    """
+
+    pairs: pl.DataFrame
+    labels: pl.DataFrame
+
+
+def check_ahead(settings: EncoderSettings, rows: Rows) -> None:
+    """Check that rows suit an encoder, by the checks of its training.
+
+    Args:
+        settings: of the encoder.
+        rows: of the store.
+
+    Raises:
+        SettingsError: the encoder names an aspect, a label or a corpus that no row has.
+        InputError: there is nothing to learn, although all of its settings fit.
+    """
+    if isinstance(settings, AspectSettings):
+        _check_texts(settings, rows)
+    elif "pairs" in tables_of(settings):
+        _check_pairs(settings, rows)
+
+
+def _check_pairs(settings: EncoderSettings, rows: Rows) -> None:
+    pairs = rows.pairs.filter(pl.col("corpus").is_in(settings.corpora)) if settings.corpora else rows.pairs
+    if not pairs.filter(split=settings.splits[0]).height:
+        texts = ": they have texts with labels, from which encoders of kind `aspect` learn"
+        raise InputError(
+            f"The encoder {settings.name!r} learns from pairs of sentences, and its corpora have none in the split "
+            f"{settings.splits[0]!r}{texts if rows.labels.height and not pairs.height else ''}."
+        )
+    judged = pairs.drop_nulls("label")
+    if isinstance(settings, JudgedSettings) and not judged.height:
+        raise InputError(
+            f"The encoder {settings.name!r} learns from labels of pairs, and no pair of its corpora has one: name the "
+            'column, columns = { label = "…" }, or choose another kind of encoder.'
+        )
+    data = LabelledPairs((), judged)  # these checks read no sentence
+    if isinstance(settings, RgcnSettings):
+        from training.encoders.rgcn.data import resolved as of_trees
+
+        _check_dev(data, of_trees(data, settings))
+    elif isinstance(settings, PasSettings):
+        from training.encoders.pas.data import resolved as of_spans
+
+        _check_dev(data, of_spans(data, settings))
+
+
+def _check_dev(data: LabelledPairs, settings: JudgedSettings) -> None:
+    chosen = data.pairs.filter(pl.col("label").is_in(settings.labels)) if settings.labels else data.pairs
+    check_dev(LabelledPairs((), chosen), settings, settings.positive_label)
+
+
+def _check_texts(settings: AspectSettings, rows: Rows) -> None:
+    from training.encoders.aspect.data import check_labels, require_training_texts, resolved
+
+    if not rows.labels.height:
+        raise InputError(
+            f"The encoder {settings.name!r} learns from texts with labels, and there are none: name a corpus of them, "
+            'dataset = "texts" (docs/corpora.md).'
+        )
+    data = LabelledTexts.from_table(rows.labels.rename({"sentence": "text"}), source={})
+    settings = resolved(data, settings)
+    data = data.select(corpora=settings.corpora)
+    require_training_texts(data, data, settings)
+    check_labels(data.labels.filter(split=settings.splits[0]), settings)

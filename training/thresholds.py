@@ -1,0 +1,73 @@
+"""From which probability a pair is given the positive label: the more probable one of two labels, or that of dev.
+
+label       given from a probability of         best for
+─────       ───────────────────────────         ────────
+positive    .5: it is the more probable one     accuracy, if probabilities are calibrated
+            best_f1(dev pairs)                  F1, which counts the positive pairs alone
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+HALF = 0.5
+"""The probability from which a label is the more probable one of two."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelThreshold:
+    """The probability from which a classifier of two labels gives a pair the positive one.
+
+    Args:
+        label: positive label.
+        value: the probability, in [0, 1].
+        pairs: number of dev pairs whose F1 it is the best for; None if it was given by hand.
+    """
+
+    label: str
+    value: float
+    pairs: int | None = None
+
+    @property
+    def told(self) -> str:
+        """The threshold as a sentence."""
+        chosen = "" if self.pairs is None else f", the best for F1 on the {self.pairs:,} dev pairs of its training"
+        return f"The label is {self.label!r} from a probability of {self.value:.3f}{chosen}."
+
+    def recorded(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, recorded: Mapping[str, Any] | None) -> Self | None:
+        """Return it from JSON; None for None.
+
+        Raises:
+            TypeError: when a field is missing or unknown.
+        """
+        return None if recorded is None else cls(**recorded)
+
+
+def best_f1(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+    """Return the threshold with the highest F1.
+
+    It lies halfway between two neighbouring scores, or at the lowest score where every pair is predicted positive.
+    Of several equally good ones it is the highest, which predicts the fewest positive pairs.
+
+    Args:
+        positive: whether each pair is positive, (n_pairs,); at least one is.
+        scores: (n_pairs,).
+    """
+    levels, where = np.unique(-scores, return_inverse=True)  # from the highest score down
+    found = np.cumsum(np.bincount(where, weights=positive, minlength=len(levels)))
+    called = np.cumsum(np.bincount(where, minlength=len(levels)))
+    best = int(np.argmax(2 * found / (called + positive.sum())))  # the first of equal ones
+    upper = float(-levels[best])
+    if best + 1 == len(levels):
+        return upper
+    lower = float(-levels[best + 1])
+    halfway = lower + (upper - lower) / 2
+    return halfway if halfway > lower else upper
