@@ -3,7 +3,7 @@
 #     docker build -t facetflow .
 #     docker run --rm -v "$PWD:/project" facetflow build
 #
-# A project is mounted at /project, models and the cache at /root/.cache/facetflow if they are to be kept. PIP_ARGUMENTS
+# A project is mounted at /project, and a folder for pulled models at /models if they are to be kept. PIP_ARGUMENTS
 # takes options of pip, such as an index with torch wheels for CPUs only, which are a tenth of those with CUDA.
 FROM python:3.11-slim
 
@@ -11,7 +11,8 @@ ARG PIP_ARGUMENTS=""
 ENV PIP_NO_CACHE_DIR=1 \
     PIP_ROOT_USER_ACTION=ignore \
     PYTHONUNBUFFERED=1 \
-    DO_NOT_TRACK=1
+    DO_NOT_TRACK=1 \
+    FACETFLOW_MODELS=/models
 
 WORKDIR /source
 COPY pyproject.toml constraints.txt README.md LICENSE ./
