@@ -4,7 +4,7 @@
 #     docker run --rm -v "$PWD:/project" facetflow build
 #
 # A project is mounted at /project, and a folder for pulled models at /models if they are to be kept. PIP_ARGUMENTS
-# takes options of pip, such as an index with torch wheels for CPUs only, which are a tenth of those with CUDA.
+# takes options of pip, such as an index with torch wheels for CPUs only, which are far smaller than those with CUDA.
 FROM python:3.11-slim
 
 ARG PIP_ARGUMENTS=""
