@@ -20,18 +20,22 @@ TESTERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test soak check bench lock clean
+.PHONY: help run test soak check dist-check bench lock clean
 
 help: ## print this help
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the built-in example
-	$(BIN)/facetflow new $(EXAMPLE) --example --if-missing
-	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow build
-	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow train
-	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow evaluate
-	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow explain --pairs pairs-to-explain.tsv
-	@cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow report
+	$(call run_example,$(CURDIR)/$(BIN)/facetflow,$(EXAMPLE))
+
+define run_example
+$(1) new $(2) --example --if-missing
+cd $(2) && $(1) build
+cd $(2) && $(1) train
+cd $(2) && $(1) evaluate
+cd $(2) && $(1) explain --pairs pairs-to-explain.tsv
+@cd $(2) && $(1) report
+endef
 
 # Compile the metrics once, while the models are pulled, instead of in each of the first processes that need them.
 WARM = $(BIN)/python -c 'from features.metrics.measurement import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
@@ -50,6 +54,18 @@ check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# A wheel made from the sdist, since that is what people build from; no module of the clone may help it.
+DIST := build/dist
+dist-check: ## build sdist and wheel, install the wheel in an environment of its own, and run the example there
+	rm -rf $(DIST) build/lib build/bdist.*
+	$(PYTHON) -m venv $(DIST)/venv
+	$(DIST)/venv/bin/python -m pip install --quiet "setuptools>=77"
+	$(DIST)/venv/bin/python -c 'from setuptools.build_meta import build_sdist; build_sdist("$(DIST)")' > $(DIST)/sdist.log
+	$(DIST)/venv/bin/python -m pip wheel --quiet --no-deps --wheel-dir $(DIST) $(DIST)/*.tar.gz
+	$(DIST)/venv/bin/python tools/install.py all $(DIST)/*.whl
+	cd $(DIST) && venv/bin/facetflow models pull
+	$(call run_example,$(CURDIR)/$(DIST)/venv/bin/facetflow,$(DIST)/example)
 
 # Benchmarks that take your own data sets as arguments, or compare with a package that is not installed here.
 NEED_MORE := benchmarks/aspects.py benchmarks/dependency_trees.py benchmarks/paraphrase.py benchmarks/structured_encoder.py \

@@ -32,7 +32,7 @@ from features.stages.metrics import METRIC_STAGE
 from features.stages.registry import STAGES
 from features.stages.stage import SettingsT, Stage
 from features.types import SPLITS
-from flows.project_errors import not_found, not_text, not_toml, of_version_before, wrong_settings
+from flows.project_errors import not_found, not_text, not_toml, wrong_settings
 from flows.wanted import stages_of, wanted_of
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
@@ -357,8 +357,6 @@ def load(path: Path) -> Project:
     except (ValueError, RecursionError) as error:
         what = "brackets are nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
         raise SettingsError(f"The project file {str(path)!r} cannot be read: {what}; write fewer.") from error
-    if "training" in content:
-        raise of_version_before(path, content)
     try:
         project = Project.model_validate(content)
     except ValidationError as error:

@@ -21,7 +21,6 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from features.errors import SettingsError
-from training.loop.settings import LoopSettings
 
 _ADVICE = {
     "Invalid value": "write text in double quotes, and true or false in small letters",
@@ -89,23 +88,6 @@ def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> Settin
     return SettingsError(
         f"The project file {str(path)!r} cannot be read: {what[:1].lower()}{what[1:]} in line {number}{column}, "
         f"`{lines[number - 1].strip()}`; {advice}."
-    )
-
-
-def of_version_before(path: Path, content: Mapping[str, Any]) -> SettingsError:
-    """Return the error for a project file with `[training]`, with what to write instead for the keys that it has.
-
-    Args:
-        path: path of the file.
-        content: content of the file.
-    """
-    training = content["training"] if isinstance(content["training"], dict) else {}
-    moved = [key for key in training if key in LoopSettings.model_fields]
-    inner = f"; put {listed(moved)} into `loop = {{ … }}` there" if moved else ""
-    return SettingsError(
-        f"In {str(path)!r} the section `[training]` is from an earlier version, in which a project had one encoder: "
-        'write `[[encoders]]` in its place, and below that `name = "s3bert"` and `kind = "s3bert"` before the keys '
-        f"that it has{inner}."
     )
 
 

@@ -56,7 +56,7 @@ class Source(BaseModel):
     judged: Path | None = None
     parses: Path | None = None
     frames: Path | None = None
-    without: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    without: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -19,7 +19,7 @@ from training.encoders.aspect.settings import AspectSettings
 from training.encoders.pas.settings import PasSettings
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.settings import EncoderSettings, from_version_before
+from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob, wrong_job
 from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB, release_in_name
 from training.writing import read_json
@@ -91,22 +91,15 @@ def tables_of(settings: EncoderSettings) -> tuple[str, ...]:
     return tuple(table for table in KINDS[settings.kind].tables if table not in settings.unread)
 
 
-KIND_BEFORE = "s3bert"
-"""The only kind of the previous version, which did not record it."""
-
-
 def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
-    """Read the training job of an encoder of any kind, also one of the previous version.
+    """Read the training job of an encoder of any kind.
 
     Raises:
         SettingsError: when the file is missing, has an unknown key, or names an unknown kind.
     """
     try:
         content = json.loads(path.read_bytes())
-        if "training" in content:
-            content = content | {"settings": from_version_before(content["training"])}
-            del content["training"]
-        kind = content["settings"].get("kind", KIND_BEFORE)
+        kind = content["settings"]["kind"]
         if kind not in KINDS:
             raise SettingsError(f"{str(path)!r} is for an encoder of kind {kind!r}; known kinds: {', '.join(KINDS)}.")
         settings = KINDS[kind].settings.model_validate(content["settings"])

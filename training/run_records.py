@@ -117,7 +117,7 @@ def _read(run: Path, file: str = RECORD) -> RunState:
         content: dict[str, Any] = json.loads((run / file).read_bytes())
         return RunState(content["state"], str(content["message"]), str(content["at"]))
     except (OSError, ValueError, KeyError, TypeError):
-        return RunState("interrupted", "", "")  # of the previous version, which kept no record
+        return RunState("interrupted", "", "")  # it never began, or the record is damaged
 
 
 def _write(run: Path, state: State, message: str, file: str = RECORD) -> None:

@@ -7,7 +7,6 @@
     │   └── 00002-9a1c33/                     release 2, digest of the settings
     │       ├── seed-0/                       a run: train.json, encoder/, metrics.json, report.html
     │       └── seed-1/
-    └── release-00001-4f1c9a/                 a run of the previous version, which had one encoder per project
 
 The **id** of a run is its path below the folder of runs: `syntax/00002-9a1c33/seed-0`.
 """
@@ -42,12 +41,9 @@ SEARCH = "search"
 """Folder within that of a run, while it searches values of its settings (`training.encoders.learning`)."""
 RECORD = "run.json"
 """State of a run (`training.run_records`)."""
-NAME_BEFORE = "s3bert"
-"""Name of the encoder in the previous version, which had only one; also the default name of an S3BERT."""
 
 _SEED = re.compile(r"seed-(\d+)")
 _GROUP = re.compile(r"(\d{5,})-([0-9a-f]+)")
-_RELEASE = re.compile(r"(?:release-)?(\d{5,})-")
 
 
 def check_encoder_name(name: str, key: str) -> None:
@@ -107,39 +103,29 @@ def run_title(run: Path) -> str:
 
 
 def group_of(run: Path) -> Path:
-    """Return the folder with the seeds of one training; the run itself for one of the previous version."""
+    """Return the folder with the seeds of one training; the folder itself if it is not a run of a project."""
     return run.parent if _SEED.fullmatch(run.name) and _GROUP.fullmatch(run.parent.name) else run
 
 
-def release_in_name(run: Path) -> int | None:
-    """Return the number of the release in the id of a run, None if there is none."""
-    found = _RELEASE.match(group_of(run).name)
-    return int(found[1]) if found is not None else None
+def release_in_name(run: Path) -> int:
+    """Return the number of the release in the id of a run."""
+    return int(run.parent.name.partition("-")[0])
 
 
-def seed_of(run: Path) -> int | None:
-    """Return the seed of a run, None for one of the previous version."""
-    found = _SEED.fullmatch(run.name)
-    return int(found[1]) if found is not None and group_of(run) != run else None
+def seed_of(run: Path) -> int:
+    """Return the seed of a run."""
+    return int(run.name.removeprefix("seed-"))
 
 
 def seeds_of(run: Path) -> list[Path]:
     """Return the run and those that differ from it only in the seed, sorted by seed."""
-    group = group_of(run)
-    if group == run:
-        return [run]
-    found = {int(seed[1]): path for path in group.iterdir() if (seed := _SEED.fullmatch(path.name))}
+    found = {int(seed[1]): path for path in run.parent.iterdir() if (seed := _SEED.fullmatch(path.name))}
     return [found[seed] for seed in sorted(found)]
 
 
 def encoder_name(run: Path) -> str:
     """Return the name of the encoder that a run trains."""
-    if group_of(run) != run:
-        return run.parent.parent.name
-    try:
-        return str(json.loads((run / TRAINING_JOB).read_bytes())["settings"]["name"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return NAME_BEFORE
+    return run.parent.parent.name
 
 
 def all_runs(runs: Path, *, linked: bool = False) -> list[Path]:
@@ -149,14 +135,13 @@ def all_runs(runs: Path, *, linked: bool = False) -> list[Path]:
         runs: folder of all runs.
         linked: whether runs behind links count, such as the current one, which has two ids then.
     """
-    found = set()
-    for pattern in ("*", "*/*/seed-*"):
-        for mark in (TRAINING_JOB, RECORD, f"{ENCODER}/{TRAINING_FILE}"):
-            found |= {runs / path.relative_to(runs).parents[mark.count("/")] for path in runs.glob(f"{pattern}/{mark}")}
+    marks = (TRAINING_JOB, RECORD, f"{ENCODER}/{TRAINING_FILE}")
     return sorted(
         run
-        for run in found
-        if (linked or not any(part.is_symlink() for part in (run, run.parent, run.parent.parent)))
+        for run in runs.glob("*/*/seed-*")
+        if group_of(run) != run
+        and any((run / mark).exists() for mark in marks)
+        and (linked or not any(part.is_symlink() for part in (run, run.parent, run.parent.parent)))
         and not any(part.startswith(".") for part in run.relative_to(runs).parts)  # about to be deleted
     )
 
@@ -182,10 +167,9 @@ def find_encoder(runs: Path, name: str) -> Path:
         return newest(finished) / ENCODER
     if begun:
         run = begun[-1]
-        release = f" --release {release_in_name(run)}" if seed_of(run) is not None else ""
         raise ModelError(
-            f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train {encoder_name(run)}{release}` "
-            "finishes it."
+            f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train {encoder_name(run)} --release "
+            f"{release_in_name(run)}` finishes it."
         )
     if (link := gone_link(runs, name)) is not None:
         raise ModelError(

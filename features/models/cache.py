@@ -24,7 +24,6 @@ ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
 PULLING = ".pull-"
 """Prefix of the names of temporary folders in the cache."""
 _REPLACED = "replaced"
-_OLD = ".old-"  # prefix of replaced copies in caches of earlier versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +117,12 @@ def tidy() -> None:
         OSError: when the cache cannot be read.
     """
     cache = cache_folder()
-    for copy in [*cache.glob(f"{PULLING}*/{_REPLACED}"), *cache.glob(f"{_OLD}*")]:
+    for copy in cache.glob(f"{PULLING}*/{_REPLACED}"):
         with suppress(OSError, ValueError, TypeError, KeyError):  # another process was first, or its record is damaged
             target = entry(json.loads((copy / "manifest.json").read_text(encoding="utf-8"))["name"])
             if not target.exists() and not leftovers.is_held(copy.parent):
                 copy.rename(target)
-    leftovers.remove_dead([*cache.glob(f"{PULLING}*"), *cache.glob(f"{_OLD}*")])
+    leftovers.remove_dead(cache.glob(f"{PULLING}*"))
 
 
 def install(folder: Path, name: str, *, source: str, version: str, pinned: bool) -> Path:

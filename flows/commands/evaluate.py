@@ -10,7 +10,6 @@ from flows.console.options import JSON
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--name", "further", hidden=True, help="A run, as before there were several encoders; the same as NAME.")
 @click.option("--suite", "suites", multiple=True, help="Suite to score with, such as ratings; may be repeated.")
 @click.option("--split", help="The split whose positive pairs are compared; by default the dev split of the training.")
 @click.option("--promote", is_flag=True, help="Make the best seed the current run if its scores hold ([promotion]).")
@@ -21,7 +20,6 @@ def evaluate(
     /,
     *,
     names: tuple[str, ...],
-    further: str | None,
     suites: tuple[str, ...],
     split: str | None,
     promote: bool,
@@ -47,11 +45,10 @@ def evaluate(
 
     if promote and suites:
         raise click.UsageError("--promote needs all scores; leave --suite out")
-    wanted = [*names, *([further] if further is not None else [])]
 
     def check() -> None:
         settings = load(project)
-        for run in runs_to_evaluate(settings, wanted):
+        for run in runs_to_evaluate(settings, names):
             suites_to_score(settings, run, suites)
 
     def tell(folders: Sequence[Path]) -> None:
@@ -83,7 +80,7 @@ def evaluate(
                 "evaluate_encoder",
                 check,
                 project_file=project,
-                name=wanted,
+                name=list(names),
                 split=split,
                 suites=list(suites),
                 promote=promote,

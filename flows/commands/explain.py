@@ -8,7 +8,6 @@ import click
 
 from features.counting import counted
 from flows.console.one_shot import check_page, name_wrong, say_written, warn_of_languages
-from flows.console.options import FORMER_ENCODER, named_by
 from flows.terminal import Verbosity, verbosity, warn, write_json
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     help="An encoder of the project or one of its runs, or a folder; by default, of the project's encoders with "
     "facets, the current one (runs/NAME/current) if there is exactly one, else the newest.",
 )
-@FORMER_ENCODER
 @click.option(
     "--pairs",
     "table",
@@ -57,7 +55,6 @@ def explain(
     *,
     sentences: tuple[str, ...],
     encoder: str | None,
-    former: str | None,
     table: Path | None,
     graphs: tuple[Path, ...],
     no_graphs: bool,
@@ -86,7 +83,7 @@ def explain(
     rows = _rows(sentences, table, project)
     pairs = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
     warn_of_languages(text for pair in pairs for text in pair)
-    folder = _encoder_in_use(project, named_by(encoder, former))
+    folder = _encoder_in_use(project, encoder)
     if folder is None and no_graphs:
         raise click.UsageError(
             "--no-graphs shows the encoder alone, but no encoder with facets is here: name one with --encoder, or "

@@ -5,8 +5,6 @@ from typing import Any
 
 import click
 
-from flows.console.options import FORMER_ENCODER, named_by
-
 
 @click.command()
 @click.option(
@@ -14,10 +12,9 @@ from flows.console.options import FORMER_ENCODER, named_by
     metavar="NAME|FOLDER",
     help="An encoder of the project or one of its runs, or a folder; by default the one trained last.",
 )
-@FORMER_ENCODER
 @click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
 @click.pass_obj
-def report(project: Path, /, *, encoder: str | None, former: str | None, as_json: bool) -> None:
+def report(project: Path, /, *, encoder: str | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
     from flows.console.kept_runs import keep
     from flows.project import load
@@ -26,12 +23,11 @@ def report(project: Path, /, *, encoder: str | None, former: str | None, as_json
     from training.search.choosing import named_encoder
     from training.writing import read_json
 
-    name = named_by(encoder, former)
-    runs = load(project).runs if name is None or project.exists() else None
-    if runs is not None and (name is None or runs_named(runs, name)):
-        folder = latest_encoder(runs, name)
+    runs = load(project).runs if encoder is None or project.exists() else None
+    if runs is not None and (encoder is None or runs_named(runs, encoder)):
+        folder = latest_encoder(runs, encoder)
     else:
-        folder = named_encoder(runs, str(name))
+        folder = named_encoder(runs, str(encoder))
     keep(folder)
     path = write_report(folder.parent, folder)
     if as_json:

@@ -105,7 +105,7 @@ def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
             for suite, result in scored_suites(read_scores(run / METRICS_FILE)):
                 if not suite.same_data(newest.setdefault(suite.name, result), result):
                     found.setdefault(run, []).append(suite.name)
-        except (FacetflowError, KeyError, TypeError):  # of an earlier version: on which data is unknown
+        except (FacetflowError, KeyError, TypeError):  # of another version: on which data is unknown
             continue
     return found
 

@@ -31,10 +31,6 @@ DEVICE = click.option(
     help="cpu, cuda or cuda:N; auto uses a GPU if there is one.",
 )
 THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads; the library decides by default.")
-FORMER_ENCODER = click.option(
-    "--model", "--name", "former", hidden=True, help="The same as --encoder, as it was called before."
-)
-
 ASPECT = click.option(
     "--aspect",
     help="The respect in which texts are compared; selects the encoder trained for it, or its route.",
@@ -76,13 +72,6 @@ DEEP = click.option("--deep", is_flag=True, help="Check every byte of the store 
 
 PROJECT_FILE = Path("facetflow.toml")
 """The project file used when no other is named."""
-
-
-def named_by(encoder: str | None, former: str | None) -> str | None:
-    """Return the encoder that is named by `--encoder` or by one of its former names."""
-    if encoder is not None and former is not None:
-        raise click.UsageError("--encoder and --model (or --name) name one encoder twice; leave one of them out")
-    return former if encoder is None else encoder
 
 
 def format_option(*names: str) -> Callable[[Decorated], Decorated]:

@@ -168,7 +168,7 @@ def _quality(quality: Sequence[Mapping[str, Any]], skipped: Mapping[str, int]) -
 
     Args:
         quality: one entry per stage.
-        skipped: reason → rows of the corpora; empty in the file of an earlier version.
+        skipped: reason → rows of the corpora.
     """
     rows = []
     for entry in quality:

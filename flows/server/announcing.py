@@ -71,7 +71,7 @@ def withdraw(record: Path) -> None:
 
 
 def state_of(record: Path) -> State | None:
-    """Return the state in a record; None if there is no record, as for what an earlier version made."""
+    """Return the state in a record; None if there is no record."""
     try:
         state = json.loads(record.read_text(encoding="utf-8"))["state"]
     except FileNotFoundError:

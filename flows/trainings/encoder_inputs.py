@@ -18,7 +18,6 @@ from training.encoders.settings import EncoderSettings
 from training.evaluation_sets import rating_digest, read_rating_sets
 from training.kinds import tables_of
 from training.runs import ENCODER, TRAINING_FILE, is_finished, run_folder, settings_digest
-from training.writing import read_json
 
 Input = frozenset[tuple[str, Shard, Fingerprint]]
 """Table, shard and fingerprint of all that an encoder reads."""
@@ -114,19 +113,8 @@ def run_of(project: Project, encoder: EncoderSettings, release: int, without: tu
 
 
 def _run_of(project: Project, encoder: EncoderSettings, release: int, ratings: str, without: tuple[str, ...]) -> Path:
-    def folder(digest: str) -> Path:
-        return run_folder(project.runs, encoder.name, release, digest, encoder.loop.seed)
-
-    # Its name in the previous version, whatever the ratings were.
-    before = folder(settings_digest(encoder, without=without))
-    if not ratings or (is_finished(before) and _chosen_by(before) in ("", ratings)):
-        return before
-    return folder(settings_digest(encoder, ratings, without))
-
-
-def _chosen_by(run: Path) -> str:
-    """Return the digest of the ratings that a finished encoder was chosen by; empty if it is not recorded."""
-    return str(read_json(run / ENCODER / TRAINING_FILE).get("chosen_by", {}).get("digest", ""))
+    digest = settings_digest(encoder, ratings, without)
+    return run_folder(project.runs, encoder.name, release, digest, encoder.loop.seed)
 
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:

@@ -23,7 +23,6 @@ from training.runs import (
     release_in_name,
     run_id,
     runs_named,
-    seed_of,
     seeds_of,
 )
 
@@ -150,10 +149,9 @@ def _find(settings: project.Project, name: str) -> Path:
         if state.state == "running":
             raise ModelError(f"{name!r} has no finished encoder yet: {known} is still running; wait for it.")
         if state.state == "failed":
-            release = f" --release {release_in_name(run)}" if seed_of(run) is not None else ""
             raise ModelError(
                 f"{name!r} has no finished encoder: {known} failed ({state.message.rstrip('.')}). `facetflow train "
-                f"{encoder_name(run)}{release}` tries again."
+                f"{encoder_name(run)} --release {release_in_name(run)}` tries again."
             )
     return find_encoder(settings.runs, name)
 

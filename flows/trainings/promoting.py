@@ -50,7 +50,7 @@ def promote_best(
             after another.
     """
     by_encoder: dict[str, list[EvaluationJob]] = {}
-    for job in sorted(jobs, key=lambda job: seed_of(job.output) or 0):
+    for job in sorted(jobs, key=lambda job: seed_of(job.output)):
         by_encoder.setdefault(encoder_name(job.output.resolve()), []).append(job)
     for name, of_encoder in by_encoder.items():
         _promote_of(settings, name, of_encoder, {run.resolve() for run in asked}, unattended=unattended)

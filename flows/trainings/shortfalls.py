@@ -66,10 +66,7 @@ def _training(runs: Path, encoder: EncoderSettings) -> Iterator[Shortfall]:
 
 def _train(encoder: EncoderSettings, run: Path) -> str:
     """Return the command that trains a run again."""
-    seed = seed_of(run)
-    if seed is None:
-        return f"facetflow train {encoder.name}"
-    further = seed - encoder.loop.seed
+    further = seed_of(run) - encoder.loop.seed
     seeds = f" --seeds {further + 1}" if further > 0 else ""
     return f"facetflow train {encoder.name} --release {release_in_name(run)}{seeds}"
 

@@ -209,25 +209,17 @@ CASES = {
     "explain with an encoder that is not there": Wrong(
         lambda _: None, ("explain", "two cats", "a cat", "--encoder", "s3brt"), ("'s3brt'",)
     ),
-    "explain with an encoder named twice": Wrong(
-        lambda _: None, ("explain", "two cats", "a cat", "--encoder", "a", "--model", "b"), ("name one encoder twice",)
-    ),
     "page in a folder that is a file": Wrong(
         lambda _: None,
         ("explain", "two cats", "a cat", "--html", "pairs.tsv/page.html"),
         ("pairs.tsv/page.html", "is not a folder; check its folder"),
     ),
     "evaluate before train": Wrong(lambda _: None, ("evaluate",), ("facetflow train",)),
-    "evaluate a run that is not there": Wrong(
-        lambda _: None, ("evaluate", "--name", "nope"), ("'nope'", "facetflow train")
-    ),
+    "evaluate a run that is not there": Wrong(lambda _: None, ("evaluate", "nope"), ("'nope'", "facetflow train")),
     "train an encoder that the project does not have": Wrong(
         lambda _: None, ("train", "s3brt"), ("'s3brt'", "did you mean 's3bert'?")
     ),
     "compare what was not trained": Wrong(lambda _: None, ("compare", "a", "b"), ("'a'", "facetflow train")),
-    "a section of the version before": Wrong(
-        edit("[cluster]", "[training]\nepochs = 3\n[cluster]"), ("plan",), ("[[encoders]]", "`epochs`", "loop = {")
-    ),
     "train before build": Wrong(lambda _: None, ("train",), ("facetflow build",)),
     "files of different lengths": Wrong(
         put("one.amr", GRAPHS.split("\n\n", maxsplit=1)[0]),

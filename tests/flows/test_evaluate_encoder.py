@@ -16,7 +16,7 @@ from training.evaluation.suites import suites_of
 from training.run_records import LOCK, failed_evaluation
 
 SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
-OTHERS = ("syntax/00001-aaaaaa/seed-0", "twin/00001-bbbbbb/seed-0", "release-00001-4f1c9a")
+OTHERS = ("syntax/00001-aaaaaa/seed-0", "twin/00001-bbbbbb/seed-0")
 JOB = {"source": {"store": "store", "release": 1}, "settings": {"kind": "s3bert"}}
 
 
@@ -43,7 +43,6 @@ def project(tmp_path):
         (("syntax/00002-aaaaaa",), SEEDS),
         (SEEDS[1:], SEEDS[1:]),
         (("syntax/00001-aaaaaa", "twin"), OTHERS[:2]),
-        (("release-00001-4f1c9a",), OTHERS[2:]),
         (("syntax", "syntax"), SEEDS),
     ],
     ids=lambda value: "+".join(value) or "all",
@@ -59,7 +58,7 @@ def test_a_project_whose_encoders_have_other_names_evaluates_the_newest_run(proj
         runs_to_evaluate(renamed, ["new"])
     assert str(error.value) == (
         f"The project file has the encoder 'new', but {str(project.runs)!r} has no finished training of it (there is "
-        "one of: s3bert, syntax, twin): `facetflow train new` makes one."
+        "one of: syntax, twin): `facetflow train new` makes one."
     )
 
 

@@ -171,14 +171,6 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             "`encoders[1].name` is 'builds', which cannot be the name of a folder of runs",
         ),
         (f'name = "p"\n{CORPUS}[encoders]\nname = "b"\n', "`[encoders]` is wrong: write its name in double brackets"),
-        (
-            f'name = "p"\n{CORPUS}[training]\npreset = "paper"\nepochs = 3\nthreads = 2\n',
-            "before the keys that it has; put `epochs` and `threads` into `loop = { … }` there.",
-        ),
-        (
-            f'name = "p"\n{CORPUS}[training]\npreset = "paper"\n',
-            'write `[[encoders]]` in its place, and below that `name = "s3bert"` and `kind = "s3bert"` before the keys',
-        ),
         (f'name = "p"\n{CORPUS}{ENCODER}facets = ["smash"]\n', "facets` names 'smash', which is not a metric; did you"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Folders of runs: by encoder, release, settings and seed; those of the previous version stay readable."""
+"""Folders of runs: by encoder, release, settings and seed."""
 
 import json
 import os
@@ -26,8 +26,8 @@ from training.runs import (
     settings_digest,
 )
 
-BEGUN, OLD = "syntax/00003-aaaaaa/seed-0", "first"
-FINISHED = ("syntax/00001-aaaaaa/seed-0", "syntax/00001-aaaaaa/seed-1", "syntax/00001-aaaaaa/seed-10", OLD)
+BEGUN, OTHER = "syntax/00003-aaaaaa/seed-0", "twin/00001-bbbbbb/seed-0"
+FINISHED = ("syntax/00001-aaaaaa/seed-0", "syntax/00001-aaaaaa/seed-1", "syntax/00001-aaaaaa/seed-10", OTHER)
 
 
 @pytest.fixture
@@ -40,19 +40,20 @@ def runs(tmp_path):
     (tmp_path / BEGUN).mkdir(parents=True)
     (tmp_path / BEGUN / "train.json").write_text("{}")
     (tmp_path / "builds" / "x").mkdir(parents=True)
+    (tmp_path / "by hand" / "encoder").mkdir(parents=True)
+    (tmp_path / "by hand" / "encoder" / "training.json").write_text("{}")
     return tmp_path
 
 
 def test_every_run_is_found_once_and_called_by_its_path(runs):
     assert [run_id(runs, run) for run in all_runs(runs)] == sorted([*FINISHED, BEGUN])
-    assert [encoder_name(run) for run in all_runs(runs)] == ["s3bert", *["syntax"] * 4]
+    assert [encoder_name(run) for run in all_runs(runs)] == [*["syntax"] * 4, "twin"]
     assert [run_title(run) for run in all_runs(runs)] == [run_id(runs, run) for run in all_runs(runs)]
-    assert [seed_of(run) for run in all_runs(runs)] == [None, 0, 1, 10, 0]
+    assert [seed_of(run) for run in all_runs(runs)] == [0, 1, 10, 0, 0]
 
 
 def test_the_seeds_of_a_training_are_in_their_order(runs):
     assert [run.name for run in seeds_of(runs / FINISHED[2])] == ["seed-0", "seed-1", "seed-10"]
-    assert seeds_of(runs / OLD) == [runs / OLD]
 
 
 @pytest.mark.parametrize(
@@ -62,8 +63,7 @@ def test_the_seeds_of_a_training_are_in_their_order(runs):
         ("syntax/00001-aaaaaa", FINISHED[2]),
         ("syntax/00001-aaaaaa/seed-1", FINISHED[1]),
         ("syntax/00001-aaaaaa/seed-1/", FINISHED[1]),
-        ("first", OLD),
-        ("s3bert", OLD),
+        ("twin", OTHER),
     ],
 )
 def test_a_run_is_found_by_its_encoder_or_its_id(runs, name, found):
@@ -78,8 +78,8 @@ def test_seed_1_is_not_seed_10(runs):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("sintax", "There is no encoder or run 'sintax' in '{runs}' (did you mean 'syntax'?); there are: first, "),
-        ("xyz", "There is no encoder or run 'xyz' in '{runs}'; there are: first, s3bert, syntax, "),
+        ("sintax", "There is no encoder or run 'sintax' in '{runs}' (did you mean 'syntax'?); there are: syntax, "),
+        ("xyz", "There is no encoder or run 'xyz' in '{runs}'; there are: syntax, syntax/00001-aaaaaa/seed-0, "),
         (
             BEGUN,
             f"'{BEGUN}' in '{{runs}}' has no finished encoder yet: `facetflow train syntax --release 3` finishes it",
@@ -162,6 +162,6 @@ with recorded(Path(sys.argv[1])):
         assert state_of(tmp_path / "run").state == "running"
 
 
-def test_a_run_of_the_version_before_that_trains_now_is_running(runs):
+def test_a_run_that_a_process_of_its_own_trains_is_running(runs):
     with only_one(runs / BEGUN / "train.lock", "taken"):
         assert state_of(runs / BEGUN).state == "running"

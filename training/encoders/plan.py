@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.errors import ModelError, SettingsError
-from training.encoders.settings import EncoderSettings, from_version_before
+from features.errors import InputError, ModelError, SettingsError
+from training.encoders.settings import EncoderSettings
 from training.loop.settings import decisive
 from training.runs import TRAINING_FILE, flattened
 from training.writing import read_json
@@ -65,9 +65,16 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
     if not encoder.is_dir():
         return False
     found = read_json(encoder / TRAINING_FILE)
-    difference = _difference(found, plan)
+    try:
+        difference = _difference(found, plan)
+        if not difference:
+            _check_files(encoder, found["files"])
+    except KeyError as error:
+        raise InputError(
+            f"{str(encoder / TRAINING_FILE)!r} has no {error}, so it is damaged, or of another version of facetflow: "
+            f"delete the folder {str(encoder.parent)!r} to train it anew."
+        ) from error
     if not difference:
-        _check_files(encoder, found.get("files", {}))
         _log.info("%s is done already", encoder)
         return True
     run = encoder.parent
@@ -88,7 +95,7 @@ def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
 
     Args:
         encoder: its folder.
-        sizes: their sizes by its training.json; empty if an earlier version wrote it.
+        sizes: their sizes by its training.json.
 
     Raises:
         ModelError: a file is missing, or weights are truncated.
@@ -109,7 +116,7 @@ def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
 def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
     """Return how a finished training (`training.json`) differs from a plan; empty if it does not."""
     parts = []
-    before = flattened(from_version_before(found.get("settings", {})))
+    before = flattened(found["settings"])
     # A searched setting has the value that was chosen; the values that were tried must be the same.
     searched = {name for name in plan.settings.search if f"search.{name}" in before}
     changed = [
@@ -120,24 +127,14 @@ def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
     ]
     if changed:
         parts.append(f"other settings ({'; '.join(changed)})")
-    kept = plan.dropped - found.get("dropped", 0)
-    same_release = found.get("source") == plan.source and plan.source.get("release") is not None
-    if found.get("data_digest") != plan.data_digest and kept > 0 and ("dropped" not in found or same_release):
-        _log.warning(
-            "it was trained by an earlier version, also on %d pairs that are in another split as well: to train it "
-            "without them, give it another `name`",
-            kept,
-        )
-    elif found.get("data_digest") != plan.data_digest:
-        numbers = [source.get("release") for source in (found.get("source", {}), plan.source)]
+    if found["data_digest"] != plan.data_digest:
+        numbers = [source.get("release") for source in (found["source"], plan.source)]
         # Another version of facetflow may read the same release differently.
         moved = all(numbers) and numbers[0] != numbers[1]
         parts.append(f"other data (release {numbers[0]}, now {numbers[1]})" if moved else "other data")
-    if found.get("backbone_digest") != plan.backbone_digest:
+    if found["backbone_digest"] != plan.backbone_digest:
         parts.append("another backbone")
     ratings = found.get("chosen_by", {}).get("digest", "")
     if ratings and plan.ratings_digest and ratings != plan.ratings_digest:
         parts.append(f"other ratings in {plan.settings.choose_by!r}, by which it was chosen")
-    if not before:
-        parts.append("unknown settings")
     return " and ".join(parts)

@@ -73,8 +73,7 @@ class EncoderSettings(Trainable):
     corpora: tuple[str, ...] = ()
     splits: tuple[str, str] = ("train", "dev")
     choose_by: str = BY_LOSS
-    # Omitted when empty, so that a run of the previous version is still recognised by its settings.
-    search: Annotated[Mapping[str, tuple[int | float, ...]], Field(exclude_if=lambda chosen: not chosen)] = {}
+    search: Mapping[str, tuple[int | float, ...]] = {}
 
     @model_validator(mode="after")
     def _check_search(self) -> Self:
@@ -151,10 +150,8 @@ class JudgedSettings(TunedSettings):
     labels: tuple[str, ...] = ()
     positive_label: str
     classifier: Annotated[tuple[Part, ...], Field(min_length=1)]
-    # Omitted when not set, so that a run of the previous version is still recognised by its settings.
-    layers: Annotated[int | None, Field(ge=1, exclude_if=lambda layers: layers is None)] = None
-    # Omitted when 0, so that a run of the previous version is still recognised by its settings.
-    words_below: Annotated[int, Field(ge=0, exclude_if=lambda layers: layers == 0)] = 0
+    layers: Annotated[int, Field(ge=1)] | None = None
+    words_below: Annotated[int, Field(ge=0)] = 0
     new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
 
     def positive_among(self, labels: Collection[str]) -> str | None:
@@ -206,17 +203,3 @@ def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: 
     if preset is None or not isinstance(loop, Mapping):
         return given
     return {**preset, **given, "loop": {**preset["loop"], **loop}}
-
-
-def from_version_before(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings in the format of this version.
-
-    Args:
-        settings: possibly from the previous version, which kept the values of the loop among all others and counted
-            the warm-up in steps, at most a tenth of them.
-    """
-    if "loop" in settings:
-        return dict(settings)
-    loop = {name: settings[name] for name in LoopSettings.model_fields if name in settings}
-    others = {name: value for name, value in settings.items() if name not in loop}
-    return others | {"loop": loop | {"warmup": 0.1}}

@@ -20,11 +20,9 @@ from training.evaluation.suites import load_suite
 from training.runs import (
     CURRENT,
     ENCODER,
-    NAME_BEFORE,
     all_runs,
     encoder_name,
     find_encoder,
-    group_of,
     is_finished,
     latest_encoder,
     newest,
@@ -108,10 +106,10 @@ def current_run(runs: Path, name: str) -> Path | None:
 
     Args:
         runs: folder of all runs.
-        name: of the encoder. The previous version had a single encoder, with its link next to the runs: that link is
-            valid until a run of the encoder of that name is promoted.
+        name: of the encoder.
     """
-    return next((link.resolve() for link in _links(runs, name) if (link / ENCODER).is_dir()), None)
+    link = runs / name / CURRENT
+    return link.resolve() if link.is_symlink() and (link / ENCODER).is_dir() else None
 
 
 def gone_run(runs: Path, name: str) -> GoneRun | None:
@@ -121,11 +119,11 @@ def gone_run(runs: Path, name: str) -> GoneRun | None:
         runs: folder of all runs.
         name: of the encoder.
     """
-    links = _links(runs, name)
-    if not links or current_run(runs, name) is not None:
+    link = runs / name / CURRENT
+    if not link.is_symlink() or current_run(runs, name) is not None:
         return None
-    run, base = links[0].resolve(), runs.resolve()
-    return GoneRun(links[0], run_id(base, run) if run.is_relative_to(base) else str(run))
+    run, base = link.resolve(), runs.resolve()
+    return GoneRun(link, run_id(base, run) if run.is_relative_to(base) else str(run))
 
 
 def was_refused(run: Path) -> bool:
@@ -135,11 +133,9 @@ def was_refused(run: Path) -> bool:
         run: its folder.
     """
     try:
-        known = read_json(run / PROMOTION_FILE)
+        return read_json(run / PROMOTION_FILE).get("holds") is False
     except InputError:
         return False
-    # A run of the previous version was promoted whenever its scores held.
-    return not known.get("promoted") and known.get("holds", False) is False
 
 
 def encoder_in_use(runs: Path, name: str | None = None, among: Collection[str] = ()) -> Path:
@@ -209,8 +205,7 @@ def promote(run: Path, name: str) -> None:
     Raises:
         ModelError: when something other than a link has that name.
     """
-    runs = run.parent if group_of(run) == run else run.parents[2]
-    link = runs / name / CURRENT
+    link = run.parents[2] / name / CURRENT
     if link.exists() and not link.is_symlink():
         raise ModelError(f"{str(link)!r} is not a link to a run and was not touched; rename it and promote again")
     link.parent.mkdir(parents=True, exist_ok=True)
@@ -222,20 +217,7 @@ def promote(run: Path, name: str) -> None:
 def _names(runs: Path) -> list[str]:
     """Return the names of all encoders of which a run was ever promoted, sorted."""
     # A pattern with the name of the link would not find one whose run is gone.
-    linked = {folder.name for folder in runs.glob("*") if (folder / CURRENT).is_symlink()}
-    return sorted(linked | {_name_before(runs)})
-
-
-def _links(runs: Path, name: str) -> list[Path]:
-    """Return the links to the current run of an encoder, that of this version first."""
-    links = [runs / name / CURRENT, *([runs / CURRENT] if name == _name_before(runs) else [])]
-    return [link for link in links if link.is_symlink()]
-
-
-def _name_before(runs: Path) -> str:
-    """Return the name of the encoder that the previous version's link refers to."""
-    link = runs / CURRENT
-    return encoder_name(link.resolve()) if link.is_symlink() else NAME_BEFORE
+    return sorted(folder.name for folder in runs.glob("*") if (folder / CURRENT).is_symlink())
 
 
 def _judge(what: str, before: float, after: float, allowed: float) -> tuple[bool, str]:

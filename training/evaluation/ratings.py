@@ -118,7 +118,7 @@ class RatingSuite(Suite):
     def tables(cls, result: Result) -> list[ScoreTable]:
         """Return one table with a row per set, and one for their average where there are several."""
         rows = [(rating["name"], f"{rating['pairs']:,}", *cells(rating)) for rating in result["sets"]]
-        if (mean := result.get("average")) is not None:  # earlier evaluations have none
+        if (mean := result["average"]) is not None:
             rows.append((_average_of(result), "", *cells(mean)))
         columns = ("ratings", "pairs", *COLUMNS)
         return [ScoreTable(AXIS, columns, tuple(rows), note=tell_chosen_by(result["chosen_by"]))]
@@ -169,8 +169,8 @@ class RatingSuite(Suite):
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the sets have the same pairs and ratings; earlier versions recorded no digest of them."""
-        first, second = ({each["name"]: each.get("digest") for each in result["sets"]} for result in (new, current))
+        """Return whether the sets have the same pairs and ratings."""
+        first, second = ({each["name"]: each["digest"] for each in result["sets"]} for result in (new, current))
         return first == second
 
 
@@ -181,7 +181,7 @@ def chart_ratings(result: Result) -> str:
         result: result of `RatingSuite`.
     """
     known = [(rating["name"], f"{rating['pairs']:,} pairs", rating) for rating in result["sets"]]
-    if (mean := result.get("average")) is not None:
+    if (mean := result["average"]) is not None:
         known.append((_average_of(result), "the mean of their correlations", mean))
     return draw(known, AXIS)
 

@@ -32,8 +32,8 @@ from training.writing import read_json, require_writable, write_json, write_text
 _log = logging.getLogger("training")  # not __name__, which is __main__ in a separate process
 
 METRICS_FILE = "metrics.json"
-FORMAT = 3
-"""Version of metrics.json; the first had no intervals, the second only facets and ratings instead of any suite."""
+FORMAT = 4
+"""Version of metrics.json; scores of another one are refused."""
 REPORT_FILE = "report.html"
 _CARD = "README.md"
 _JOB_FILE = "evaluate.json"
@@ -186,7 +186,7 @@ def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) 
 
 
 def _files(scores: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return name → digest of the files that the suites of an evaluation wrote; none for an evaluation of before."""
+    """Return name → digest of the files that the suites of an evaluation wrote; none for some suites alone."""
     files: Mapping[str, str] = scores.get("files", {})
     return files
 

@@ -9,7 +9,6 @@ from features import models
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation_sets import read_class_tasks, read_rating_sets
 from training.jobs import EvaluationJob
-from training.kinds import KIND_BEFORE
 from training.runs import TRAINING_FILE
 from training.writing import read_json
 
@@ -44,7 +43,7 @@ class Subject:
     @property
     def kind(self) -> str:
         """Kind of the encoder; empty where it is unknown."""
-        return str(self.settings.get("kind", KIND_BEFORE)) if self.settings else ""
+        return str(self.settings.get("kind", ""))
 
     @cached_property
     def backbone(self) -> Path | None:

@@ -11,8 +11,8 @@ from features.errors import RunError, SettingsError
 from training.writing import writing
 
 FILE_NAME = "checkpoint.pt"
-FORMAT = 2
-"""Format of a checkpoint; in format 1 each kind of training had its own."""
+FORMAT = 3
+"""Format of a checkpoint; one of another format is refused."""
 
 
 def save(path: Path, state: dict[str, Any]) -> None:

@@ -74,13 +74,9 @@ class Keeper:
         return {"best": self._best, "average": self._average}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore what `state` returned, also in the previous version, which kept only the last average."""
-        if "kept" in state:
-            best, average = ({}, state["kept"]) if self._keep == "average" else (state["kept"], {})
-        else:
-            best, average = state["best"], state["average"]
-        self._best = dict(best)
-        self._average = {name: value.to(self._parameters[name].device) for name, value in average.items()}
+        """Restore what `state` returned."""
+        self._best = dict(state["best"])
+        self._average = {name: value.to(self._parameters[name].device) for name, value in state["average"].items()}
 
     def _copy(self, device: str | None = None) -> Weights:
         return {name: p.detach().to(device or p.device, copy=True) for name, p in self._parameters.items()}

@@ -154,8 +154,8 @@ class PairClassifier(nn.Module):
             described = json.loads((folder / SETTINGS_FILE).read_text("utf-8"))
             found = cls(described["dimension"], described["labels"], described["parts"])
             found.load_state_dict(load_file(folder / WEIGHTS_FILE))
-            found.calibration = _read_calibration(described.get("calibration"), len(found.labels))
-            found.threshold = LabelThreshold.read(described.get("threshold"))
+            found.calibration = _read_calibration(described["calibration"], len(found.labels))
+            found.threshold = LabelThreshold.read(described["threshold"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             why = str(error).partition("\n")[0].rstrip(".")
             raise ModelError(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error
@@ -163,7 +163,7 @@ class PairClassifier(nn.Module):
 
 
 def _read_calibration(recorded: dict[str, Any] | None, labels: int) -> Calibration | None:
-    """Return the calibration of a classifier; None if it has none, as in earlier versions.
+    """Return the calibration of a classifier; None if it has none.
 
     Raises:
         ValueError: when it does not fit the classifier.

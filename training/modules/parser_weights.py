@@ -35,7 +35,7 @@ def _weights_of(settings: DependencySettings | SrlSettings, _stamps: object) -> 
 
 
 def same_weights(one: str, other: str) -> bool:
-    """Return whether two digests are of the same files; an empty one, from an earlier version, matches any."""
+    """Return whether two digests are of the same files; an empty one, as of an export, matches any."""
     return not one or not other or one == other
 
 

@@ -26,7 +26,7 @@ class ParsingTransformer(StructuredTransformer):
         model_name_or_path: of the transformer.
         parser: name of the spaCy pipeline.
         parser_identity: name and version of the pipeline of its training trees, as in the column `parser` of stores.
-        parser_weights: digest of its files (`weights_of`); empty for an encoder of a version that did not record it.
+        parser_weights: digest of its files (`weights_of`); empty where it is not recorded.
         labels: labels of that pipeline (`DependencyParser.labels`).
         max_words: longer sentences, in words between blanks, are not parsed, as in a build.
         words_below: how many layers below the last one the word vectors of the graph come from.

@@ -29,7 +29,7 @@ class ClassSuite(Suite):
 """
 SCORES = {
     "facets": {"rows": [{"name": "smatch", "encoder": 0.5}, {"name": "frames", "encoder": 0.7}]},
-    "ratings": {"sets": [{"name": "sts", "encoder": 0.8}]},
+    "ratings": {"sets": [{"name": "sts", "encoder": 0.8, "digest": "0"}]},
     "predictors": {"sets": [{"name": "sts", "facets": {"smatch": 0.4}}]},
     "classes": {"mr": 0.9},
 }
@@ -43,7 +43,9 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setitem(SUITES, "classes", "class_suite:ClassSuite")
     (tmp_path / "facetflow.toml").write_text(PROJECT)
     group = tmp_path / "runs" / "syntax" / "00003-aaaaaa"
-    for seed, suites in enumerate((SCORES, {"ratings": {"sets": [{"name": "sts", "encoder": None}]}}, None)):
+    for seed, suites in enumerate(
+        (SCORES, {"ratings": {"sets": [{"name": "sts", "encoder": None, "digest": "0"}]}}, None)
+    ):
         write_json(group / f"seed-{seed}" / "train.json", {})
         if suites is not None:
             write_json(group / f"seed-{seed}" / "metrics.json", {"format": FORMAT, "suites": suites})

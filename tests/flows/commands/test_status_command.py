@@ -13,6 +13,7 @@ from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
+from features.store.tables import TABLES
 from flows.building.ingest_corpora import ingest_corpora
 from flows.command_line import run
 from flows.project import load

@@ -121,7 +121,7 @@ def settings(tmp_path):
 def test_a_training_keeps_its_release_however_it_is_known(settings, tmp_path):
     store = Store.open(settings.store)
     assert find_old_releases(settings, store, timedelta(0)) == [1, 2]
-    before = settings.runs / "release-00001-4f1c9a"
+    before = settings.runs / "twin" / "00001-aaaaaa" / "seed-0"
     (before / "encoder").mkdir(parents=True)
     (before / "train.json").write_text("no longer readable")
     assert find_old_releases(settings, store, timedelta(0)) == [2]

@@ -24,7 +24,7 @@ def evaluated(tmp_path: Path) -> Callable[..., Path]:
         if rated:
             columns = dict(zip(("text_a", "text_b", "score", "similarity"), zip(*rated, strict=True), strict=True))
             pl.DataFrame({"set": ["sts"] * len(rated), **columns}).write_parquet(folder / "ratings.parquet")
-            suites["ratings"] = {"sets": [{"name": "sts", "encoder": 0.5, "pairs": len(rated)}]}
+            suites["ratings"] = {"sets": [{"name": "sts", "encoder": 0.5, "digest": "0", "pairs": len(rated)}]}
         if judged:
             first, second, labels, scores = zip(*judged, strict=True)
             columns = {"corpus": ["paws"] * len(judged), "text_a": first, "text_b": second, "score": scores}

@@ -57,3 +57,17 @@ def test_a_transformer_alone_is_an_encoder_of_the_mean_of_its_words(tiny_encoder
     reconfigure(folder / "config.json", num_hidden_layers=4)
     with pytest.raises(ModelError, match=r"'model\.safetensors' has weights of 3 layers"):
         load_encoder(folder)
+
+
+def test_the_private_call_of_sentence_transformers_takes_classes_that_exist_here(tiny_encoder, tmp_path):
+    class Own(Dense):
+        """A module that no package has."""
+
+    SentenceTransformer(modules=[*SentenceTransformer(str(tiny_encoder)), Own(48, 16)]).save_pretrained(str(tmp_path))
+    listed = json.loads((tmp_path / "modules.json").read_text())
+    listed[-1]["type"] = "nowhere.to.be.imported.Own"
+    (tmp_path / "modules.json").write_text(json.dumps(listed))
+    load = SentenceTransformer._load_with_module_classes
+    encoder = load(str(tmp_path), {"nowhere.to.be.imported.Own": Own}, device="cpu", local_files_only=True)
+    assert isinstance(encoder[-1], Own)
+    assert encoder.encode("a cat").shape == (16,)

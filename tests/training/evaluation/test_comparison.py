@@ -54,7 +54,7 @@ def evaluated(tmp_path):
                 "similarity": similar,
             }
             pl.DataFrame(columns).write_parquet(folder / "ratings.parquet")
-            suites["ratings"] = {"sets": [{"name": "sts", "encoder": 0.5, "pairs": PAIRS}]}
+            suites["ratings"] = {"sets": [{"name": "sts", "encoder": 0.5, "digest": "0", "pairs": PAIRS}]}
         suites["facets"] = {"rows": [{"name": facet, "encoder": 0.5} for facet in facets], "data_digest": "d"}
         ordered = {suite: suites[suite] for suite in SUITES if suite in suites}
         write_json(folder / "metrics.json", {"format": FORMAT, "suites": ordered})

@@ -38,7 +38,7 @@ def evaluation(rows, pairs, ratings=()):
     found = {"facets": facets}
     if ratings:
         predicted = {"negations": 0.1, "residual": 0.6}
-        found["ratings"] = {"sets": list(ratings), "chosen_by": []}
+        found["ratings"] = {"sets": list(ratings), "average": None, "chosen_by": []}
         found["predictors"] = {"sets": [{"name": each["name"], "facets": predicted} for each in ratings]}
     return {"suites": found}
 
@@ -103,7 +103,9 @@ def test_every_mark_lies_on_the_axis():
 
 
 def test_human_ratings_are_drawn_with_intervals_and_the_start_model():
-    drawn = chart_ratings({"sets": [rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "start": None}]})
+    drawn = chart_ratings(
+        {"sets": [rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "start": None}], "average": None}
+    )
     assert "sts 80.0, interval 75.0 to 85.0, start model 70.0" in drawn
     assert "<b>sick" not in drawn
     assert (

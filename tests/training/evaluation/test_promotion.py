@@ -25,7 +25,7 @@ from training.runs import all_runs, find_encoder
 
 
 def scores(ratings=None, facets=(0.6, 0.4), digest="same"):
-    sets = [{"name": name, "pairs": 100, "encoder": value} for name, value in (ratings or {}).items()]
+    sets = [{"name": name, "pairs": 100, "digest": name, "encoder": value} for name, value in (ratings or {}).items()]
     rows = [{"name": f"facet{k}", "encoder": value} for k, value in enumerate(facets)]
     found = {"facets": {"data_digest": digest, "rows": rows}} | ({"ratings": {"sets": sets}} if sets else {})
     return {"format": 3, "suites": found}
@@ -72,12 +72,12 @@ def test_scores_on_other_pairs_are_not_compared():
 
 
 ONE, TWO = "syntax/00001-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-0"
-OTHER, BEFORE = "twin/00001-bbbbbb/seed-3", "release-00001-4f1c9a"
+OTHER = "twin/00001-bbbbbb/seed-3"
 
 
 @pytest.fixture
 def runs(tmp_path):
-    for time, name in enumerate((BEFORE, ONE, OTHER, TWO)):
+    for time, name in enumerate((ONE, OTHER, TWO)):
         encoder = tmp_path / name / "encoder"
         encoder.mkdir(parents=True)
         (encoder / "training.json").write_text("{}")
@@ -133,20 +133,6 @@ def test_an_encoder_that_can_do_something_is_sought_among_those_that_can(runs):
     assert encoder_in_use_with(runs, lambda folder: False) is None
 
 
-def test_the_current_run_of_the_version_before_holds_until_another_is_promoted(runs):
-    (runs / "current").symlink_to(BEFORE)
-    assert current_runs(runs) == {"s3bert": runs / BEFORE}
-    assert current_run(runs, "syntax") is None, "that was another encoder"
-    (runs / "s3bert" / "00002-cccccc" / "seed-0" / "encoder").mkdir(parents=True)
-    promote(runs / "s3bert" / "00002-cccccc" / "seed-0", "s3bert")
-    assert current_run(runs, "s3bert") == runs / "s3bert" / "00002-cccccc" / "seed-0"
-
-
-def test_a_run_of_the_version_before_can_be_promoted_again(runs):
-    promote(runs / BEFORE, "s3bert")
-    assert current_run(runs, "s3bert") == runs / BEFORE
-
-
 def test_something_else_of_that_name_is_left_alone(runs):
     (runs / "syntax" / "current").mkdir()
     with pytest.raises(ModelError, match="is not a link to a run"):
@@ -172,22 +158,13 @@ def test_a_current_run_that_was_restored_without_its_encoder_is_gone(runs):
     assert encoder_in_use(runs, "syntax") == runs / TWO / "encoder"
 
 
-def test_the_current_run_of_the_version_before_may_be_gone_too(runs):
-    (runs / "current").symlink_to(BEFORE)
-    shutil.rmtree(runs / BEFORE)
-    assert gone_runs(runs) == {"s3bert": GoneRun(runs / "current", BEFORE)}
-    promote(runs / OTHER, "s3bert")
-    assert gone_run(runs, "s3bert") is None
-
-
 @pytest.mark.parametrize(
     ("record", "refused"),
     [
-        ({"promoted": False}, True),
         ({"promoted": False, "holds": False}, True),
         ({"promoted": False, "holds": True}, False),
         ({"promoted": False, "holds": None}, False),
-        ({"promoted": True}, False),
+        ({"promoted": True, "holds": True}, False),
         (None, False),
     ],
 )

@@ -131,16 +131,12 @@ def test_a_pipeline_of_the_same_name_and_version_with_other_weights_is_refused(e
     assert encoder.encode(["another horse that nobody has parsed before"]).shape == (1, 72)
 
 
-def test_the_digest_is_kept_and_an_encoder_of_before_loads_without_one(encoder, tmp_path, monkeypatch):
+def test_the_digest_is_kept(encoder, tmp_path, monkeypatch):
     monkeypatch.setattr(encoder[0], "parser_weights", weights_of(DependencySettings()))
     encoder.save(str(tmp_path / "saved"), create_model_card=False)
     (config,) = (tmp_path / "saved").glob("**/sentence_bert_config.json")
-    kept = json.loads(config.read_text())
-    assert kept.pop("parser_weights") == load_encoder(tmp_path / "saved", device="cpu")[0].parser_weights
-    config.write_text(json.dumps(kept))
-    before = load_encoder(tmp_path / "saved", device="cpu")
-    assert before[0].parser_weights == ""
-    assert before.encode(["a horse"]).shape == (1, 72)
+    kept = json.loads(config.read_text())["parser_weights"]
+    assert kept == load_encoder(tmp_path / "saved", device="cpu")[0].parser_weights != ""
 
 
 def test_an_encoder_encodes_under_autocast(encoder):

@@ -68,8 +68,7 @@ class AspectSettings(TunedSettings):
     aspects: tuple[str, ...] = ()
     combine: Combine | None = None
     objective: Literal["info_nce", "multiple_negatives", "simcse"] = "info_nce"
-    # Omitted when true, so that a run of the previous version is still recognised by its settings.
-    masked: Annotated[bool, Field(exclude_if=bool)] = True
+    masked: bool = True
     negatives: Literal["other_aspect", "any"] = "other_aspect"
     temperature: Annotated[float, Field(gt=0)] = 0.05
     pooling: Literal["cls", "mean"] | None = None

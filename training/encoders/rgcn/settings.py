@@ -58,10 +58,7 @@ class RgcnSettings(JudgedSettings):
     width: Annotated[int, Field(ge=1)] = 256
     bases: Annotated[int, Field(ge=1)] | Literal["full"] = 8
     graph_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
-    # Omitted at its default, so that a run of the previous version is still recognised by its settings.
-    classifier: Annotated[tuple[Part, ...], Field(min_length=1, exclude_if=lambda parts: parts == USUAL_PARTS)] = (
-        USUAL_PARTS
-    )
+    classifier: Annotated[tuple[Part, ...], Field(min_length=1)] = USUAL_PARTS
     positive_label: str = "entailment"
     negative_label: str = "contradiction"
     temperature: Annotated[float, Field(gt=0)] = 0.05

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.loading import load_encoder
 from training.encoders.running import write_encoder
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.encoders.s3bert.model_card import write_card
-from training.writing import write_text
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -46,13 +44,3 @@ def calibrated(layout: FacetLayout, model: "SentenceTransformer", pairs: Measure
     vectors = model.encode(list(positive.texts), batch_size=64, convert_to_numpy=True, show_progress_bar=False)
     similarities = layout.similarities(vectors[positive.first], vectors[positive.second])
     return layout.calibrated(similarities, positive.metrics(layout.names))
-
-
-def recalibrate(folder: Path, pairs: MeasuredPairs) -> None:
-    """Recalibrate a finished encoder and write its `facets.json`; the model is not changed.
-
-    Args:
-        folder: folder of the encoder.
-        pairs: pairs that it was not trained on.
-    """
-    write_text(folder / FILE_NAME, calibrated(FacetLayout.load(folder), load_encoder(folder), pairs).text())

@@ -202,7 +202,7 @@ def from_json(content: Mapping[str, Any]) -> Explanation:
     """Return an explanation that was saved as JSON (`dataclasses.asdict`).
 
     Raises:
-        InputError: when it was saved by an earlier version, whose explanations have fewer fields.
+        InputError: when it lacks a field, or has another one.
     """
     try:
         return TypeAdapter(Explanation).validate_python(content)

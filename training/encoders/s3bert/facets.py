@@ -3,8 +3,7 @@
 dimension   0 ........ 15 | 16 ....... 31 | ... | 224 ... 239 | 240 ............ 383
                smatch         unlabeled     ...   quantifiers        residual
 
-Format 2 adds the metric value of a similarity (`FacetCalibration`), and how far a facet can be trusted (`Reliability`).
-An encoder of format 1 has neither; it still loads, and `FacetLayout.lacks` says what is missing.
+It also holds the metric value of a similarity (`FacetCalibration`), and how far a facet can be trusted (`Reliability`).
 """
 
 import json
@@ -93,7 +92,7 @@ class FacetLayout(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    format: Literal[1, 2] = 2
+    format: Literal[2] = 2
     dimension: Annotated[int, Field(ge=1)]
     similarity: Similarity = "cosine"
     facets: Annotated[tuple[Facet, ...], Field(min_length=1)]
@@ -102,8 +101,6 @@ class FacetLayout(BaseModel):
     def _check(self) -> Self:
         expected = 0
         for facet in self.facets:
-            if self.format == 1 and (facet.calibration or facet.reliability):
-                raise ValueError(f"facet {facet.name!r} has a calibration or reliability, which format 1 lacks")
             if facet.start != expected or facet.stop <= facet.start:
                 raise ValueError(
                     f"facet {facet.name!r} takes dimensions {facet.start} to {facet.stop}, but the previous one "
@@ -151,11 +148,6 @@ class FacetLayout(BaseModel):
     @property
     def lacks(self) -> str:
         """What the encoder lacks for explanations, and what to do about it, as a sentence; empty if nothing."""
-        if self.format == 1:
-            return (
-                f"this encoder's {FILE_NAME} has format 1: its predictions are not calibrated, and the reliability of "
-                "its facets is unknown; `facetflow train` with the same release and settings adds both"
-            )
         if all(facet.calibration is None for facet in self.facets):
             return (
                 f"this encoder was trained with fewer than {LEAST_PAIRS} dev pairs: its facets predict no values, and "
@@ -208,7 +200,7 @@ class FacetLayout(BaseModel):
             )
             for k, facet in enumerate(self.facets)
         )
-        return self.model_copy(update={"facets": facets, "format": 2})
+        return self.model_copy(update={"facets": facets})
 
     def text(self) -> str:
         """Return the content of `facets.json`."""

@@ -89,8 +89,7 @@ class S3bertSettings(TunedSettings):
     consistency: Annotated[float, Field(ge=0)] = 1.0
     layers_tuned: Annotated[int, Field(ge=1)] = 2
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
-    # Omitted at its default, so that a run of the previous version is still recognised by its settings.
-    disk_gib: Annotated[float, Field(ge=0, exclude_if=lambda gib: gib == 20)] = 20.0
+    disk_gib: Annotated[float, Field(ge=0)] = 20.0
 
     @model_validator(mode="before")
     @classmethod

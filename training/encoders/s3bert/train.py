@@ -17,16 +17,14 @@ from training.encoders.loading import load_encoder
 from training.encoders.plan import TrainingPlan
 from training.encoders.running import corpora_of, report_of, train_once
 from training.encoders.s3bert.checks import check_pairs, warn_of_little
-from training.encoders.s3bert.encoder import calibrated, recalibrate, save_encoder
+from training.encoders.s3bert.encoder import calibrated, save_encoder
 from training.encoders.s3bert.facets import FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.targets import Targets, make_targets
 from training.jobs import Source, TrainingJob, read_job
-from training.loop import together
 from training.loop.batches import number_groups
-from training.loop.launching import only_trainer
 from training.process import run_process
-from training.runs import ENCODER, TRAINING_LOCK
+from training.runs import ENCODER
 from training.writing import writing
 
 if TYPE_CHECKING:
@@ -76,17 +74,7 @@ def train(job: S3bertJob) -> Path:
         ratings_digest=ratings.digest if ratings else "",
         dropped=dropped,
     )
-    encoder = train_once(job, plan, MODULE, lambda: _train(job, plan, data, ratings, folder))
-    if together.rank() == 0 and not _is_calibrated(encoder):
-        with only_trainer(job.output / TRAINING_LOCK), writing(encoder):
-            recalibrate(encoder, data.select(splits=settings.splits[1:]))
-        _log.info("%s was finished without calibrated predictions; they have been added", encoder)
-    return encoder
-
-
-def _is_calibrated(encoder: Path) -> bool:
-    """Return whether a finished encoder has a format with calibration."""
-    return FacetLayout.load(encoder).format != 1
+    return train_once(job, plan, MODULE, lambda: _train(job, plan, data, ratings, folder))
 
 
 def _train(

@@ -155,7 +155,7 @@ def _mean(values: Sequence[float | None]) -> str:
 
 
 def _probabilities(result: Mapping[str, Any]) -> list[ScoreTable]:
-    """Return the calibration of a classifier; nothing without one, or for results of an earlier version."""
+    """Return the calibration of a classifier; nothing without one."""
     rows = [
         (each["name"], hundred(found["said"]), hundred(found["so"]), hundred(found["error"]))
         for each in result["corpora"]

@@ -218,11 +218,10 @@ class RetrievalSuite(Suite):
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
         """Return the MRR of what the new encoder was trained for, where both have it: it may forget other aspects."""
-        learnt = new.get("learnt", cls.headline(new))
         return [
             (f"retrieval (MRR) by {name}", before, after)
             for name, before, after in cls.in_common(new, current)
-            if name in learnt
+            if name in new["learnt"]
         ]
 
 

@@ -32,10 +32,10 @@ def tell_unasked(result: Mapping[str, Any]) -> list[str]:
     """Return for each aspect the labels held out of training that no query has, a sentence each.
 
     Args:
-        result: result of `RetrievalSuite`; those of earlier versions do not know.
+        result: result of `RetrievalSuite`.
     """
     sentences = []
-    for aspect, labels in result.get("unasked", {}).items():
+    for aspect, labels in result["unasked"].items():
         more = f" and {len(labels) - _NAMED:,} more" if len(labels) > _NAMED else ""
         sentences.append(
             f"Labels held out of training in {aspect}: {len(labels):,} ({', '.join(labels[:_NAMED])}{more}); no query "
@@ -119,8 +119,7 @@ def _measures(result: Mapping[str, Any]) -> ScoreTable:
             (f"{group['name']}: {RANKINGS[name]}", *(_value(group, name, measure) for measure in _MEASURES))
             for name in _known(result)
         ]
-        if (random := group.get("random")) is not None:  # not in evaluations of earlier versions
-            rows.append((f"{group['name']}: random order", *(hundred(random[measure]) for measure in _MEASURES)))
+        rows.append((f"{group['name']}: random order", *(hundred(group["random"][measure]) for measure in _MEASURES)))
     columns = ("queries by: ranking", *(f"{short}@{k}" for short in _MEASURES.values()))
     fewer = f", of {k} also where there are fewer" if any(group["texts"] <= k for group in result["groups"]) else ""
     note = (

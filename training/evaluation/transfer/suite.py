@@ -153,7 +153,7 @@ class TransferSuite(Suite):
                         items.to_list(),
                         right,
                         unit="pairs" if task["pairs"] else "texts",
-                        depends_on=f"{task.get('digest')} {result['folds']}",
+                        depends_on=f"{task['digest']} {result['folds']}",
                         groups=rows["text_a"].to_list(),
                     )
                 )
@@ -161,12 +161,9 @@ class TransferSuite(Suite):
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the tasks have the same items, and classifiers were trained in the same way.
-
-        Earlier versions recorded no digest of the items.
-        """
+        """Return whether the tasks have the same items, and classifiers were trained in the same way."""
         first, second = (
-            (known["folds"], {task["name"]: task.get("digest") for task in known["tasks"]}) for known in (new, current)
+            (known["folds"], {task["name"]: task["digest"] for task in known["tasks"]}) for known in (new, current)
         )
         return super().same_data(new, current) and first == second
 
@@ -303,7 +300,7 @@ def _table(result: Result, classifier: str) -> ScoreTable:
             task["name"],
             f"{task['classes']}",
             f"{task['items']:,}",
-            hundred(task.get("most_frequent")),  # not in evaluations of earlier versions
+            hundred(task["most_frequent"]),
             *cells(task["scores"][classifier]),
         )
         for task in result["tasks"]
@@ -333,7 +330,7 @@ def _note(result: Result) -> str:
 
 def _note_of_lengths(result: Result) -> list[str]:
     """Return a note where the embeddings of one model are much longer than those of the other."""
-    lengths = [task["lengths"] for task in result["tasks"] if "lengths" in task]  # none in earlier evaluations
+    lengths = [task["lengths"] for task in result["tasks"]]
     known = [(each["encoder"], each["start"]) for each in lengths if each["start"] is not None]
     uneven = [pair for pair in known if max(pair) > OTHER_LENGTH * min(pair)]
     if not uneven:

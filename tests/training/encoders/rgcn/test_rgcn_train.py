@@ -245,16 +245,15 @@ def test_what_is_done_is_left_alone_and_other_settings_do_not_replace_it(job):
     assert (folder / "training.json").stat().st_mtime_ns == before
 
 
-def test_an_encoder_that_also_learnt_from_pairs_of_other_splits_stays_and_that_is_told(job, caplog, told):
+def test_other_data_and_the_record_of_another_version_are_refused(job, told):
     again = job(graph=False, loop={"epochs": 1})
     folder = train(again)
-    course = told(folder) | {"data_digest": "of more pairs"}
-    assert course["dropped"] == 2
-    (folder / "training.json").write_text(json.dumps({k: v for k, v in course.items() if k != "dropped"}))
-    assert train(again) == folder
-    assert "trained by an earlier version, also on 2 pairs that are in another split as well" in caplog.text
-    (folder / "training.json").write_text(json.dumps(course))
+    course = told(folder)
+    (folder / "training.json").write_text(json.dumps(course | {"data_digest": "of more pairs"}))
     with pytest.raises(SettingsError, match="other data"):
+        train(again)
+    (folder / "training.json").write_text(json.dumps({k: v for k, v in course.items() if k != "files"}))
+    with pytest.raises(InputError, match=r"has no 'files', .* of another version .* to train it anew"):
         train(again)
 
 

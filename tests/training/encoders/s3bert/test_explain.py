@@ -332,20 +332,6 @@ class TestCommand:
         assert found["graphs_from"] == "graphs of graphs.amr"
         assert found["graphs"]["alignment"] == [[0, 0], [1, 1]]
 
-    def test_an_encoder_of_format_1_explains_and_says_what_it_lacks(self, encoder, tmp_path):
-        old = tmp_path / "old"
-        shutil.copytree(encoder, old)
-        content = json.loads((old / "facets.json").read_text())
-        for facet in content["facets"]:
-            del facet["calibration"], facet["reliability"]
-        (old / "facets.json").write_text(json.dumps(content | {"format": 1}))
-        (old / "training.json").unlink()
-        done = self.run("two cat sleeps", "a cat runs", "--model", old, "--no-graphs")
-        assert done.exit_code == 0
-        assert "has format 1: its predictions are not calibrated" in done.stderr
-        assert "so its data are unknown" in " ".join(done.stdout.split())
-        assert "How closely the facets of this encoder follow their metrics is unknown" in done.stdout
-
     def test_a_table_of_pairs_is_explained_line_by_line(self, encoder, tmp_path):
         (tmp_path / "pairs.tsv").write_text("sentence_a\tsentence_b\na cat\ta dog\ntwo man\tno man\n")
         done = self.run("--pairs", tmp_path / "pairs.tsv", "--encoder", encoder, "--json", "--no-graphs")

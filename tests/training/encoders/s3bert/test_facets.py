@@ -39,17 +39,13 @@ def test_a_saved_layout_is_loaded_unchanged(tmp_path):
         ({"facets": [{"name": "a", "start": 0, "stop": 2}, {"name": "a", "start": 2, "stop": 4}]}, "differ"),
         ({"facets": [{"name": "residual", "start": 0, "stop": 2}]}, "residual"),
         ({"facets": []}, "at least 1"),
-        ({"format": 3}, "Input should be 1 or 2"),
-        (
-            {"facets": [{"name": "a", "start": 0, "stop": 2, "reliability": {"pairs": 3}}]},
-            "which format 1 lacks",
-        ),
+        ({"format": 1}, "Input should be 2"),
         ({"unknown": 1}, "Extra inputs"),
     ],
 )
 def test_a_layout_that_contradicts_itself_is_refused(tmp_path, change, reason):
     good = {
-        "format": 1,
+        "format": 2,
         "dimension": 6,
         "facets": [{"name": "a", "start": 0, "stop": 2}, {"name": "b", "start": 2, "stop": 4}],
     }
@@ -106,16 +102,6 @@ def test_a_facet_of_zeros_has_similarity_zero():
 def test_what_training_compares_uses_slope_and_offset():
     layout = FacetLayout(dimension=2, facets=(Facet(name="a", start=0, stop=2, slope=0.5, offset=0.25),))
     np.testing.assert_allclose(layout.scaled(np.array([[1.0], [-0.5]])), [[0.75], [0.0]])
-
-
-def test_an_encoder_of_format_1_opens_and_says_what_it_lacks(tmp_path):
-    facet = {"name": "smatch", "start": 0, "stop": 2, "slope": 1.3, "offset": 0.0, "usual": [0.1, 0.9]}
-    (tmp_path / "facets.json").write_text(json.dumps({"format": 1, "dimension": 2, "facets": [facet]}))
-    layout = FacetLayout.load(tmp_path)
-    assert "has format 1" in layout.lacks
-    assert "`facetflow train`" in layout.lacks
-    assert np.isnan(layout.predictions(np.ones((1, 1)))).all()
-    assert not layout.facets[0].is_clear
 
 
 def test_an_encoder_without_dev_pairs_says_so():

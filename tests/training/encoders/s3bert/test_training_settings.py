@@ -1,14 +1,10 @@
 """Settings of a training: presets and the paper's numbers, refused values, and settings of the previous version."""
 
-import json
-
 import pytest
 from pydantic import ValidationError
 
 from features.schemas import METRIC_NAMES
 from training.encoders.s3bert.settings import PRESETS, S3bertSettings
-from training.encoders.settings import from_version_before
-from training.kinds import read_encoder_job
 from training.loop.settings import LoopSettings
 
 
@@ -73,17 +69,3 @@ def test_facets_that_were_not_measured_are_known():
 def test_settings_survive_json():
     settings = S3bertSettings(preset="released", loop=LoopSettings(seed=3))
     assert S3bertSettings.model_validate_json(settings.model_dump_json()) == settings
-
-
-OF_VERSION_BEFORE = {"preset": "paper", "backbone": "b", "consistency": 1.0, "batch_size": 64, "learning_rate": 1e-5}
-OF_VERSION_BEFORE |= {"warmup_steps": 100, "epochs": 8, "evaluate_every": 1000, "splits": ["train", "other"]}
-
-
-def test_settings_of_the_version_before_say_the_same(tmp_path):
-    assert S3bertSettings(**from_version_before(OF_VERSION_BEFORE)) == S3bertSettings(
-        preset="paper", backbone="b", splits=("train", "other")
-    )
-    job = {"source": {"store": "store", "release": 3}, "training": OF_VERSION_BEFORE, "output": "runs/first"}
-    (tmp_path / "train.json").write_text(json.dumps(job))
-    read = read_encoder_job(tmp_path / "train.json")
-    assert (read.source.release, read.settings.splits, read.settings.loop.epochs) == (3, ("train", "other"), 8)

@@ -1,0 +1,29 @@
+# An image that runs `facetflow`:
+#
+#     docker build -t facetflow .
+#     docker run --rm -v "$PWD:/project" facetflow build
+#
+# A project is mounted at /project, and a folder for pulled models at /models if they are to be kept. PIP_ARGUMENTS
+# takes options of pip, such as an index with torch wheels for CPUs only, which are far smaller than those with CUDA.
+FROM python:3.11-slim
+
+ARG PIP_ARGUMENTS=""
+ENV PIP_NO_CACHE_DIR=1 \
+    PIP_ROOT_USER_ACTION=ignore \
+    PYTHONUNBUFFERED=1 \
+    DO_NOT_TRACK=1 \
+    FACETFLOW_MODELS=/models
+
+WORKDIR /source
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY facetflow ./facetflow
+COPY features ./features
+COPY flows ./flows
+COPY tasks ./tasks
+COPY training ./training
+# shellcheck disable=SC2086
+RUN pip install ${PIP_ARGUMENTS} --constraint constraints.txt ".[all]"
+
+WORKDIR /project
+ENTRYPOINT ["facetflow"]
+CMD ["--help"]
