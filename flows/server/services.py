@@ -75,11 +75,14 @@ def keep_running(
             _go_on()
             _mark_dead_runs(worker_runs=False)
             worker = _start_worker(pool, temporary / "w")
-            looked, unanswered, restarted = time.monotonic(), 0, False
+            database = state / "prefect" / "prefect.db"
+            looked, unanswered, restarted, opened = time.monotonic(), 0, False, _file_number(database)
             while True:
                 time.sleep(_POLL)
-                if server.ended() or unanswered == _UNANSWERED:
-                    how = "ended by itself" if server.ended() else f"did not answer {unanswered} times in a row"
+                lost = not restarted and _file_number(database) != opened
+                if server.ended() or lost or unanswered == _UNANSWERED:
+                    silent = f"did not answer {unanswered} times in a row"
+                    how = "ended by itself" if server.ended() else "lost its database" if lost else silent
                     _count(restarts, f"The Prefect server {how}", state / "prefect" / "server.log")
                     server.restart()
                     unanswered, restarted = 0, True
@@ -92,7 +95,7 @@ def keep_running(
                     unanswered = 0 if answers(server.url, timeout=_ANSWERS_WITHIN) else unanswered + 1
                     if not unanswered:
                         if restarted:
-                            restarted = False
+                            restarted, opened = False, _file_number(database)
                             on_restart()
                         _mark_dead_runs(worker_runs=True)
                     looked = time.monotonic()
@@ -154,6 +157,13 @@ TimeoutStopSec={STOP_TIMEOUT + 30:.0f}
 [Install]
 WantedBy=default.target
 """
+
+
+def _file_number(file: Path) -> int | None:
+    """Return what changes when a file is replaced: a server whose database was deleted answers half of all requests."""
+    with suppress(FileNotFoundError):
+        return file.stat().st_ino
+    return None
 
 
 def _start_server(state: Path, port: int) -> OwnServer:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from features.metrics.explanation.anchors import anchors, unread
-from features.metrics.explanation.naming import called, described_by, quoted
+from features.metrics.explanation.naming import described_by, quoted
 from features.metrics.explanation.pair import FacetMatch, GraphPair
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import Token, value_of
@@ -85,18 +85,14 @@ class ComparedGraphs:
         token = self.anchors[side].get(described_by(self.views[side], node))
         return token.shown if token is not None else None
 
-    def called(self, side: int, node: int) -> str:
-        """Return the word that a node stands for, else the name of its concept, in quotes."""
-        return self.word(side, node) or quoted(called(self.views[side], node))
-
     def head(self, side: int, token: Token) -> str | None:
-        """Return the word that another modifies, in quotes; None if the graph has none."""
+        """Return the word that another modifies, in quotes; None if the graph shows none."""
         view, nodes = self.views[side], {node for node, other in self.anchors[side].items() if other == token}
         for source, role, target, _ in view.forward:
             if role == "domain" and source in nodes:
-                return self.called(side, target)
+                return self.word(side, target)
             if target in nodes and source not in nodes:
-                return self.called(side, source)
+                return self.word(side, source)
         return None
 
     def quantities(self, side: int) -> list[Quantity]:

@@ -1,46 +1,15 @@
-"""The name of a node in plain words: its proper name if it has one, else its concept without the sense.
+"""Proper names in a graph, what frames say of a person or thing, and words as lists in a sentence."""
 
-(p / person :name (n / name :op1 "Nina"))                          Nina
-(p / person :ARG0-of (h / have-org-role-91 :ARG2 (m / minister)))  minister
-(p / person :ARG0-of (t / teach-01))                               person (teach)
-(t / temporal-quantity :quant 3 :unit (h / hour))                  hour
-(o / obligate-01 :ARG2 (g / go-02))                                must
-(b / boy)                                                          boy
-"""
-
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from features.metrics.explanation.views import View
-from features.metrics.relations import SENSE, is_argument
+from features.metrics.relations import is_argument
 
 ROLE_FRAMES = frozenset({"have-org-role-91", "have-rel-role-91"})
 """Frames whose `:ARG2` is what a person is to an organisation or to another person."""
 
-MODALS: Mapping[str, str] = {
-    "possible-01": "possible",
-    "likely-01": "likely",
-    "capable-01": "able to",
-    "obligate-01": "must",
-    "permit-01": "allowed to",
-    "recommend-01": "should",
-    "prefer-01": "would rather",
-}
-"""Frames of modal verbs and adverbs (AMR 1.2.6 specification, "Modality"; `capable-01` is that of "able"), in words."""
-
-_KIND = re.compile(r"-entity$")
 _DESCRIBED = frozenset({"person", "thing"})
 _MOST = 4  # entries of a list; more would hide what matters
-
-
-def plain(concept: str) -> str:
-    """Return a concept as a word: without quotes and sense, with spaces for hyphens.
-
-    >>> plain("take-off-33"), plain('"Nina"'), plain("date-entity"), plain("obligate-01")
-    ('take off', 'Nina', 'date', 'must')
-    """
-    bare = concept.replace('"', "")
-    return MODALS.get(bare.lower()) or _KIND.sub("", SENSE.sub("", bare)).replace("-", " ") or concept
 
 
 def name_text(view: View, node: int) -> str:
@@ -54,21 +23,6 @@ def name_text(view: View, node: int) -> str:
     values = [value for _, value in sorted(parts, key=lambda part: part[0])]
     values = values or [value for at, role, value in view.graph.attributes if at == node and role.lower() == "name"]
     return " ".join(value.replace('"', "") for value in values)
-
-
-def called(view: View, node: int) -> str:
-    """Return the name of a node for a reader."""
-    concept = view.labels[node]
-    if concept in ROLE_FRAMES:
-        return _filler(view, node, "arg2") or plain(concept)
-    if concept.endswith("-quantity"):
-        return _filler(view, node, "unit") or plain(concept)
-    if concept in _DESCRIBED and not name_text(view, node):
-        frame = next((below for above, below in descriptions(view) if above == node), None)
-        if frame is not None:
-            other = view.labels[frame]
-            return (_filler(view, frame, "arg2") if other in ROLE_FRAMES else "") or f"{concept} ({plain(other)})"
-    return _word(view, node)
 
 
 def descriptions(view: View) -> list[tuple[int, int]]:
@@ -85,14 +39,6 @@ def described_by(view: View, frame: int) -> int:
     found = (above for above, below in descriptions(view) if below == frame and view.labels[above] in _DESCRIBED)
     node = next(found, frame)
     return node if not name_text(view, node) else frame
-
-
-def _word(view: View, node: int) -> str:
-    return name_text(view, node) or plain(view.graph.concepts[node])
-
-
-def _filler(view: View, node: int, role: str) -> str:
-    return next((_word(view, r.target) for r in view.forward if r.source == node and r.role == role), "")
 
 
 def quoted(word: str) -> str:

@@ -103,3 +103,47 @@ def test_up_outlives_a_server_that_ends_often_and_takes_long_to_be_restarted(sil
     assert events.count("healed") == 1
     assert events.index("healed") == events.index("answer") + 1
     assert "because that happens often" in capsys.readouterr().err
+
+
+def test_a_server_whose_database_is_deleted_while_it_runs_is_restarted_once(state, monkeypatch, capsys):
+    database, events = state / "prefect" / "prefect.db", []
+    database.parent.mkdir()
+    database.touch()
+
+    class Running:
+        """A server that goes on without its database."""
+
+        url, address, credentials = "http://127.0.0.1:1/api", "http://facetflow:s@127.0.0.1:1/api", "facetflow:s"
+
+        def ended(self):
+            events.append("look")
+            if events.count("look") == 3:
+                database.unlink()
+            elif len(events) > 20:
+                raise KeyboardInterrupt
+            return False
+
+        def restart(self):
+            database.touch()
+            events.append("restart")
+
+        def wait_until_ready(self):
+            pass
+
+        def stop(self):
+            pass
+
+    class Worker:
+        def poll(self):
+            return None
+
+    monkeypatch.setattr(services, "_start_server", lambda *_: Running())
+    monkeypatch.setattr(services, "_start_worker", lambda *_: Worker())
+    monkeypatch.setattr(services, "_end", lambda _: None)
+    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: None)
+    monkeypatch.setattr(services, "answers", lambda *_, **__: True)
+    monkeypatch.setattr(services, "_POLL", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        services.keep_running("pool", 0, lambda _: None, lambda: events.append("healed"))
+    assert [event for event in events if event != "look"] == ["restart", "healed"]
+    assert "The Prefect server lost its database and is restarted" in capsys.readouterr().err

@@ -102,6 +102,7 @@ def test_any_sentences_of_any_graphs_can_be_described(data, graph_pairs):
 
 
 EAT = "(e / eat-01 {} :ARG0 (b / boy) :ARG1 (a / apple {}))"
+SAM, KIM = (f'(p{name} / person :name (n{name} / name :op1 "{name}"))' for name in ("Sam", "Kim"))
 BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
 
 
@@ -140,6 +141,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # The same number in other words.
         ("It costs $4,000.", "It costs four thousand.", "(c / cost-01 :ARG2 4000)", None,
          "The parser sees no difference: both have the same graph."),
+        # What a word belongs to is named by the sentence, not by the graph ("send"), or not at all.
+        ("Sam lent Kim a bike.", "Kim borrowed a bike from Sam.",
+         f"(s / send-01 :ARG0 {SAM} :ARG1 {KIM} :ARG2 (b / bike))",
+         f"(b / borrow-01 :ARG0 {KIM} :ARG1 (c / bike) :ARG2 {SAM})",
+         'Same names; "Sam" has another place; only a says "lent"; only b says "borrowed"; 1 more difference.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
