@@ -15,7 +15,6 @@ from features.corpora.sources import locate
 from features.durable import file_sha256
 from features.errors import InputError, SettingsError
 from features.hints import did_you_mean
-from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings
 from features.stages.amr import AMR_STAGE
 from features.stages.recipe import Recipe
@@ -187,6 +186,8 @@ def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) 
     settings = project.section(AMR_STAGE)
     if settings.backend != "penman":
         return settings
+    from features.parsers.bank import build_bank  # loads pyarrow, which most plans need not
+
     files = graph_files(project)
     content = hashlib.blake2b(digest_size=6)
     for file in files:

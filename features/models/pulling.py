@@ -4,8 +4,6 @@ import errno
 import secrets
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -150,6 +148,8 @@ def _download_archive(name: str, archive: Archive, folder: Path, progress: Progr
         raise ModelError(
             f"The model {name!r} can only be downloaded in a browser: fetch it from {archive.url}, then {how}."
         )
+    import urllib.request
+
     path = folder / "archive.tar.gz"
     try:
         # The URL is one of our records, all https.
@@ -159,7 +159,7 @@ def _download_archive(name: str, archive: Archive, folder: Path, progress: Progr
                 file.write(chunk)
                 if progress is not None:
                     progress(file.tell(), total)
-    except (urllib.error.URLError, OSError) as error:
+    except OSError as error:
         if error.errno in _FULL:
             raise
         raise ModelError(

@@ -16,7 +16,6 @@ from typing import Protocol
 
 from features.errors import SettingsError
 from features.models import locate, stamp
-from features.parsers.bank import BankParser
 from features.parsers.embedded.amr_parser import load_embedded, model_folder
 from features.parsers.settings import AmrSettings
 from features.rows import OnRows, ignore_rows
@@ -79,4 +78,6 @@ def _load_embedded(settings: AmrSettings, _stamp: object) -> AmrParser:
 
 @lru_cache(maxsize=2)
 def _load_bank(settings: AmrSettings, bank: Path, _stamp: object) -> AmrParser:
+    from features.parsers.bank import BankParser
+
     return BankParser(bank, max_words=settings.max_words)

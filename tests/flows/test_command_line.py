@@ -50,7 +50,7 @@ def test_a_look_at_the_store_loads_no_compiler_and_no_network(command, tmp_path)
     code = (
         "import sys; from flows.command_line import run\n"
         f"code = run([{command!r}])\n"
-        "slow = ('numba', 'scipy', 'torch', 'transformers', 'sklearn', 'spacy', 'prefect', 'distributed')\n"
+        "slow = ('numba', 'scipy', 'torch', 'transformers', 'sklearn', 'spacy', 'prefect', 'distributed', 'pyarrow')\n"
         "loaded = [name for name in slow if name in sys.modules]\n"
         "sys.exit(f'loaded {loaded}' if loaded or code else 0)"
     )
