@@ -25,5 +25,7 @@ COPY training ./training
 RUN pip install ${PIP_ARGUMENTS} --constraint constraints.txt ".[all]"
 
 WORKDIR /project
+# Metrics are compiled once, here, instead of in each container; again on a processor of another kind.
+RUN python -P -c "from features.metrics.measurement import warm_up; warm_up()"
 ENTRYPOINT ["facetflow"]
 CMD ["--help"]

@@ -37,16 +37,12 @@ cd $(2) && $(1) explain --pairs pairs-to-explain.tsv
 @cd $(2) && $(1) report
 endef
 
-# Compile the metrics once, while the models are pulled, instead of in each of the first processes that need them.
-WARM = $(BIN)/python -c 'from features.metrics.measurement import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
 # pytest-xdist would begin with the files with most tests, which are the quickest (tests/conftest.py sets the order).
 PYTEST = HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
-test: $(VENV)/.dev ## set up, then run all tests except those of `make soak`
-	$(WARM)
+test: $(VENV)/.dev models ## set up, then run all tests except those of `make soak`
 	$(PYTEST) -m "not soak"
 
-soak: $(VENV)/.dev ## run the tests that kill, signal and join clusters, half a minute each
-	$(WARM)
+soak: $(VENV)/.dev models ## run the tests that kill, signal and join clusters, half a minute each
 	$(PYTEST) -m soak
 
 check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
@@ -84,9 +80,10 @@ clean: ## remove the environment, the caches and the example's results
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache $(EXAMPLE)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# Compiles the metrics once, while the models are pulled, instead of in each of the first processes that need them.
 .PHONY: models
 models:
-	$(BIN)/facetflow models pull
+	$(BIN)/python -c 'from features.metrics.measurement import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
 
 $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit("facetflow needs Python 3.11 or later, and $(PYTHON) is %s: make PYTHON=/path/to/python3.11" % sys.version.split()[0] if sys.version_info < (3, 11) else 0)'

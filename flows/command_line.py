@@ -5,6 +5,7 @@ exit code 0   done
           2   partly done: some shards failed (`facetflow status` lists them)
 """
 
+import gc
 import importlib
 import os
 import signal
@@ -56,6 +57,7 @@ RESUMED = ("build", "retry", "train")
 """Commands that continue where they were interrupted."""
 
 PROGRAM = "facetflow"
+_OBJECTS_A_COLLECTION = 100_000
 
 
 class LazyGroup(click.Group):
@@ -122,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     # No process that follows from this one looks for modules in its working folder: a user's `tasks` would hide ours.
     os.environ["PYTHONSAFEPATH"] = "1"
+    # Modules stay: with the usual threshold the collector looks at them 1,300 times until a model is loaded.
+    gc.set_threshold(_OBJECTS_A_COLLECTION)
     show_controls()
     # SIGTERM becomes an exception, as an interrupt is, so that servers and clusters are stopped on the way out.
     signal.signal(signal.SIGTERM, _end)

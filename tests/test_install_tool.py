@@ -26,12 +26,17 @@ def test_uv_is_told_of_indexes_wheels_and_certificates():
         "index-url": "https://one.example/simple",
         "extra-index-url": "\nhttps://two.example/simple\nfile:///three/simple",
         "find-links": "/wheels https://four.example/wheels",
+        "constraint": "/etc/caps.txt",
         "cert": "/etc/ca.pem",
         "default-timeout": "60",
         "disable-pip-version-check": "1",
     }
     assert as_told_to_uv(settings) == (
-        ["--find-links", "/wheels", "--find-links", "https://four.example/wheels"],
+        [
+            *("--find-links", "/wheels"),
+            *("--find-links", "https://four.example/wheels"),
+            *("--constraint", "/etc/caps.txt"),
+        ],
         {
             "UV_DEFAULT_INDEX": "https://one.example/simple",
             "UV_INDEX": "https://two.example/simple file:///three/simple",
@@ -41,9 +46,7 @@ def test_uv_is_told_of_indexes_wheels_and_certificates():
     assert as_told_to_uv({}) == ([], {})
 
 
-@pytest.mark.parametrize(
-    "name", ["no-index", "proxy", "trusted-host", "client-cert", "constraint", "only-binary", "pre"]
-)
+@pytest.mark.parametrize("name", ["no-index", "proxy", "trusted-host", "client-cert", "only-binary", "pre"])
 def test_what_uv_cannot_be_told_of_is_left_to_pip(name):
     assert as_told_to_uv({"index-url": "https://one.example/simple", name: "1"}) is None
 

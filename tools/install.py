@@ -15,6 +15,8 @@ UV = "uv==0.13.9"
 ROOT = Path(__file__).resolve().parents[1]
 
 _PASSED_ON = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "cert": "SSL_CERT_FILE"}
+_OPTIONS = frozenset({"constraint", "find-links"})
+"""Settings that are options of uv, once for each of their values."""
 _OF_NO_CONSEQUENCE = frozenset(
     {
         "cache-dir",
@@ -85,8 +87,8 @@ def as_told_to_uv(settings: Mapping[str, str]) -> tuple[list[str], dict[str, str
     options: list[str] = []
     environment: dict[str, str] = {}
     for name, value in settings.items():
-        if name == "find-links":
-            options += [part for place in value.split() for part in ("--find-links", place)]
+        if name in _OPTIONS:
+            options += [part for each in value.split() for part in (f"--{name}", each)]
         elif name in _PASSED_ON:
             environment[_PASSED_ON[name]] = " ".join(value.split())
         elif name not in _OF_NO_CONSEQUENCE:

@@ -6,6 +6,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from features.durable import file_sha256
@@ -35,6 +36,11 @@ def digest(path: Path) -> str:
     Raises:
         ModelError: the folder or file does not exist, or is empty.
     """
+    return _digest(path, stamp(path))
+
+
+@lru_cache(maxsize=64)  # the stages of one plan share models
+def _digest(path: Path, _stamp: object) -> str:
     if path.is_file():
         return file_sha256(path)
     files = [file for file in model_files(path) if file.suffix != ".md"] if path.is_dir() else []

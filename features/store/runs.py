@@ -52,7 +52,7 @@ class RunRecord:
         spans: stage → seconds from its first submission to its last receipt; those of several stages overlap.
         outside: share of the workers' time spent outside stages; None for a run without workers.
         process: host and process id, such as `host:4711`.
-        number: position among the runs of the store, from 1: clocks may go back. 0 in records of earlier versions.
+        number: position among the runs of the store, from 1: clocks may go back.
     """
 
     run_id: str

@@ -76,7 +76,7 @@ def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> 
     console.print()
     if explanation.words is not None and not explanation.equal:
         console.print(Text(visible(explanation.words), style="bold"))
-    console.print(Text(explanation.headline))
+    console.print(Text(visible(explanation.headline)))
     for note in explanation.notes:
         console.print(Text(visible(note), style="yellow"))
     console.print()

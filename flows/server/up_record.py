@@ -86,7 +86,7 @@ def only_one() -> Iterator[None]:
     state = state_folder()
     with folder.clear_errors(f"Writing to {str(state)!r}"):
         state.mkdir(parents=True, exist_ok=True)
-        state.chmod(0o700)  # the server's database is in it; earlier versions let others read it
+        state.chmod(0o700)  # the server's database is in it
         lock = (state / _LOCK).open("a+")
     with lock:
         # Another command that checks whether it runs holds the lock for a moment.

@@ -58,6 +58,17 @@ def test_a_look_at_the_store_loads_no_compiler_and_no_network(command, tmp_path)
     assert done.returncode == 0, done.stderr
 
 
+def test_modules_are_imported_without_collecting_garbage(tmp_path):
+    code = (
+        "import atexit, gc, sys; from flows.command_line import main\n"
+        "before = gc.get_stats()[0]['collections']\n"
+        "atexit.register(lambda: print(gc.get_stats()[0]['collections'] - before, file=sys.stderr))\n"
+        "sys.argv = ['facetflow', 'schema']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert int(done.stderr) < 5  # over a hundred with the interpreter's own threshold
+
+
 @pytest.mark.parametrize("name", command_line.COMMANDS)
 def test_every_command_can_be_loaded_and_is_told_as_it_is(name, root):
     assert isinstance(command_line.LazyGroup().get_command(click.Context(command_line.cli), name), click.Command)

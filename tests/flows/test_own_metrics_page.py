@@ -96,7 +96,7 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, here, blocks):
     assert f"<h1>generated · encoder s3bert/{own.parent.name}/seed-0</h1>" in report
     assert "<dt>common_words</dt><dd>Share of common words (Jaccard).</dd>" in report
     assert "What matches in graphs" in report
-    code, said = here(project, "explain", "Cats can swim.", "Cats must swim.")
+    code, said = here(project, "explain", "Cats can swim.", "Cats must swim.", "--verbose")
     assert code == 0, said
     assert {line.split()[0] for line in said.splitlines() if line.strip()} >= {*METRIC_NAMES, *OWN}
 

@@ -99,7 +99,7 @@ def toy(tmp_path, monkeypatch):
 
 def train_toy(folder, **settings):
     """Train from a job file, as every training process does, and return what the encoder reports about itself."""
-    run = folder / "runs" / "first"
+    run = folder / "runs" / "first" / "00001-abcdef" / "seed-0"
     loop = {"epochs": 20, "learning_rate": 0.2, "device": "cpu", "threads": 1}
     chosen = {"name": "first", "kind": "toy", "goal": 2.0, "loop": loop, **settings}
     content = {"source": {"store": "store", "release": 1}, "settings": chosen, "output": str(run)}

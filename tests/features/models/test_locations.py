@@ -97,6 +97,17 @@ def test_a_digest_depends_on_names_and_contents_alone(tmp_path: Path) -> None:
     assert len({first, renamed, digest(folders[1])}) == 3
 
 
+def test_a_model_that_did_not_change_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = []
+    monkeypatch.setattr("features.models.files.file_sha256", lambda file: files.append(file) or "0")
+    (tmp_path / "weights").write_text("1")
+    assert digest(tmp_path) == digest(tmp_path)
+    assert files == [tmp_path / "weights"]
+    (tmp_path / "weights").write_text("12")
+    digest(tmp_path)
+    assert len(files) == 2
+
+
 def test_a_digest_of_a_file_is_its_sha256(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"")
     assert digest(tmp_path / "x") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

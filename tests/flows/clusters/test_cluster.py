@@ -262,4 +262,5 @@ def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
     assert set((project.folder / "seen.txt").read_text().splitlines()) == {
         "amr gpu-0 copied",
         "label_vectors worker-0 copied",
+        "metrics worker-0 copied",
     }, "though no command started the process that workers are copied from"

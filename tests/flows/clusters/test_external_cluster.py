@@ -15,7 +15,7 @@ import pytest
 from distributed import Client
 
 from features.errors import RunError
-from features.parsers import memory
+from features.stages import models
 from flows.clusters import cluster, cluster_security, cluster_watch, preflight
 from flows.clusters.preflight import Preflight
 from flows.project import ClusterSettings, load
@@ -203,7 +203,7 @@ def test_a_worker_with_other_code_or_too_little_memory_is_refused(external, conn
     _, store, stages = ready
     check = Preflight(store, stages, stages.settings, gpu=False)
     with monkeypatch.context() as patch:
-        patch.setattr(memory, "PROCESS", 1 << 50)
+        patch.setattr(models, "PROCESS", 1 << 50)
         with pytest.raises(RunError, match=r"needs at least 1\.00 PiB .* start it with a higher `--memory-limit`"):
             check.check(connected, external.address)
     monkeypatch.setattr(preflight, "code_digest", lambda: "other")

@@ -11,9 +11,9 @@ import pytest
 
 from features.errors import ModelError
 from features.models import pull
+from features.stages import registry
 from flows.command_line import run
 from flows.project import Project, load
-from flows.wanted import _STAGES
 from training.kinds import KINDS
 
 
@@ -140,7 +140,7 @@ def test_a_file_for_a_kind_has_the_sections_that_it_reads_and_no_others(kind: st
     assert "#@" not in written
     assert written.endswith("\n")
     own = {*STAGES[kind], *(("cluster",) if STAGES[kind] else ())}
-    assert (set(content) - {"transfer"}) & {*_STAGES, "cluster"} == own
+    assert (set(content) - {"transfer"}) & {*registry.STAGES, "cluster"} == own
     everywhere = {"name", "store", "runs", "corpora", "leakage", "ingest", "limits", "retention", "encoders"}
     assert set(content) - {"transfer"} == {*everywhere, *own, "evaluation", "promotion"}
     assert {encoder["kind"] for encoder in content["encoders"]} == {kind}

@@ -214,7 +214,7 @@ def test_without_a_project_a_file_is_searched_by_any_encoder(tmp_path, monkeypat
 def test_a_current_run_that_is_gone_is_named_with_the_one_that_is_used(project, capsys, named):
     runs = project / "runs" / "animals"
     (runs / "current").symlink_to("00002-abcdef/seed-0")
-    (runs / "00001-abcdef/seed-0/promotion.json").write_text('{"promoted": false}')
+    (runs / "00001-abcdef/seed-0/promotion.json").write_text('{"promoted": false, "holds": false}')
     assert run(["search", "a cat", "--among", "texts.tsv", *named]) == 0
     said = (
         "The current run of the encoder 'animals', animals/00002-abcdef/seed-0, is gone; animals/00001-abcdef/seed-0 "

@@ -148,8 +148,3 @@ def test_processes_that_found_different_checkpoints_are_told_so(job, monkeypatch
     monkeypatch.setattr(loop.together, "from_each", lambda steps: [steps, 7])
     with pytest.raises(RunError, match=r"found different checkpoints in .*run' \(steps None, 7\): put the folder"):
         train(job("run"))
-
-
-def test_settings_without_a_search_are_written_as_they_were_before_there_was_one():
-    assert "search" not in RgcnSettings().model_dump()
-    assert RgcnSettings(search={"epochs": (1, 2)}).model_dump(mode="json")["search"] == {"epochs": [1, 2]}

@@ -124,12 +124,3 @@ def test_a_damaged_calibration_is_one_sentence(tmp_path, wrong):
 def _in_lines(text):
     """Return JSON with the list of biases in one line."""
     return text.replace("[\n      0.5,\n      -0.5\n    ]", "[0.5, -0.5]").splitlines()
-
-
-def test_a_classifier_of_an_earlier_version_has_none(tmp_path):
-    classifier = PairClassifier(4, ("no", "yes"))
-    classifier.save(tmp_path)
-    file = tmp_path / SETTINGS_FILE
-    file.write_text(file.read_text().replace(',\n  "calibration": null', ""))
-    assert "calibration" not in file.read_text()
-    assert PairClassifier.load(tmp_path).calibration is None

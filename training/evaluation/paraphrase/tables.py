@@ -125,7 +125,7 @@ def _trivial(each: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
 def _answers(each: Mapping[str, Any]) -> dict[str, Mapping[str, float | None]]:
     """Return who answers → the measures of the answers, in the order of the rows of a set."""
     encoder, start = ({name: each["scores"][name][model] for name in MEASURES} for model in ("encoder", "start"))
-    probable = each.get("more_probable")  # not in results of an earlier version
+    probable = each["more_probable"]
     return {
         "encoder, chosen threshold": encoder,
         **({"encoder, more probable label": probable} if probable else {}),

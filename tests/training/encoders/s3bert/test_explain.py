@@ -403,8 +403,9 @@ class TestCommand:
         assert done.exit_code == 2
         assert "give two sentences in quotes" in done.stderr
 
-    def test_the_latest_encoder_of_the_project_is_the_default(self, encoder):
-        project = encoder.parents[2] / "facetflow.toml"
+    def test_the_latest_encoder_of_the_project_is_the_default(self, encoder, tmp_path):
+        shutil.copytree(encoder, tmp_path / "runs" / "one" / "00001-abcdef" / "seed-0" / "encoder")
+        project = tmp_path / "facetflow.toml"
         project.write_text(
             'name = "p"\nruns = "runs"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "x.tsv" }\n'
         )

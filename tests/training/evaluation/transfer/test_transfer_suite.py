@@ -167,9 +167,6 @@ def test_embeddings_of_other_lengths_are_noted_and_scored_as_they_are(files, fac
     note = suite.tables(found)[0].note
     assert (f"Embedding lengths differ: {factor:.2g} on average for the encoder, 1 for its start" in note) is noted
     assert ("differ" in note) is noted
-    for task in found["tasks"]:  # as an evaluation of before has them
-        del task["lengths"], task["seen"]
-    assert "differ" not in suite.tables(found)[0].note
     alone = suite.score(Models(embed, None))
     assert "differ" not in suite.tables(alone)[0].note
 
@@ -189,8 +186,6 @@ def test_the_most_frequent_class_of_train_is_shown_beside_the_scores(files, tiny
     assert result["tasks"][0]["most_frequent"] == 0.25
     (table,) = TransferSuite.tables(result)
     assert table.rows[0][table.columns.index("one class")] == "25.0"
-    del result["tasks"][0]["most_frequent"]  # as an evaluation of before has it
-    assert TransferSuite.tables(result)[0].rows[0][3] == "–"
 
 
 def test_one_file_for_two_splits_is_refused_unless_a_column_says_the_split(files):
