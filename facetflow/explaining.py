@@ -32,7 +32,7 @@ class Explanation(internals.Explanation):
         headline: what stands out.
         words: what the graphs share and where they differ, as one sentence; None without graphs.
         differences: the differences one by one, each with the facet that measures it.
-        notes: further remarks, one sentence each: that a sentence was truncated.
+        notes: further remarks, one sentence each: that a sentence was truncated, or is not English.
         graphs: both graphs and what matches in them; None if nothing was measured.
         graphs_from: where the graphs come from, or why there are none.
         encoder: the encoder and its training data, in one line; empty without one.

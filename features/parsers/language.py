@@ -2,10 +2,11 @@
 
     Der Hund schläft auf dem Sofa.     German: der, auf, dem, and no common word of English
 
-A sentence of names, or in a language that is not listed here, counts as English.
+A sentence of names, or in a language in Latin script that is not listed here, counts as English.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -47,12 +48,14 @@ _SURE = 3  # common words of another language, where English has some too
 
 
 def other_language(text: str) -> str | None:
-    """Return the language of a sentence if it is clearly not English, else None.
+    """Return the language of a sentence if it is clearly not English ("another script" if not in Latin), else None.
 
     >>> other_language("Der Hund schläft auf dem Sofa."), other_language("El Greco died in Toledo.")
     ('German', None)
     """
     spelt = _WORD.findall(text)
+    if spelt and not any(unicodedata.name(letter, "").startswith("LATIN") for letter in "".join(spelt)):
+        return "another script"
     # A capital within a sentence marks a name: "Los Angeles", "Simone de Beauvoir".
     words = {word.lower() for number, word in enumerate(spelt) if number == 0 or word[0].islower()}
     english = len(words & _COMMON["English"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.counting import counted
-from flows.console.one_shot import check_page, name_wrong, say_written, warn_of_languages
+from flows.console.one_shot import check_page, name_wrong, say_written
 from flows.terminal import Verbosity, verbosity, warn, write_json
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ def explain(
     check_page(html, *([table] if table else []), *graphs, as_json=as_json)
     rows = _rows(sentences, table, project)
     pairs = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
-    warn_of_languages(text for pair in pairs for text in pair)
     folder = _encoder_in_use(project, encoder)
     if folder is None and no_graphs:
         raise click.UsageError(

@@ -58,6 +58,8 @@ def test_two_sentences_are_explained_without_an_encoder() -> None:
     first, second = facetflow.explain([("It rains.", "It does not rain."), ("A cat looks.", "狗在叫。")])
     assert first.facet("negations").mark == "lowest"
     assert (second.graphs, second.facet("smatch").measured) == (None, None)
+    (foreign,) = facetflow.explain([("Der Hund schläft auf dem Sofa.", "It rains.")])
+    assert (first.notes, "not to be English" in foreign.notes[0]) == ((), True)
     assert "has none" in second.graphs_from
     with pytest.raises(facetflow.InputError, match="a sentence of pair 1 is empty"):
         facetflow.explain("a", " ")

@@ -20,6 +20,7 @@ from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.telling import MIRRORS, Difference
 from features.metrics.explanation.words import describe
 from features.metrics.registry import METRICS
+from features.parsers.language import tell_languages
 from features.sentences import normalise
 from training.encoders.input_length import tell_cut, tell_unknown
 from training.encoders.loading import load_encoder
@@ -45,7 +46,7 @@ class Explanation:
         headline: what stands out.
         words: what the graphs share and where they differ, as one sentence; None without graphs.
         differences: the differences one by one, each with the facet that measures it.
-        notes: further remarks, one sentence each: that the encoder reads only part of a sentence.
+        notes: further remarks, one sentence each: that the encoder reads only part of a sentence, or it is not English.
     """
 
     sentence_a: str
@@ -123,7 +124,10 @@ def without_encoder(pairs: Sequence[tuple[str, str]]) -> list[Explanation]:
     """
     facets = tuple(FacetReading(name, similarity=None, prediction=None, standing=None) for name in METRICS)
     unknown = "Nothing is measured, because a sentence has no graph."
-    return [Explanation(a, b, None, None, facets, headline=unknown) for a, b in _normalised(pairs)]
+    return [
+        Explanation(a, b, None, None, facets, headline=unknown, notes=_notes((a, b), {}, {}))
+        for a, b in _normalised(pairs)
+    ]
 
 
 def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -141,11 +145,13 @@ def _notes(pair: tuple[str, str], cut: Mapping[str, str], unknown: Mapping[str, 
         for side, text in sides
         if text in cut
     )
-    return truncated + tuple(
+    odd = tuple(
         f"The encoder does not know {unknown[text]} of sentence {side}: unknown ones are all the same."
         for side, text in sides
         if text in unknown
     )
+    foreign = tell_languages(pair)
+    return (*truncated, *odd, *([foreign] if foreign else []))
 
 
 def explain_embeddings(

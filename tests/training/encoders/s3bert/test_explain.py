@@ -271,10 +271,11 @@ class TestCommand:
         done = self.run("two cat sleeps", "a cat runs", "--encoder", encoder, "--no-graphs", "--graphs", __file__)
         assert (done.exit_code, "contradict" in done.stderr) == (2, True)
 
-    def test_a_sentence_in_another_language_is_told_on_stderr(self, encoder):
+    def test_a_sentence_in_another_language_is_a_note_on_its_pair(self, encoder):
         done = self.run("Ich habe keine Zeit.", "a cat runs", "--encoder", encoder, "--no-graphs", "--json")
-        assert "One sentence seems not to be English (German: 'Ich habe keine Zeit.')" in done.stderr
-        assert "seems" not in done.stdout
+        *_, note = json.loads(done.stdout)["notes"]
+        assert note.startswith("One sentence seems not to be English (German: 'Ich habe keine Zeit.')")
+        assert "seems" not in done.stderr
 
     def test_a_sentence_that_the_encoder_cuts_is_told(self, encoder):
         done = self.run("a cat", "the cat sleeps " * 20, "--encoder", encoder, "--no-graphs")
