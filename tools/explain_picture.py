@@ -1,8 +1,8 @@
 """Regenerate docs/explain.svg: the output of `facetflow explain` as a picture.
 
-    python tools/explain_picture.py ENCODER "two cats look" "a cat looks" -o docs/explain.svg
+    python tools/explain_picture.py "Two cats look." "A cat looks." -o docs/explain.svg
 
-The encoder is that of docs/bamboo.md; the graphs come from the embedded parser.
+As in any folder: measured on graphs of the embedded parser, without an encoder.
 """
 
 import argparse
@@ -14,25 +14,21 @@ from rich.console import Console
 from features.graph_files.sentence_graphs import label_vectors, parsed_graphs
 from features.metrics.explanation.pair import explain_graphs
 from flows.console.explanation_table import print_explanations
-from training.encoders.s3bert.encoder_facts import encoder_facts
-from training.encoders.s3bert.explain import explain, with_graphs
+from training.encoders.s3bert.explain import with_graphs, without_encoder
 
 
 def main() -> None:
     """Write the picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("encoder", type=Path)
     parser.add_argument("sentences", nargs=2)
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
-    (explanation,) = explain(arguments.encoder, [tuple(arguments.sentences)])
+    (explanation,) = without_encoder([tuple(arguments.sentences)])
     graphs = parsed_graphs(arguments.sentences)
     left, right = (graphs[sentence] for sentence in arguments.sentences)
     (pair,) = explain_graphs([(left, right)], label_vectors([left, right]))
     console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True)
-    print_explanations(
-        [with_graphs(explanation, pair)], encoder_facts(arguments.encoder), ["graphs by the embedded parser"], console
-    )
+    print_explanations([with_graphs(explanation, pair)], None, ["graphs by the embedded parser"], console)
     title = "facetflow explain " + " ".join(f'"{sentence}"' for sentence in arguments.sentences)
     console.save_svg(str(arguments.output), title=title)
 

@@ -59,9 +59,10 @@ def print_explanations(
             console.print(Text.assemble(("graphs   ", "dim"), origin))
             console.print()
     console.print(Text(_MEASURED if encoder is None else f"{_MEASURED}\n{_PREDICTED}", style="dim"))
-    shown = dict.fromkeys(facet.name for each in explanations for facet in _split(each, unfold=unfold)[0])
-    compared = [f"{name:<15} {COMPARES[name]}" for name in shown if name in COMPARES]
-    console.print(Text("\n".join(["what the metrics compare", *compared]), style="dim"))
+    if encoder is not None:  # else beside each metric, where there is room
+        shown = dict.fromkeys(facet.name for each in explanations for facet in _split(each, unfold=unfold)[0])
+        compared = [f"{name:<15} {COMPARES[name]}" for name in shown if name in COMPARES]
+        console.print(Text("\n".join(["what the metrics compare", *compared]), style="dim"))
     about = (
         "none, so nothing is predicted: train one of kind s3bert, or name one" if encoder is None else encoder.sentence
     )
@@ -100,7 +101,9 @@ def _table(explanation: Explanation, shown: Sequence[FacetReading]) -> Table:
     alone = explanation.similarity is None
     for title in ("measured", *(() if alone else _OF_ENCODER)):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table.add_column("", no_wrap=True, min_width=9 * alone)
+    if alone:
+        table.add_column("compares", no_wrap=True)
     for facet in shown:
         name, measured, *of_encoder, note = _cells(facet)
         style, faint = _STYLES[facet.mark], "dim" if facet.is_doubtful else ""
@@ -109,6 +112,7 @@ def _table(explanation: Explanation, shown: Sequence[FacetReading]) -> Table:
             Text(measured, style),
             *(Text(cell, faint or style) for cell in (() if alone else of_encoder)),
             Text(note, style or faint),
+            *([Text(COMPARES.get(facet.name, ""), "dim")] if alone else []),
         )
     table.add_section()
     if explanation.residual is not None:
