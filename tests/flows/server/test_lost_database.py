@@ -1,7 +1,8 @@
 """A server of `facetflow up` that lost its database, or takes long to restart: `up` goes on, and so do schedules."""
 
-import httpx
 import pytest
+from prefect.client.orchestration import get_client
+from prefect.exceptions import ObjectNotFound
 
 from flows.redeploying import deploy_lost
 from flows.server import services, up_record
@@ -32,22 +33,24 @@ def test_projects_of_all_folders_are_registered_again_with_their_schedules(proje
     server = OwnServer(state)
     try:
         server.wait_until_ready()
-        with talking_to(server.address):
+        # Prefect's client asks again where SQLite was busy for a moment.
+        with talking_to(server.address), get_client(sync_client=True) as client:
             deploy_lost()
             said = capsys.readouterr().err
             assert "The server has lost its database; registered again: build_features/ours, train_encoder/ours" in said
             assert "registered again: build_features/theirs" in said
             assert f"has lost the project {str(files[2])!r}, and it cannot be registered again: " in said
-            (schedule,) = httpx.get(f"{server.address}/deployments/name/build_features/ours").json()["schedules"]
-            assert (schedule["schedule"]["cron"], schedule["active"]) == ("0 3 * * *", True)
-            theirs = httpx.get(f"{server.address}/deployments/name/build_features/theirs").json()
-            assert theirs["schedules"] == []
-            httpx.delete(f"{server.address}/deployments/{theirs['id']}").raise_for_status()
+            (schedule,) = client.read_deployment_by_name("build_features/ours").schedules
+            assert (schedule.schedule.cron, schedule.active) == ("0 3 * * *", True)
+            theirs = client.read_deployment_by_name("build_features/theirs")
+            assert theirs.schedules == []
+            client.delete_deployment(theirs.id)
             deploy_lost()
             said = capsys.readouterr().err
             assert f"The server lacks the project {str(files[1])!r}: `facetflow up` in its folder" in said
             assert "ours" not in said
-            assert httpx.get(f"{server.address}/deployments/name/build_features/theirs").status_code == 404
+            with pytest.raises(ObjectNotFound):
+                client.read_deployment_by_name("build_features/theirs")
     finally:
         server.stop()
 

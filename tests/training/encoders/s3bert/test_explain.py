@@ -358,7 +358,7 @@ class TestCommand:
         assert run(words) == 0
         out = capsys.readouterr().out
         assert 'only b negates "sleep"' in out
-        assert re.search(r"^ *negations +0\.00 lowest *$", out, re.MULTILINE)
+        assert re.search(r"^ *negations +0\.00 lowest +what is negated *$", out, re.MULTILINE)
         assert not {"predicted", "similarity", "sentence", "ρ"} & {line.split(" ")[0] for line in out.splitlines()}
         assert "graphs   graphs by the embedded parser" in out
         assert max(map(len, out.splitlines())) <= 80
