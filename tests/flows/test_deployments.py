@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import UUID
 
 import httpx
+import patient_http
 import pytest
 import yaml
 
@@ -40,7 +41,11 @@ def deployment(server):
     """Return a function that reads a deployment from the server."""
 
     def read(flow: str, name: str) -> dict:
-        return httpx.get(f"{server.address}/deployments/name/{flow}/{name}", timeout=30).raise_for_status().json()
+        return (
+            patient_http.client.get(f"{server.address}/deployments/name/{flow}/{name}", timeout=30)
+            .raise_for_status()
+            .json()
+        )
 
     return read
 
@@ -58,10 +63,12 @@ def schedules(found: dict) -> list[tuple[str, bool]]:
 def triggers(server, name: str) -> list[tuple[str, str, str]]:
     """Return name, event and resource of each trigger of the deployments of a project."""
     ids = {
-        httpx.get(f"{server.address}/deployments/name/{flow}/{name}", timeout=30).json()["id"]: flow
+        patient_http.client.get(f"{server.address}/deployments/name/{flow}/{name}", timeout=30).json()["id"]: flow
         for flow in FLOWS[1:]
     }
-    automations = httpx.post(f"{server.address}/automations/filter", json={"limit": 200}, timeout=30).json()
+    automations = patient_http.client.post(
+        f"{server.address}/automations/filter", json={"limit": 200}, timeout=30
+    ).json()
     return sorted(
         (automation["name"], automation["trigger"]["expect"][0], automation["trigger"]["match"]["prefect.resource.id"])
         for automation in automations
@@ -106,7 +113,9 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_stor
     assert facetflow.run(project, "build")[0] == 0
     train = deployment("train_encoder", "by-yaml")["id"]
     asked = {"flow_runs": {"deployment_id": {"any_": [train]}}}
-    (run,) = wait_until(lambda: httpx.post(f"{server.address}/flow_runs/filter", json=asked).json(), "the training")
+    (run,) = wait_until(
+        lambda: patient_http.client.post(f"{server.address}/flow_runs/filter", json=asked).json(), "the training"
+    )
     assert run["parameters"]["project_file"] == str(file)
     assert int(run["parameters"]["release"]) == 1
 
@@ -206,9 +215,13 @@ def test_a_deployment_that_was_deleted_leaves_no_trigger_behind_once_it_is_deplo
     file = written(project, "deleted")
     with talking_to(server.address):
         deploy(file)
-        httpx.delete(f"{server.address}/deployments/{deployment('train_encoder', 'deleted')['id']}").raise_for_status()
+        patient_http.client.delete(
+            f"{server.address}/deployments/{deployment('train_encoder', 'deleted')['id']}"
+        ).raise_for_status()
         deploy(file)
-    automations = httpx.post(f"{server.address}/automations/filter", json={"limit": 200}, timeout=30).json()
+    automations = patient_http.client.post(
+        f"{server.address}/automations/filter", json={"limit": 200}, timeout=30
+    ).json()
     left = [known for known in automations if known["name"].endswith("of deleted")]
     assert len(left) == 2, "Prefect itself leaves the trigger of the deleted deployment"
     assert len(triggers(server, "deleted")) == 2

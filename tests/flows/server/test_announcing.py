@@ -4,7 +4,7 @@ import json
 import os
 import uuid
 
-import httpx
+import patient_http
 import pytest
 
 from features.errors import RunError, StoreError
@@ -27,7 +27,11 @@ def listening(server):
 
     def events(announcement: Announcement) -> list[dict[str, object]]:
         about = {"resource": {"id": [announcement.resource["prefect.resource.id"]]}}
-        return httpx.post(f"{server.address}/events/filter", json={"filter": about}).raise_for_status().json()["events"]
+        return (
+            patient_http.client.post(f"{server.address}/events/filter", json={"filter": about})
+            .raise_for_status()
+            .json()["events"]
+        )
 
     with talking_to(server.address):
         yield events
@@ -228,5 +232,9 @@ def test_a_build_that_dies_right_after_its_release_is_announced_by_the_next(proj
         assert code == 0, output
     assert not release_record(store, 2).exists(), "a build without news announces nothing"
     about = {"resource": {"id": [resource_id(store)]}}
-    events = httpx.post(f"{server.address}/events/filter", json={"filter": about}).raise_for_status().json()["events"]
+    events = (
+        patient_http.client.post(f"{server.address}/events/filter", json={"filter": about})
+        .raise_for_status()
+        .json()["events"]
+    )
     assert [(event["event"], event["payload"]["release"]) for event in events] == [("facetflow.features.committed", 1)]

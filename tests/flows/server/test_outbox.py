@@ -5,7 +5,7 @@ import logging
 import re
 import time
 
-import httpx
+import patient_http
 import pytest
 
 from flows import terminal
@@ -56,7 +56,7 @@ def _run(server, folder, monkeypatch, end):
         state = spaces["talking_flow"](str(folder / "run"), return_state=True)
     run = str(state.state_details.flow_run_id)
     query = {"logs": {"flow_run_id": {"any_": [run]}}, "sort": "TIMESTAMP_ASC"}
-    lines = httpx.post(f"{server.address}/logs/filter", json=query).json()
+    lines = patient_http.client.post(f"{server.address}/logs/filter", json=query).json()
     return state, run, [(line["level"], line["message"]) for line in lines]
 
 
@@ -79,7 +79,7 @@ def test_what_a_training_logs_is_once_in_the_log_of_the_run_and_on_the_terminal(
     ]
 
     query = {"artifacts": {"flow_run_id": {"any_": [run]}}}
-    found = {of["key"]: of for of in httpx.post(f"{server.address}/artifacts/filter", json=query).json()}
+    found = {of["key"]: of for of in patient_http.client.post(f"{server.address}/artifacts/filter", json=query).json()}
     assert found["talking-progress"]["data"] == 60.0
     assert json.loads(found["talking-table"]["data"]) == [{"stage": "amr", "rows": 3}]
 
