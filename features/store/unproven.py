@@ -9,15 +9,15 @@ from features.stages.metrics import METRIC_STAGE
 from features.store.reader import StoreReader
 
 
-def unproven_pairs(store: StoreReader) -> int:
-    """Return the number of measured pairs of which an alignment is not proven optimal; 0 where a file is damaged."""
+def unproven_pairs(store: StoreReader) -> int | None:
+    """Return the number of measured pairs of which an alignment is not proven optimal; None where a file is damaged."""
     if not store.committed(METRIC_STAGE.name):
         return 0
     flags = [f"{name}_optimal" for name in ALIGNED_METRICS]
     try:
         return store.read(METRIC_STAGE.name, columns=flags, where=~pl.all_horizontal(flags)).height
     except StoreError:
-        return 0  # `verify` and the next build name the file
+        return None  # `verify` and the next build name the file
 
 
 def tell_unproven(pairs: int) -> str:

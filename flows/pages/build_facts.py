@@ -85,7 +85,7 @@ class BuildFacts:
         stages: what there was to do.
         shards: what became of each shard, as `ShardHistory`.
         quality: rejected rows by stage and code.
-        unproven: pairs whose best alignment is not proven.
+        unproven: pairs whose best alignment is not proven; None if a file is damaged.
         tables: rows by table, before and now.
         recipes: how recipes differ from those of release `before`, a line each.
     """
@@ -107,7 +107,7 @@ class BuildFacts:
     stages: list[StageFacts] = field(default_factory=list)
     shards: list[dict[str, Any]] = field(default_factory=list)
     quality: list[dict[str, Any]] = field(default_factory=list)
-    unproven: int = 0
+    unproven: int | None = 0
     tables: list[dict[str, Any]] = field(default_factory=list)
     recipes: list[str] = field(default_factory=list)
     format: int = _FORMAT

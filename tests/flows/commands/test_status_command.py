@@ -134,3 +134,4 @@ def test_pairs_that_were_too_hard_to_align_are_counted(runs, capsys):
     (file,) = (store.path / "tables" / "metrics").rglob("*.parquet")
     file.unlink()
     assert "too hard" not in said(capsys), "a damaged file does not keep it from saying the rest"
+    assert json.loads(said(capsys, "--json"))["unproven"] is None
