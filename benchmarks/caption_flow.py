@@ -22,7 +22,7 @@ from pathlib import Path
 import polars as pl
 import psutil
 
-from features.files import open_text
+from features.core.files import open_text
 from features.store import Store
 from features.store.runs import RunRecord
 

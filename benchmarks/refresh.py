@@ -23,7 +23,7 @@ from pathlib import Path
 
 import psutil
 
-from features.files import open_text
+from features.core.files import open_text
 from features.store import Store
 
 _PROJECT = """\

@@ -19,7 +19,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from features.files import read_table
+from features.core.files import read_table
 from features.models import locate
 from features.parsers import dependencies
 from features.parsers.onednn import use_onednn

@@ -25,7 +25,7 @@ from pathlib import Path
 import polars as pl
 import psutil
 
-from features.files import open_text
+from features.core.files import open_text
 
 _SETTINGS = ("MALLOC_TRIM_THRESHOLD_=65536",)
 """Dask's own default, which it recommends so that unused memory is released."""
@@ -86,7 +86,7 @@ def _work(sentences: list[str], shard: int) -> None:
 
 
 def _stages(sentences: list[str], shard: int) -> None:
-    from features.rows import ignore_rows
+    from features.core.rows import ignore_rows
     from features.stages.registry import STAGES
 
     shards = [

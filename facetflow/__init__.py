@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from facetflow.parsing import DependencyTree, SrlParse, parse_amr, parse_dependencies, parse_srl
     from facetflow.searching import FoundText, TextIndex, search
     from facetflow.stores import FeatureStore, open_store
-    from features.errors import FacetflowError, InputError, ModelError, RowError, SettingsError, StoreError
+    from features.core.errors import FacetflowError, InputError, ModelError, RowError, SettingsError, StoreError
     from features.stage_output import Reject
 
     __version__: str
@@ -67,7 +67,7 @@ _HOMES = {
     "facetflow.parsing": ("DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"),
     "facetflow.searching": ("FoundText", "TextIndex", "search"),
     "facetflow.stores": ("FeatureStore", "open_store"),
-    "features.errors": ("FacetflowError", "InputError", "ModelError", "RowError", "SettingsError", "StoreError"),
+    "features.core.errors": ("FacetflowError", "InputError", "ModelError", "RowError", "SettingsError", "StoreError"),
     "features.stage_output": ("Reject",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

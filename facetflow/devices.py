@@ -2,7 +2,7 @@
 
 import re
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 

@@ -14,7 +14,7 @@ from facetflow.devices import check_device
 from facetflow.explaining import Explanation, explain_readings
 from facetflow.names import near
 from facetflow.pairing import Texts, pair_sentences, pair_up, read_texts
-from features.errors import InputError, ModelError, SettingsError
+from features.core.errors import InputError, ModelError, SettingsError
 from features.sentences import normalise
 
 if TYPE_CHECKING:

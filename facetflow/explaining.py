@@ -12,7 +12,7 @@ from facetflow import internals
 from facetflow.names import near
 from facetflow.notebook import show_explanation
 from facetflow.pairing import Texts, pair_sentences
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from facetflow.names import near
 from facetflow.pairing import Texts, pair_up
-from features.errors import InputError, RowError, SettingsError
+from features.core.errors import InputError, RowError, SettingsError
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph, decode
 from features.graphs.table import graphs_frame, too_large

@@ -7,7 +7,7 @@ list and list    the first with the first, and so on; one result per pair
 
 from collections.abc import Iterable, Sequence
 
-from features.errors import InputError
+from features.core.errors import InputError
 
 Texts = Iterable[str]
 """Several texts: a list, a tuple, a generator, a column of a table."""

@@ -14,14 +14,14 @@ import polars as pl
 
 from facetflow.devices import check_device
 from facetflow.pairing import Texts, read_texts
-from features.errors import RowError
+from features.core.errors import RowError
+from features.core.types import RejectCode
 from features.parsers.embedded.amr_parser import is_embedded
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from features.parsers.srl.frames import Frame, Span
 from features.parsers.srl.parser import SrlParse
 from features.parsers.texts import Parse, number_sentences, parse_lines
 from features.stage_output import Reject
-from features.types import RejectCode
 
 __all__ = ["DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"]
 

@@ -8,7 +8,7 @@ from typing import overload
 from facetflow import internals
 from facetflow.encoders import Encoder, load_encoder
 from facetflow.pairing import Texts, read_texts
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 
 
 @dataclass(frozen=True, slots=True)

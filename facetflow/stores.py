@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from facetflow.names import near
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.store.releases import Release
 from features.store.store import Store
 from features.store.tables import TABLES

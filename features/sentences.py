@@ -8,7 +8,7 @@ import hashlib
 import re
 import unicodedata
 
-from features.types import LabelId, PairId, PairKind, SentenceId, Split
+from features.core.types import LabelId, PairId, PairKind, SentenceId, Split
 
 _WHITE_SPACE = re.compile(r"\s+")
 _NOT_A_WORD = re.compile(r"[^\w\s]")

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from features.core.types import RejectCode
 from features.schemas import REJECTS
-from features.types import RejectCode
 
 
 @dataclass(frozen=True, slots=True)

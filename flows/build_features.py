@@ -20,9 +20,9 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from features.errors import FacetflowError, StoreError
-from features.interruption import cause
-from features.leftovers import scratch
+from features.core.errors import FacetflowError, StoreError
+from features.core.interruption import cause
+from features.core.leftovers import scratch
 from features.store import folder
 from features.store.damage import Damage
 from features.store.plan import Plan, ShardWork, plan

@@ -16,7 +16,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from features.errors import PartlyDoneError
+from features.core.errors import PartlyDoneError
 from flows.console.examples import with_examples
 from flows.console.failures import sentence
 from flows.console.options import PROJECT_FILE, with_common_options

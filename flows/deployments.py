@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from features.errors import RunError, SettingsError
+from features.core.errors import RunError, SettingsError
 from features.store.store import Store
 from flows.project import load
 from flows.schedules import NIGHTLY, schedule_of

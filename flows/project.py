@@ -23,15 +23,15 @@ from pydantic import (
     model_validator,
 )
 
+from features.core.errors import SettingsError
+from features.core.hints import did_you_mean
+from features.core.types import SPLITS
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
-from features.errors import SettingsError
-from features.hints import did_you_mean
 from features.schemas import METRIC_NAMES
 from features.stages.amr import AMR_STAGE
 from features.stages.metrics import METRIC_STAGE
 from features.stages.registry import STAGES
 from features.stages.stage import SettingsT, Stage
-from features.types import SPLITS
 from flows.project_errors import not_found, not_text, not_toml, wrong_settings
 from flows.wanted import stages_of, wanted_of
 from training.encoders.s3bert.settings import S3bertSettings

@@ -20,7 +20,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 
 _ADVICE = {
     "Invalid value": "write text in double quotes, and true or false in small letters",

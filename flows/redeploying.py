@@ -6,7 +6,7 @@ one that lacks some of them        somebody may have deleted them, so they are n
 
 from pathlib import Path
 
-from features.errors import FacetflowError
+from features.core.errors import FacetflowError
 from flows.deployments import BUILD, deploy
 from flows.server import up_record
 from flows.server.prefect_address import server_does

@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 
 if TYPE_CHECKING:
     from prefect.client.schemas.schedules import CronSchedule

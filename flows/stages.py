@@ -10,11 +10,12 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from features.core.durable import file_sha256
+from features.core.errors import InputError, SettingsError
+from features.core.hints import did_you_mean
+from features.core.types import Shard
 from features.corpora.dataset import GraphLayout
 from features.corpora.sources import locate
-from features.durable import file_sha256
-from features.errors import InputError, SettingsError
-from features.hints import did_you_mean
 from features.parsers.settings import AmrSettings
 from features.stages.amr import AMR_STAGE
 from features.stages.recipe import Recipe
@@ -25,7 +26,6 @@ from features.store.reader import StoreReader
 from features.store.scope import Wanted, scope
 from features.store.stage import PlannedStage
 from features.store.uses import uses_of
-from features.types import Shard
 from flows.project import Project
 from flows.wanted import stages_of, switched_off, wanted_of
 from training.foreseen import Rows, check_ahead

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from prefect import flow
 
-from features.errors import FacetflowError, PartlyDoneError, RunError
-from features.leftovers import remove_dead_scratch, scratch
+from features.core.errors import FacetflowError, PartlyDoneError, RunError
+from features.core.leftovers import remove_dead_scratch, scratch
 from features.store.releases import Release
 from features.store.store import Store
 from flows import project

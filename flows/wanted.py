@@ -8,7 +8,7 @@ stage off, and with it what only it would read.
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from features.stages.registry import STAGES
 from features.stages.stage import SettingsT, Stage
 from features.store.scope import Reading, Wanted

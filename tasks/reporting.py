@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from distributed import get_worker
 
-from features.rows import OnRows, ignore_rows
+from features.core.rows import OnRows, ignore_rows
 
 EVERY = 1.0
 """Seconds between two reports of a shard."""

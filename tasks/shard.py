@@ -18,10 +18,10 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from pydantic import BaseModel
 
+from features.core.types import Fingerprint, Shard
 from features.stages.registry import STAGES
 from features.store.receipts import Receipt
 from features.store.store import Store
-from features.types import Fingerprint, Shard
 from tasks.reporting import reporter
 
 

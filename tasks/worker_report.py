@@ -40,7 +40,7 @@ async def report(store: Path, models: Sequence[str], files: Sequence[Path], dask
 
 def _report(store: Path, models: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
     _import_tasks()
-    from features.errors import FacetflowError
+    from features.core.errors import FacetflowError
     from features.store.store import Store
 
     try:
@@ -96,7 +96,7 @@ def _why_not_writable(store: Path) -> str | None:
 
 
 def _missing_models(names: Sequence[str]) -> list[str]:
-    from features.errors import FacetflowError
+    from features.core.errors import FacetflowError
     from features.models import locate
 
     missing = []

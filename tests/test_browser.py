@@ -4,7 +4,7 @@ import io
 
 from PIL import Image
 
-from features.page import render_page
+from features.core.page import render_page
 
 PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</title>{}'
 

@@ -13,7 +13,7 @@ import yaml
 from distributed.cli.dask_scheduler import main as scheduler
 from distributed.cli.dask_worker import main as worker
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from flows.clusters.cluster_security import of_existing
 from flows.command_line import cli
 from flows.project import ClusterSettings

@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
+from features.core.types import RejectCode
 from features.schemas import METRIC_NAMES
 from features.store.tables import TABLES
-from features.types import RejectCode
 from flows.command_line import COMMANDS, cli
 from flows.console.examples import EXAMPLES
 from flows.project import Project

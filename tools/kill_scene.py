@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from features.errors import FacetflowError
+from features.core.errors import FacetflowError
 from features.store.store import Store
 
 MARK = "FACETFLOW_KILLS_MARK"

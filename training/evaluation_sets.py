@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
     from features.corpora import ClassTask, EvaluationPairs

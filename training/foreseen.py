@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from features.errors import InputError
+from features.core.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.settings import AspectSettings

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from features.stages.dependencies import DEPENDENCY_STAGE
 from training.data.exports import read_words
 from training.data.frames import Frames

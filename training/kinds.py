@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from features.stages.dependencies import DEPENDENCY_STAGE
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.metrics import METRIC_STAGE

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.similarity import TINY
 
 Similarities = Callable[[slice], NDArray[np.float32]]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from features.counting import counted
-from features.errors import ModelError, SettingsError
-from features.rows import OnRows, ignore_rows
+from features.core.counting import counted
+from features.core.errors import ModelError, SettingsError
+from features.core.rows import OnRows, ignore_rows
 from training.encoders.input_length import count_cut
 from training.evaluation.promotion import encoder_in_use_with
 from training.explained_spans import ExplainedSentence

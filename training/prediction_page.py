@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 
-from features.page import heading, render_page, tell_date
+from features.core.page import heading, render_page, tell_date
 from training.explained_spans import ExplainedFrame, ExplainedSentence
 from training.predicting import Prediction
 

@@ -5,7 +5,7 @@
               130   interrupted (143: asked to end by SIGTERM): `interrupted: one sentence`
 
 A request to end is an exception here; a training holds it back until its step is done and written
-(`features.interruption`).
+(`features.core.interruption`).
 """
 
 import argparse
@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from features.errors import FacetflowError, RunError
+from features.core.errors import FacetflowError, RunError
 
 ERROR = "error: "
 """Prefix of the line that says why a process failed."""

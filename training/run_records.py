@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from features.errors import FacetflowError
-from features.locks import is_held, only_one
+from features.core.errors import FacetflowError
+from features.core.locks import is_held, only_one
 from training.run_use import in_use
 from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, TRAINING_LOCK, is_finished
 from training.writing import require_writable, write_json

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.runs import ENCODER
 
 

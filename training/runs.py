@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from features.errors import ModelError, SettingsError
+from features.core.errors import ModelError, SettingsError
 from training.loop.settings import Trainable, decisive
 from training.writing import read_json
 

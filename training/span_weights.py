@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.explained_spans import ExplainedArgument, ExplainedFrame, ExplainedSentence
 from training.writing import read_json
 

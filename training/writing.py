@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from features import outputs
-from features.errors import InputError, RunError
-from features.file_errors import explain, system_number
+from features.core import outputs
+from features.core.errors import InputError, RunError
+from features.core.file_errors import explain, system_number
 
 _BLOCK = 1 << 16  # bytes
 

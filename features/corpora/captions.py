@@ -12,12 +12,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from features.core.counting import counted
+from features.core.errors import InputError, RowError
+from features.core.files import open_text
+from features.core.types import RejectCode
 from features.corpora.cells import cell_rows, encoding_fault
 from features.corpora.dataset import CaptionLayout
-from features.counting import counted
-from features.errors import InputError, RowError
-from features.files import open_text
-from features.types import RejectCode
 
 _HEAD = 1 << 16
 """Characters of the first line that show the layout: the only line of COCO's files is all of them."""

@@ -12,10 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
+from features.core.errors import InputError, RowError
+from features.core.files import TableFormat, open_text
+from features.core.types import RejectCode
 from features.corpora.dataset import Quotes
-from features.errors import InputError, RowError
-from features.files import TableFormat, open_text
-from features.types import RejectCode
 
 SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
 """Separator of cells, by form."""

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from features.core.errors import InputError
+from features.core.types import SPLITS, Split
 from features.corpora.reading import NO_TEXT, evaluation_outcomes
 from features.corpora.rows import BadRow, PairRow, Skip, TextRow
 from features.corpora.settings import EvaluationSet
-from features.errors import InputError
-from features.types import SPLITS, Split
 
 
 @dataclass(frozen=True, slots=True)

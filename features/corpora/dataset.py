@@ -15,8 +15,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from features.files import TableFormat
-from features.types import SPLITS, Split
+from features.core.files import TableFormat
+from features.core.types import SPLITS, Split
 
 Role = Literal["sentence_a", "sentence_b", "score", "label", "split", "group"]
 Quotes = Literal["ordinary", "enclose", "detect"]

@@ -11,9 +11,9 @@ import math
 import re
 from typing import NamedTuple
 
+from features.core.errors import RowError
+from features.core.types import RejectCode
 from features.corpora.dataset import Dataset, LabelForm
-from features.errors import RowError
-from features.types import RejectCode
 
 _VOTES = re.compile(r"\(\s*(\d)\s*,\s*(\d)\s*\)")
 

@@ -7,12 +7,12 @@ contain sentences of the test sets of STSb and SICK that differ only in punctuat
 from collections.abc import Mapping
 from pathlib import Path
 
+from features.core.errors import InputError
+from features.core.types import Split
 from features.corpora.reading import evaluation_outcomes
 from features.corpora.rows import BadRow, PairRow, TextRow
 from features.corpora.settings import LeakageSettings
-from features.errors import InputError
 from features.sentences import leakage_key
-from features.types import Split
 
 TRAINING_SPLITS: tuple[Split, ...] = ("train",)
 """Splits that must not contain a sentence of an evaluation set."""

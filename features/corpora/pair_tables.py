@@ -5,6 +5,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
+from features.core.errors import InputError
+from features.core.files import table_format
+from features.core.outputs import shown
 from features.corpora.cells import BLANK
 from features.corpora.dataset import Dataset, Role, TableLayout
 from features.corpora.piped import as_file
@@ -13,9 +16,6 @@ from features.corpora.records.own import PAIRS
 from features.corpora.registry import DATASETS
 from features.corpora.settings import CorpusSettings
 from features.corpora.tables import TableRow, columns_of, fitting_layout, hint_of_form, read_rows
-from features.errors import InputError
-from features.files import table_format
-from features.outputs import shown
 from features.sentences import normalise
 
 _SENTENCES = ("sentence_a", "sentence_b")

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
+from features.core.errors import InputError, RowError
+from features.core.types import RejectCode
 from features.corpora.tables import TableRow
-from features.errors import InputError, RowError
 from features.graphs.penman_files import PenmanBlock, read_blocks
-from features.types import RejectCode
 
 
 def read_parallel(first: Path, second: Path) -> Iterator[TableRow | tuple[int, RowError]]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from features.errors import InputError
-from features.files import open_bytes, short_name
-from features.leftovers import scratch
-from features.outputs import STANDARD, TABLES, shown
+from features.core.errors import InputError
+from features.core.files import open_bytes, short_name
+from features.core.leftovers import scratch
+from features.core.outputs import STANDARD, TABLES, shown
 
 
 @contextmanager

@@ -14,6 +14,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from features.core.errors import InputError, RowError
+from features.core.files import open_text
+from features.core.types import RejectCode, Split
 from features.corpora.captions import Caption, CaptionPair, pair_captions, read_captions
 from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableLayout, TextLayout
 from features.corpora.judgements import NoJudgement, read_label, read_score
@@ -23,10 +26,7 @@ from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Source, locate
 from features.corpora.tables import TableRow, fitting_layout, read_rows
 from features.corpora.texts import LabelledText, read_texts
-from features.errors import InputError, RowError
-from features.files import open_text
 from features.stage_output import Reject
-from features.types import RejectCode, Split
 
 NO_TEXT = "no text"
 """Why a row of texts or pairs with a class is left out."""

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from features.core.types import PairKind, Split
 from features.stage_output import Reject
-from features.types import PairKind, Split
 
 
 class PairRow(NamedTuple):

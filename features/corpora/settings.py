@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
+from features.core.draws import share_of
+from features.core.types import SPLITS, SentenceId, Split
 from features.corpora.dataset import Dataset, Quotes, Role
 from features.corpora.registry import DATASETS
-from features.draws import share_of
-from features.types import SPLITS, SentenceId, Split
 
 Files = str | tuple[str, ...]
 """One path, a pattern such as `sts/*.tsv`, or several of them; relative to the project file."""

@@ -7,11 +7,11 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import NamedTuple
 
+from features.core.errors import InputError
+from features.core.files import open_bytes
+from features.core.types import SPLITS, Split
 from features.corpora.dataset import Dataset, GraphLayout
 from features.corpora.settings import Files
-from features.errors import InputError
-from features.files import open_bytes
-from features.types import SPLITS, Split
 
 _BLOCK = 1 << 20
 

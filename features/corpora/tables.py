@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import polars as pl
 
+from features.core.counting import counted
+from features.core.errors import InputError, RowError
+from features.core.file_errors import first_line
+from features.core.files import TableFormat, open_text, table_format
+from features.core.types import RejectCode
 from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, encoding_fault, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
-from features.counting import counted
-from features.errors import InputError, RowError
-from features.file_errors import first_line
-from features.files import TableFormat, open_text, table_format
-from features.types import RejectCode
 
 _HEAD = 20  # rows read to decide whether a file fits a layout
 _MANY, _LONG = 20, 40  # names of columns in a message, and characters of each

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from features.core.counting import counted
+from features.core.errors import RowError
+from features.core.files import TableFormat, open_text, table_format
+from features.core.types import RejectCode
 from features.corpora.cells import as_text, cell_rows, decided_quotes, no_text
 from features.corpora.tables import columns_of, parse_object, require_once, scan_parquet
-from features.counting import counted
-from features.errors import RowError
-from features.files import TableFormat, open_text, table_format
-from features.types import RejectCode
 
 JOIN = ": "
 """Separator between the columns of a text, such as title and abstract."""

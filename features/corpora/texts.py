@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from features.core.errors import InputError, RowError
+from features.core.files import open_text, table_format
+from features.core.types import RejectCode
 from features.corpora.cells import as_text, encoding_fault, in_encoding
 from features.corpora.dataset import TextLayout
 from features.corpora.tables import columns_of, hint_of_form, require_once, shown_names
 from features.corpora.text_tables import JOIN, named_rows, text_of_cell
-from features.errors import InputError, RowError
-from features.files import open_text, table_format
-from features.types import RejectCode
 
 
 class LabelledText(NamedTuple):

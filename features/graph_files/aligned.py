@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.errors import InputError
-from features.files import short_name, source_name
+from features.core.errors import InputError
+from features.core.files import short_name, source_name
 from features.graph_files.paired import pair_files
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 

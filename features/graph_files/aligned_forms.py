@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from types import MappingProxyType
 
-from features.errors import InputError
+from features.core.errors import InputError
+from features.core.outputs import Formats
 from features.graph_files.aligned import AlignedFiles
 from features.graph_files.aligned_page import render_aligned
 from features.metrics.explanation.drawing import draw_pair
-from features.outputs import Formats
 
 
 def write_lines(aligned: AlignedFiles) -> str:

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from html import escape
 
+from features.core.page import described, folded, heading, render_page, tell_date
 from features.graph_files.aligned import AlignedFiles, AlignedPair
 from features.metrics.explanation.legend import PAGE_STYLE, show_pair
 from features.metrics.registry import METRICS
-from features.page import described, folded, heading, render_page, tell_date
 
 _STYLE = """\
 main { max-width: 76rem; }

@@ -11,6 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from features.core.rows import OnRows, ignore_rows
+from features.core.types import RejectCode
 from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.table import encode_decoded
 from features.metrics.items import items_of
@@ -19,9 +21,7 @@ from features.metrics.own_measurement import Items, check_reads, measure_own
 from features.metrics.stage import measure_shard
 from features.parsers.label_vectors import WordVectors
 from features.parsers.settings import LabelVectorSettings
-from features.rows import OnRows, ignore_rows
 from features.schemas import METRICS, PAIRS
-from features.types import RejectCode
 
 _AT_ONCE = 256
 """Pairs decoded and measured at once, so that memory does not grow with the number of graphs. More are not faster

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from features.errors import InputError
-from features.files import source_name
+from features.core.errors import InputError
+from features.core.files import source_name
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, RawBlock, read_raw_blocks
 from features.graphs.table import too_large

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from features.errors import InputError, RowError
-from features.files import source_name
+from features.core.errors import InputError, RowError
+from features.core.files import source_name
 from features.graph_files.paired import BY_POSITION, fault
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from features.errors import ModelError, StoreError
+from features.core.errors import ModelError, StoreError
 from features.graphs.graph import AmrGraph, decode
 from features.graphs.penman_files import read_blocks
 from features.metrics.items import items_of

@@ -15,8 +15,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from features.errors import RowError
-from features.types import RejectCode
+from features.core.errors import RowError
+from features.core.types import RejectCode
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _ALIGNMENT = r"~(?:[a-z]\.?)?[0-9]+(?:,[0-9]+)*"

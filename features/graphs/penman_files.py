@@ -21,10 +21,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from features.errors import InputError, RowError
-from features.files import open_bytes, short_name, source_name
+from features.core.errors import InputError, RowError
+from features.core.files import open_bytes, short_name, source_name
+from features.core.types import RejectCode
 from features.graphs.graph import AmrGraph, decode
-from features.types import RejectCode
 
 _KEY = re.compile(r"(?:^|\s)::(\S+)")
 _REJECT = "reject"

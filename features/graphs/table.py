@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from features.errors import RowError
+from features.core.errors import RowError
+from features.core.types import RejectCode
 from features.graphs.graph import AmrGraph, decode
 from features.schemas import AMR
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.types import RejectCode
 
 MAX_NODES = 512
 """A sentence has at most `ingest.max_words` words, and a graph about one node for every two words. More nodes are a

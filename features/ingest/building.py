@@ -10,12 +10,13 @@ from typing import TypeVar
 
 import polars as pl
 
+from features.core.errors import SettingsError
+from features.core.types import LabelId, PairId, PairKind, Shard, Split
 from features.corpora.leakage import LeakageGuard
 from features.corpora.reading import read_outcomes
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
-from features.errors import SettingsError
 from features.ingest.chosen_labels import unused_labels
 from features.ingest.drawing import Placing, Spellings, placings
 from features.ingest.judgement_faults import judgement_faults
@@ -33,7 +34,6 @@ from features.ingest.split_labels import SplitLabels, labels_of
 from features.ingest.split_pairs import SplitPairs, pairs_of
 from features.ingest.text_faults import text_faults
 from features.stage_output import Reject
-from features.types import LabelId, PairId, PairKind, Shard, Split
 
 ALGORITHM_VERSION = "1"
 """Part of the fingerprint of ingest: incremented when the same files would give rows with other ids or negatives.

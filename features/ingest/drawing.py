@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from features.core.types import SPLITS, SentenceId, Split
 from features.corpora.rows import Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, DrawSettings
 from features.ingest.known import Known
 from features.ingest.report import DrawReport
 from features.ingest.sentences import Sentences
 from features.sentences import leakage_key, pair_id
-from features.types import SPLITS, SentenceId, Split
 
 Spellings = Literal["together", "apart"]
 """Whether the spellings of a text are drawn together, or each by its own hash, as if it were the only one."""

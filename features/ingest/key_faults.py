@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from features.core.errors import InputError
+from features.core.files import table_format
 from features.corpora.dataset import Dataset, TableLayout, TextLayout
 from features.corpora.reading import own_record
 from features.corpora.settings import CorpusSettings
@@ -17,8 +19,6 @@ from features.corpora.sources import Source, locate
 from features.corpora.tables import fitting_layout
 from features.corpora.text_tables import named_rows
 from features.corpora.texts import fitting_texts
-from features.errors import InputError
-from features.files import table_format
 from features.ingest.fault_reports import KeyFaultReport
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
-from features.errors import StoreError
+from features.core.errors import StoreError
+from features.core.types import LabelId, PairId, SentenceId, Shard, Split
 from features.schemas import Columns
-from features.types import LabelId, PairId, SentenceId, Shard, Split
 
 KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, "shard": pl.String}
 """Columns of `sentences` that ingest needs to know what is stored."""

@@ -2,9 +2,9 @@
 
 from collections import Counter
 
+from features.core.types import SentenceId, Split
 from features.corpora.leakage import TRAINING_SPLITS, LeakageGuard
 from features.ingest.report import LeakReport, SplitReport
-from features.types import SentenceId, Split
 
 
 class LeakCounter:

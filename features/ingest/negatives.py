@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence, Set
 
 import polars as pl
 
-from features.types import PairId, SentenceId
+from features.core.types import PairId, SentenceId
 
 _TRIES = 32  # draws before all candidates are listed
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from features.core.types import SentenceId
 from features.ingest.report import OverlapReport
 from features.ingest.sentences import Sentences
 from features.ingest.split_labels import SplitLabels
 from features.ingest.split_pairs import SplitPairs
-from features.types import SentenceId
 
 MOST = 0.5
 """Share of a split's pairs in `train` above which it is reported; smaller overlaps are up to the corpora."""

@@ -6,7 +6,8 @@ from typing import Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from features.counting import all_of
+from features.core.counting import all_of
+from features.core.types import Split
 from features.ingest.fault_reports import (
     ChosenLabelReport,
     JudgementFaultReport,
@@ -14,7 +15,6 @@ from features.ingest.fault_reports import (
     LabelFaultReport,
     TextFaultReport,
 )
-from features.types import Split
 
 _FEW = 0.5
 """Share of the stored rows below which a file may have been cut off."""

@@ -2,12 +2,12 @@
 
 import polars as pl
 
+from features.core.types import SentenceId, Shard
 from features.corpora.settings import IngestSettings
 from features.ingest.known import Known
 from features.ingest.shards import next_number, shard_name
 from features.schemas import SENTENCES
 from features.sentences import leakage_key, normalise, sentence_id
-from features.types import SentenceId, Shard
 
 
 class Sentences:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from features.errors import StoreError
-from features.types import Shard
+from features.core.errors import StoreError
+from features.core.types import Shard
 
 
 def shard_name(table: str, number: int) -> Shard:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from features.core.types import LabelId, RejectCode, SentenceId, Shard
 from features.corpora.rows import TextRow
 from features.ingest.known import Known
 from features.ingest.leaks import LeakCounter
@@ -16,7 +17,6 @@ from features.ingest.split_pairs import in_order_of_arrival
 from features.schemas import LABELS
 from features.sentences import label_id
 from features.stage_output import Reject
-from features.types import LabelId, RejectCode, SentenceId, Shard
 
 
 @dataclass(slots=True)

@@ -8,8 +8,9 @@ from itertools import chain
 
 import polars as pl
 
+from features.core.errors import StoreError
+from features.core.types import PairId, PairKind, RejectCode, SentenceId, Shard
 from features.corpora.rows import PairRow
-from features.errors import StoreError
 from features.ingest.known import Known
 from features.ingest.leaks import LeakCounter
 from features.ingest.negatives import Positive, draw_negatives
@@ -18,7 +19,6 @@ from features.ingest.sentences import Sentences
 from features.schemas import PAIRS
 from features.sentences import pair_id
 from features.stage_output import Reject
-from features.types import PairId, PairKind, RejectCode, SentenceId, Shard
 
 
 @dataclass(slots=True)

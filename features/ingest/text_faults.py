@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from features.core.types import SentenceId, Split
 from features.corpora.settings import CorpusSettings
 from features.ingest.fault_reports import TextFaultReport
 from features.ingest.sentences import Sentences
 from features.ingest.split_labels import SplitLabels
-from features.types import SentenceId, Split
 
 _SHOWN = 40
 """Characters of a text that a message shows."""

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from features.metrics.arrays import Numbers
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.metric import Metric, f1

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from features.errors import InputError
+from features.core.errors import InputError
 
 Vectors = npt.NDArray[np.float32]
 

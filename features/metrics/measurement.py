@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
+from features.core.rows import OnRows, ignore_rows
 from features.graphs.batch import GraphBatch
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
 from features.metrics.registry import METRICS
-from features.rows import OnRows, ignore_rows
 from features.schemas import LABEL_VECTORS
 
 PAIRS_AT_ONCE = 4096

@@ -21,11 +21,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from features.errors import RowError, SettingsError
+from features.core.errors import RowError, SettingsError
+from features.core.types import RejectCode
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.items import Reads
 from features.schemas import METRICS, PAIRS
-from features.types import RejectCode
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _RESERVED = frozenset({

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from pydantic import BaseModel, ConfigDict
 
-from features.errors import FacetflowError, InputError, SettingsError
+from features.core.errors import FacetflowError, InputError, SettingsError
 from features.metrics.own import OwnMetric
 
 

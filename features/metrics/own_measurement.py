@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from features.errors import InputError, RowError, SettingsError
+from features.core.errors import InputError, RowError, SettingsError
+from features.core.rows import OnRows, ignore_rows
+from features.core.types import RejectCode
 from features.metrics.items import Reads
 from features.metrics.own import OwnMetric
-from features.rows import OnRows, ignore_rows
-from features.types import RejectCode
 
 _CHECKED = 16  # pairs of a shard whose value is compared with that in the other order
 _TOLERANCE = 1e-6

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from features.core.rows import OnRows, ignore_rows
+from features.core.types import RejectCode
 from features.graphs.batch import GraphBatch
 from features.metrics.items import TABLES, items_of
 from features.metrics.label_vectors import LabelVectors
@@ -12,10 +14,8 @@ from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.own_measurement import measure_own
-from features.rows import OnRows, ignore_rows
 from features.schemas import METRICS
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.types import RejectCode
 
 
 def measure_shard(

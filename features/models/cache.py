@@ -15,9 +15,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from features import leftovers
-from features.durable import file_sha256, sync, sync_tree
-from features.errors import ModelError
+from features.core import leftovers
+from features.core.durable import file_sha256, sync, sync_tree
+from features.core.errors import ModelError
 from features.models.files import model_files
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"

@@ -9,8 +9,8 @@ import zlib
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from features.durable import file_sha256
-from features.errors import ModelError
+from features.core.durable import file_sha256
+from features.core.errors import ModelError
 
 _CHUNK = 1 << 20
 

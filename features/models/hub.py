@@ -4,8 +4,8 @@ import errno
 import shutil
 from pathlib import Path
 
-from features.errors import ModelError
-from features.file_errors import first_line
+from features.core.errors import ModelError
+from features.core.file_errors import first_line
 from features.models.records import Hub
 
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)

@@ -3,7 +3,7 @@
 import difflib
 from pathlib import Path
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.models.cache import Manifest, check, entry, read_manifest
 from features.models.records import MODELS, Hub
 

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from features import leftovers
-from features.durable import file_sha256
-from features.errors import ModelError
+from features.core import leftovers
+from features.core.durable import file_sha256
+from features.core.errors import ModelError
 from features.models.cache import (
     ENVIRONMENT_VARIABLE,
     PULLING,

@@ -14,11 +14,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
+from features.core.rows import OnRows, ignore_rows
 from features.models import locate, stamp
 from features.parsers.embedded.amr_parser import load_embedded, model_folder
 from features.parsers.settings import AmrSettings
-from features.rows import OnRows, ignore_rows
 from features.stage_output import Reject
 
 

@@ -12,15 +12,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from features.errors import ModelError, RowError
-from features.file_errors import first_line
+from features.core.errors import ModelError, RowError
+from features.core.file_errors import first_line
+from features.core.rows import OnRows, ignore_rows
+from features.core.types import RejectCode
 from features.graphs.graph import decode
 from features.models import locate
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import AmrSettings
-from features.rows import OnRows, ignore_rows
 from features.stage_output import Reject
-from features.types import RejectCode
 
 _LOG = logging.getLogger(__name__)
 _SLOW_TOKENIZERS = (".parse_spring.inference", ".parse_gsii.inference")

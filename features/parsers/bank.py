@@ -23,14 +23,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from features import leftovers
-from features.durable import file_sha256
-from features.errors import InputError
+from features.core import leftovers
+from features.core.durable import file_sha256
+from features.core.errors import InputError
+from features.core.rows import OnRows, ignore_rows
+from features.core.types import RejectCode
 from features.graphs.penman_files import read_blocks
-from features.rows import OnRows, ignore_rows
 from features.sentences import sentence_id
 from features.stage_output import Reject
-from features.types import RejectCode
 
 _FORMAT = "facetflow bank 1"
 _ID_BYTES = 10

@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.errors import ModelError
-from features.file_errors import first_line
+from features.core.errors import ModelError
+from features.core.file_errors import first_line
 from features.models import locate, stamp
 from features.parsers.settings import DependencySettings
 

@@ -1,6 +1,6 @@
 """Where a neural parser runs: on a GPU if there is one, else on the CPU, with an explicit number of threads."""
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 
 
 def resolve_device(device: str) -> str:

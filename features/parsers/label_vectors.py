@@ -11,13 +11,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from features.errors import InputError
-from features.files import open_text
+from features.core.errors import InputError
+from features.core.files import open_text
+from features.core.rows import OnRows, ignore_rows
 from features.models import stamp
 from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.sentence_encoder import load as load_encoder
 from features.parsers.settings import EmbeddingSettings, LabelVectorSettings
-from features.rows import OnRows, ignore_rows
 
 
 class WordVectors(Protocol):

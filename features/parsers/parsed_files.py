@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-from features.files import write_table
+from features.core.files import write_table
+from features.core.outputs import TABLES, Formats, format_of, write_text
 from features.graphs.penman_files import format_block, format_reject
-from features.outputs import TABLES, Formats, format_of, write_text
 from features.parsers.srl.conll import brackets
 from features.parsers.srl.frames import Span
 from features.schemas import SRL

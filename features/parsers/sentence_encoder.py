@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from features.errors import ModelError
-from features.file_errors import first_line
+from features.core.errors import ModelError
+from features.core.file_errors import first_line
+from features.core.rows import OnRows, ignore_rows
 from features.models import locate, stamp
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import EmbeddingSettings
-from features.rows import OnRows, ignore_rows
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import polars as pl
 
+from features.core.errors import InputError
+from features.core.files import open_text, refuse_other_tables, source_name
+from features.core.rows import OnRows, ignore_rows
+from features.core.types import RejectCode
 from features.corpora.piped import as_file
 from features.corpora.tables import hint_of_form, shown_names
 from features.corpora.text_tables import complete_ids, read_text_table, text_columns
-from features.errors import InputError
-from features.files import open_text, refuse_other_tables, source_name
 from features.graphs.penman_files import read_raw_blocks
-from features.rows import OnRows, ignore_rows
 from features.sentences import normalise, sentence_id
 from features.stage_output import StageOutput
-from features.types import RejectCode
 
 _PENMAN = (".amr", ".penman")
 _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")

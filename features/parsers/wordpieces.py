@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

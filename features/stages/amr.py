@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from features.core.rows import OnRows, ignore_rows
 from features.parsers.settings import AmrSettings
-from features.rows import OnRows, ignore_rows
 from features.schemas import AMR
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.models import MIB, StageModels

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from features.core.rows import OnRows, ignore_rows
 from features.parsers.settings import EmbeddingSettings
-from features.rows import OnRows, ignore_rows
 from features.schemas import EMBEDDINGS
 from features.stage_output import StageOutput, rejects_frame
 from features.stages.models import MIB, StageModels

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from features.errors import InputError
+from features.core.errors import InputError
+from features.core.rows import OnRows, ignore_rows
 from features.parsers.settings import LabelVectorSettings
-from features.rows import OnRows, ignore_rows
 from features.schemas import LABEL_VECTORS
 from features.stage_output import StageOutput
 from features.stages.amr import AMR_STAGE

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from features.core.rows import OnRows
 from features.metrics.recipe import ALGORITHM_VERSION, STEPS
-from features.rows import OnRows
 from features.schemas import METRICS
 from features.stage_output import StageOutput
 from features.stages.amr import AMR_STAGE

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from features.errors import SettingsError, StoreError
+from features.core.errors import SettingsError, StoreError
 
 
 @dataclass(frozen=True, slots=True)

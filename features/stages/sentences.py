@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from features.core.types import RejectCode
 from features.stage_output import Reject
-from features.types import RejectCode
 
 
 def admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str], list[Reject]]:

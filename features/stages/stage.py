@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import polars as pl
 from pydantic import BaseModel
 
-from features.rows import OnRows
+from features.core.rows import OnRows
 from features.schemas import Columns
 from features.stage_output import StageOutput
 from features.stages.models import StageModels

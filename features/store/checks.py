@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.schemas import Columns
 from features.stage_output import StageOutput
 from features.store.delta import OWN_COLUMN, Table

@@ -7,8 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from features.durable import file_sha256
-from features.errors import StoreError
+from features.core.durable import file_sha256
+from features.core.errors import StoreError
+from features.core.types import Shard
 from features.schemas import Columns
 from features.stages.recipe import Recipe
 from features.store.checks import check_conservation, further_columns
@@ -16,7 +17,6 @@ from features.store.delta import NewFile, Table
 from features.store.fingerprints import identity, identity_of
 from features.store.receipts import Receipt, WrittenFile
 from features.store.stage import ShardKey
-from features.types import Shard
 
 
 def commit(

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from features.durable import file_sha256
-from features.errors import StoreError
-from features.file_errors import explain
+from features.core.durable import file_sha256
+from features.core.errors import StoreError
+from features.core.file_errors import explain
+from features.core.types import Shard
 from features.store.delta import DataFile, Table
-from features.types import Shard
 
 Problem = Literal["missing", "size", "content", "unreadable"]
 

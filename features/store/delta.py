@@ -28,13 +28,13 @@ from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
-from features.durable import sync
-from features.errors import StoreError
-from features.file_errors import explain
+from features.core.durable import sync
+from features.core.errors import StoreError
+from features.core.file_errors import explain
+from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
 from features.store import folder
 from features.store.receipts import WrittenFile
-from features.types import Fingerprint, Shard
 
 _CONFIGURATION: dict[str, str | None] = {
     "delta.enableExpiredLogCleanup": "false",

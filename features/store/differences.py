@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from features.core.types import Shard
 from features.schemas import METRIC_NAMES
 from features.stages.metrics import METRIC_STAGE
 from features.store.drift import Drift, compare_values
@@ -22,7 +23,6 @@ from features.store.reading import clear_errors
 from features.store.recipe_changes import RecipeChange, recipe_changes
 from features.store.releases import Release
 from features.store.tables import KEYS
-from features.types import Shard
 
 _BY_PART = ("pairs", "labels", METRIC_STAGE.name)
 _ROWS_AT_ONCE = 20_000

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from features.core.types import Fingerprint
 from features.stages.recipe import Recipe, canonical
-from features.types import Fingerprint
 
 _LONGEST = 40  # characters of a text that is shown uncut
 _SHOWN = 12  # characters shown of a longer one

@@ -3,7 +3,7 @@
     temporary name → write → fsync file → rename → fsync folder
 
 Temporary files start with `_tmp-`, are never part of a table, and are removed by the next build when a worker died
-before it could (`features.leftovers`).
+before it could (`features.core.leftovers`).
 """
 
 import contextlib
@@ -12,10 +12,10 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from features import leftovers
-from features.durable import sync
-from features.errors import StoreError
-from features.file_errors import explain
+from features.core import leftovers
+from features.core.durable import sync
+from features.core.errors import StoreError
+from features.core.file_errors import explain
 
 TEMPORARY = "_tmp-"
 """Prefix of the names of files that are still being written."""

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
+from features.core.types import Fingerprint, Shard
 from features.store.provenance import Committed
 from features.store.reader import StoreReader
 from features.store.tables import SOURCES
-from features.types import Fingerprint, Shard
 
 
 class StoreAhead(StoreReader):

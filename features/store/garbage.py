@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from features import leftovers
+from features.core import leftovers
 from features.store import folder
 from features.store.delta import Table
 

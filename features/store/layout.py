@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from features import leftovers
-from features.durable import sync
-from features.errors import StoreError
-from features.file_errors import explain
+from features.core import leftovers
+from features.core.durable import sync
+from features.core.errors import StoreError
+from features.core.file_errors import explain
 from features.stages.registry import STAGES
 from features.store import folder
 from features.store.delta import Table

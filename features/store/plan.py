@@ -11,7 +11,8 @@ Fingerprints follow from recipes, so the whole chain is planned before anything 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from features.errors import SettingsError, StoreError
+from features.core.errors import SettingsError, StoreError
+from features.core.types import Fingerprint, Shard
 from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
 from features.store.provenance import Committed
@@ -22,7 +23,6 @@ from features.store.scope import Reading, Uses, Wanted, scope
 from features.store.stage import PlannedStage, ShardKey
 from features.store.tables import SOURCES, TABLES
 from features.store.uses import uses_of
-from features.types import Fingerprint, Shard
 
 
 @dataclass(frozen=True, slots=True)

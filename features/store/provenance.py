@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from features.core.types import Fingerprint, Shard
 from features.stages.recipe import Recipe
 from features.store.delta import Table
 from features.store.fingerprints import identity_of
-from features.types import Fingerprint, Shard
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.store.damage import refuse_damaged
 from features.store.differences import reject_codes
 from features.store.fingerprints import identity_of

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import polars as pl
 
-from features.errors import StoreError
+from features.core.errors import StoreError
+from features.core.types import Fingerprint, Shard
 from features.store import layout, reading
 from features.store.damage import Damage, damaged_files, refuse_damaged
 from features.store.delta import DataFile, Table
 from features.store.provenance import Committed, Provenance, trace
 from features.store.tables import TABLES
-from features.types import Fingerprint, Shard
 
 
 class StoreReader:

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from features.errors import StoreError
-from features.file_errors import explain
+from features.core.errors import StoreError
+from features.core.file_errors import explain
+from features.core.types import Shard
 from features.schemas import Columns
 from features.store.delta import DataFile, Table
-from features.types import Shard
 
 _FILE = "__file"
 

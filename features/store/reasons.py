@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from features.core.types import Fingerprint, Shard
 from features.stages.recipe import Recipe
 from features.store.fingerprints import Change, changes, identity, identity_of
 from features.store.provenance import Committed, Provenance
 from features.store.reader import StoreReader
-from features.types import Fingerprint, Shard
 
 _NAMED = 3  # shards named in a line before "and n more"
 

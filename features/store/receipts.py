@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from features.types import Fingerprint, Shard
+from features.core.types import Fingerprint, Shard
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from features.durable import sync
-from features.errors import StoreError
+from features.core.durable import sync
+from features.core.errors import StoreError
 from features.stages.recipe import Recipe
 from features.store import folder
 

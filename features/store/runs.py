@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from features.errors import StoreError
+from features.core.errors import StoreError
+from features.core.types import Fingerprint, Shard
 from features.store import folder
-from features.types import Fingerprint, Shard
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 

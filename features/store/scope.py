@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from features.types import Shard
+from features.core.types import Shard
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from features.core.types import Shard
 from features.stages.recipe import Recipe
-from features.types import Shard
 
 ShardKey = tuple[str, Shard]
 """Stage and shard."""

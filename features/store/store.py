@@ -15,7 +15,8 @@ from pathlib import Path
 
 import polars as pl
 
-from features.errors import StoreError
+from features.core.errors import StoreError
+from features.core.types import Fingerprint, Shard
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
 from features.store import committing, garbage, layout, writing
@@ -36,7 +37,6 @@ from features.store.scope import Wanted
 from features.store.stage import PlannedStage, ShardKey
 from features.store.tables import TABLES
 from features.store.verifying import Verification, check_counts, verify
-from features.types import Fingerprint, Shard
 
 
 class Store(StoreReader):

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from features.core.types import Shard
 from features.store.reader import StoreReader
 from features.store.reading import clear_errors
 from features.store.scope import Uses
-from features.types import Shard
 
 
 def uses_of(store: StoreReader, versions: Mapping[str, int] | None = None) -> Uses:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.store.damage import Damage, damaged_files
 from features.store.delta import DataFile, Table
 from features.store.reader import StoreReader

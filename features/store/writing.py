@@ -5,13 +5,13 @@ import io
 
 import polars as pl
 
+from features.core.types import Fingerprint, Shard
 from features.schemas import REJECTS
 from features.stage_output import StageOutput
 from features.store import folder
 from features.store.checks import check_columns, check_conservation, check_ids, check_names, further_columns
 from features.store.delta import Table
 from features.store.receipts import Receipt, WrittenFile
-from features.types import Fingerprint, Shard
 
 _NAME_DIGITS = 20  # of SHA-256, in a file name
 

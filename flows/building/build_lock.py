@@ -17,7 +17,7 @@ from typing import Literal
 
 import psutil
 
-from features.locks import only_one
+from features.core.locks import only_one
 from features.store.runs import RunRecord
 from features.store.store import Store
 

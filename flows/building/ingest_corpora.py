@@ -7,8 +7,9 @@ from typing import Literal
 
 import polars as pl
 
+from features.core.counting import counted
+from features.core.types import LEFT_OUT, SPLITS, Fingerprint
 from features.corpora.settings import CorpusSettings
-from features.counting import counted
 from features.ingest import (
     ALGORITHM_VERSION,
     KNOWN_LABELS,
@@ -23,7 +24,6 @@ from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
 from features.store.store import Store
-from features.types import LEFT_OUT, SPLITS, Fingerprint
 from flows.project import Project
 
 KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 
+from features.core.errors import StoreError
+from features.core.types import LabelId, PairId, Shard
 from features.corpora.settings import LeakageSettings
-from features.errors import StoreError
 from features.ingest import Ingested, Spellings, ingest
 from features.stage_output import StageOutput
 from features.store.damage import Damage
@@ -21,7 +22,6 @@ from features.store.foreseen import StoreAhead
 from features.store.provenance import Provenance
 from features.store.store import Store
 from features.store.tables import SOURCES
-from features.types import LabelId, PairId, Shard
 from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of
 from flows.project import Project
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from features.counting import counted
+from features.core.counting import counted
 from features.ingest.text_faults import cut
 from features.store.reader import StoreReader
 from flows.project import Project

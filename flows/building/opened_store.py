@@ -1,6 +1,6 @@
 """Opening the store of a build: checked by a command at once, and again by the flow when it begins."""
 
-from features.errors import RunError
+from features.core.errors import RunError
 from features.store.store import Store
 from flows.project import Project
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from features.core.leftovers import scratch
 from features.ingest import IngestReport
-from features.leftovers import scratch
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
 from features.store.plan import Plan, plan

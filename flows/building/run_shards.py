@@ -23,14 +23,14 @@ from distributed.client import ClosedClientError, FutureCancelledError
 from httpx import TransportError
 from prefect_dask.task_runners import PrefectDaskFuture
 
-from features.errors import FacetflowError, RunError
-from features.interruption import held_back
+from features.core.errors import FacetflowError, RunError
+from features.core.interruption import held_back
+from features.core.types import Shard
 from features.store.plan import ShardWork
 from features.store.receipts import Receipt
 from features.store.runs import FailedShard
 from features.store.stage import ShardKey
 from features.store.store import Store
-from features.types import Shard
 from flows.clusters.cluster_watch import watch
 from flows.clusters.joined_cluster import JoinedCluster
 from flows.server.api_watch import watch_api

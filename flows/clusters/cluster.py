@@ -27,7 +27,7 @@ from distributed.system import MEMORY_LIMIT
 from distributed.versions import VersionMismatchWarning
 from prefect_dask.task_runners import DaskTaskRunner
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.clusters import cluster_security
 from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
 from flows.clusters.worker_start import environment, starting

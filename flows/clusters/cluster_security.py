@@ -11,7 +11,7 @@ from pathlib import Path
 
 from distributed.security import Security
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from flows.project import ClusterSettings
 from flows.server.prefect_address import is_on_this_machine
 

@@ -22,7 +22,7 @@ from typing import Any
 from dask.utils import format_bytes
 from distributed import Client
 
-from features.errors import FacetflowError, RunError
+from features.core.errors import FacetflowError, RunError
 from flows.terminal import warn
 
 GONE_AFTER = 20.0

@@ -14,7 +14,7 @@ from dask.utils import format_bytes
 from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
-from features.errors import RunError
+from features.core.errors import RunError
 from features.stages.models import StageModels, total
 from features.stages.registry import STAGES
 from features.store.store import Store

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import forkserver
 
-from features.exported import exported
-from features.leftovers import scratch
+from features.core.exported import exported
+from features.core.leftovers import scratch
 from features.stages.registry import STAGES
 from flows.project import Project
 from flows.wanted import stages_of, wanted_of

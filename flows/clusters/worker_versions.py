@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.terminal import warn
 
 CARRY = ("dask", "distributed", "cloudpickle", "msgpack", "prefect")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from features.counting import counted
+from features.core.counting import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard, say_written
 from flows.console.options import BY_POSITION, FIRST, OUTPUT, SECOND, format_option
 
@@ -32,9 +32,9 @@ def align(
     Graphs are paired in file order; files with different ids (`# ::id`) or numbers of graphs are refused. An invalid
     or missing graph leaves its pair empty; it is named on stderr, and the exit code is 2.
     """
+    from features.core.outputs import check_output, format_of, write_text
     from features.graph_files.aligned import align_files
     from features.graph_files.aligned_forms import FORMATS, WRITERS
-    from features.outputs import check_output, format_of, write_text
 
     require_one_standard(first, second)
     write, most = WRITERS[format_of(output, FORMATS, form)]

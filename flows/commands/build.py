@@ -21,7 +21,7 @@ def build(project: Path, dask_address: str | None, *, adopt: bool, deep: bool, a
     """
     from dataclasses import asdict
 
-    from features.locks import check_lockable
+    from features.core.locks import check_lockable
     from flows.clusters.worker_start import get_ready
     from flows.project import load
     from flows.server.local_run import run_flow

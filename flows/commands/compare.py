@@ -33,7 +33,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     """
     from dataclasses import asdict
 
-    from features.errors import InputError
+    from features.core.errors import InputError
     from flows.console.kept_runs import keep
     from flows.console.tables import print_tables
     from flows.project import load
@@ -112,7 +112,7 @@ def _write_page(
         named: name, folders and ids of the runs of each side.
         found: the comparison.
     """
-    from features.outputs import write_text
+    from features.core.outputs import write_text
     from features.stages.dependencies import DEPENDENCY_STAGE
     from flows.watching.file_progress import FileProgress
     from training.differences.comparing import differences_page

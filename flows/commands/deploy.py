@@ -17,7 +17,7 @@ def deploy(project: Path, cron: str | None, pool: str) -> None:
     A release starts a training, a training an evaluation, and an encoder whose scores hold becomes the current one.
     Deploy again after moving the project or upgrading facetflow; existing schedules are kept.
     """
-    from features.errors import RunError
+    from features.core.errors import RunError
     from flows import deployments
     from flows.server.own_server import prefect_api
     from flows.server.passwords import shown

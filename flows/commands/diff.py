@@ -28,7 +28,7 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     Reports rows added, lost and changed; rejected rows by code; recipes, part by part; and how the distribution of each
     metric moved.
     """
-    from features.outputs import write_text
+    from features.core.outputs import write_text
     from features.store.differences import compare_releases
     from features.store.store import Store
     from flows.project import load
@@ -66,7 +66,7 @@ def _numbers(known: list[int], old: int | None, new: int | None) -> tuple[int, i
     Raises:
         StoreError: there is nothing to compare with.
     """
-    from features.errors import StoreError
+    from features.core.errors import StoreError
 
     if old is not None and new is not None:
         return old, new

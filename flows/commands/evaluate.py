@@ -32,7 +32,7 @@ def evaluate(
     chosen suites are written next to those of the complete evaluation, which stay as they are. If one fails, the others
     are still scored: the exit code is 2 when some failed, 1 when all did.
     """
-    from features.errors import PartlyDoneError
+    from features.core.errors import PartlyDoneError
     from flows.commands.report import print_scores
     from flows.project import load
     from flows.server.local_run import run_flow

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from features.counting import counted
+from features.core.counting import counted
 from flows.console.one_shot import check_page, name_wrong, say_written
 from flows.terminal import Verbosity, verbosity, warn, write_json
 
@@ -69,7 +69,7 @@ def explain(
     """
     from dataclasses import asdict
 
-    from features.outputs import STANDARD, shown, write_text
+    from features.core.outputs import STANDARD, shown, write_text
     from flows.console.explanation_table import print_explanations
     from flows.project import load
     from training.encoders.s3bert.encoder_facts import encoder_facts
@@ -121,7 +121,7 @@ def explain(
 
 def _encoder_in_use(project: Path, name: str | None) -> Path | None:
     """Return a named encoder, or the one in use of the project's encoders with facets; None if there is no such one."""
-    from features.errors import ModelError
+    from features.core.errors import ModelError
     from flows.console.gone_runs import warn_of_gone
     from flows.console.kept_runs import keep
     from flows.project import load

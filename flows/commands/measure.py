@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from features.counting import counted
+from features.core.counting import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard, say_written
 from flows.console.options import BY_POSITION, FILE, FIRST, OUTPUT, SECOND, format_option
 
@@ -47,10 +47,10 @@ def measure(
     or sentences (`# ::snt`). Files with different ids (`# ::id`) or numbers of graphs are refused. An invalid or
     missing graph leaves the scores of its pair empty; it is named on stderr, and the exit code is 2.
     """
-    from features.files import write_table
+    from features.core.files import write_table
+    from features.core.outputs import TABLES, check_output, format_of
     from features.graph_files.measured import measure_files
     from features.metrics.own_files import load_files, read_metric_file
-    from features.outputs import TABLES, check_output, format_of
     from features.parsers.settings import LabelVectorSettings
     from flows.watching.file_progress import FileProgress
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from flows.console.options import JSON
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
 

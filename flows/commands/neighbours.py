@@ -49,10 +49,10 @@ def neighbours(
     """
     import polars as pl
 
-    from features.counting import counted
-    from features.errors import InputError
-    from features.files import write_table
-    from features.outputs import STANDARD, TABLES, check_output, format_of
+    from features.core.counting import counted
+    from features.core.errors import InputError
+    from features.core.files import write_table
+    from features.core.outputs import STANDARD, TABLES, check_output, format_of
     from flows.console.one_shot import nothing_half_written, say_written
     from flows.console.searching import Searcher
     from training.nearest import cosines_of, find_nearest

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from flows.console.options import PROJECT_FILE
 from flows.terminal import say
 from training.kinds import KINDS

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, get_args
 import click
 import polars as pl
 
-from features.leftovers import scratch
-from features.outputs import check_output, format_of
+from features.core.leftovers import scratch
+from features.core.outputs import check_output, format_of
 from features.parsers.parsed_files import FORMATS, Kind, write_amr, write_dependencies, write_srl
 from features.parsers.settings import AmrSettings, DependencySettings, PredicatesBy, SrlSettings
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages

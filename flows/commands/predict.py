@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from features.counting import counted
+from features.core.counting import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
 from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import say, warn, write_json
@@ -88,9 +88,9 @@ def predict(
     of each label (p_…). An invalid row, or one that lacks a sentence, keeps its place without a label; it is named on
     stderr, and the exit code is 2.
     """
+    from features.core.files import write_table
+    from features.core.outputs import STANDARD, TABLES, check_output, format_of, shown, write_text
     from features.corpora.pair_tables import read_pair_rows
-    from features.files import write_table
-    from features.outputs import STANDARD, TABLES, check_output, format_of, shown, write_text
     from features.parsers.devices import resolve_device
     from flows.console.gone_runs import warn_of_gone
     from flows.console.kept_runs import keep
@@ -186,7 +186,7 @@ def _check_page(page: Path | None, *others: Path) -> None:
         page: file of the page; None for none.
         others: other files that the command reads and writes.
     """
-    from features.outputs import STANDARD, check_output
+    from features.core.outputs import STANDARD, check_output
 
     if page == STANDARD:
         raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")

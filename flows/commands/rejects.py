@@ -22,8 +22,8 @@ def rejects(
     project: Path, *, stage: str | None, code: str | None, export: Path | None, limit: int, as_json: bool
 ) -> None:
     """Show the rows that ingest and the stages could not process: file, line, code, text and what was wrong."""
-    from features.files import table_format, without_formulas, write_table
-    from features.rejected_rows import rejected_rows
+    from features.core.files import table_format, without_formulas, write_table
+    from features.ingest.rejected_rows import rejected_rows
     from features.store.store import Store
     from flows.project import load
     from flows.terminal import say, write_json

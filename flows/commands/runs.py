@@ -93,7 +93,7 @@ def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
     Args:
         runs: folders of runs, evaluated or not.
     """
-    from features.errors import FacetflowError
+    from features.core.errors import FacetflowError
     from training.evaluation.run import METRICS_FILE, read_scores
     from training.evaluation.suites import scored_suites
 
@@ -128,7 +128,7 @@ def _explained(scored: Sequence[tuple[str, str]]) -> str:
 
 def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
     """Return what is known about a run, as JSON values."""
-    from features.errors import FacetflowError
+    from features.core.errors import FacetflowError
     from training.evaluation.promotion import was_refused
     from training.evaluation.run import METRICS_FILE, read_scores
     from training.evaluation.suites import scored_suites

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from features.counting import counted
+from features.core.counting import counted
 from flows.commands.score_srl import srl
 from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard
 from flows.console.options import BY_POSITION, FILE, INPUT, JSON, OUTPUT, format_option
@@ -77,12 +77,12 @@ def amr(
     the same on every run. An invalid or missing parsed graph counts as empty; it is named on stderr, and the exit code
     is 2.
     """
-    from features.files import write_table
+    from features.core.files import write_table
+    from features.core.outputs import STANDARD, TABLES, check_output, format_of
     from features.graph_files.scored import score_files
     from features.metrics.bootstrap import Bootstrap
     from features.metrics.corpus_scores import as_table
     from features.metrics.own_files import load_files, read_metric_file
-    from features.outputs import STANDARD, TABLES, check_output, format_of
 
     require_one_standard(gold, parsed)
     if output is not None:

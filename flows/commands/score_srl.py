@@ -33,8 +33,8 @@ def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: 
     The tagger is scored once with the predicates of GOLD and once with predicates that are found. V does not count. A
     sentence of GOLD that a parser rejected is left out; it is named on stderr, and the exit code is 2.
     """
-    from features.errors import InputError
-    from features.files import short_name, source_name
+    from features.core.errors import InputError
+    from features.core.files import short_name, source_name
     from features.parsers.srl.conll import read_annotated
     from features.parsers.srl.evaluation import score_with, score_with_gold_predicates
     from features.parsers.srl.parser import load

@@ -42,7 +42,7 @@ def search(
     search is exact; the vectors of the searched texts are kept in the project's runs, so that the next search of the
     same texts is fast.
     """
-    from features.errors import InputError
+    from features.core.errors import InputError
     from features.sentences import normalise
     from flows.console.searching import Searcher
     from flows.terminal import write_json

@@ -11,9 +11,9 @@ from flows.console.options import JSON
 if TYPE_CHECKING:  # commands import what they need when they run
     from collections.abc import Collection, Mapping
 
+    from features.core.types import Shard
     from features.store.runs import RunRecord
     from features.store.store import Store
-    from features.types import Shard
     from flows.project import Project
     from training.evaluation.promotion import GoneRun
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @click.pass_obj
 def status(project: Path, runs: int, *, as_json: bool) -> None:
     """Show tables, rejects, releases and runs of the project's store, its current encoder, and what runs by itself."""
-    from features.errors import FacetflowError
+    from features.core.errors import FacetflowError
     from features.store.store import Store
     from flows.pages.build_pages import newest_page
     from flows.project import load

@@ -29,7 +29,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
     replaced: the same training is not repeated, and other settings, other ratings or another release make another run.
     If one fails, the others are still trained: the exit code is 2 when some failed, 1 when all did.
     """
-    from features.errors import PartlyDoneError
+    from features.core.errors import PartlyDoneError
     from features.store.store import Store
     from flows.project import load
     from flows.server.local_run import run_flow

@@ -23,7 +23,7 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
     """
     import os
 
-    from features.errors import RunError
+    from features.core.errors import RunError
     from flows import deployments
     from flows.project import load
     from flows.redeploying import deploy_lost

@@ -23,7 +23,7 @@ def verify(project: Path, *, deep: bool, as_json: bool) -> None:
     Compares sizes, and reads the files whose modification time is later than their commit. The exit code is 1 when
     something is damaged.
     """
-    from features.errors import StoreError
+    from features.core.errors import StoreError
     from features.store.store import Store
     from flows.project import load
     from flows.terminal import write_json

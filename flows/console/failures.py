@@ -13,8 +13,8 @@ import traceback
 
 import click
 
-from features.errors import FacetflowError
-from features.file_errors import advice
+from features.core.errors import FacetflowError
+from features.core.file_errors import advice
 from flows.server.passwords import without_passwords
 from flows.terminal import detail
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from features.outputs import STANDARD, check_output
+from features.core.outputs import STANDARD, check_output
 from flows.terminal import Verbosity, say, verbosity, warn
 
 _NAMED = 20

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from features.counting import counted
-from features.errors import InputError
-from features.outputs import STANDARD
+from features.core.counting import counted
+from features.core.errors import InputError
+from features.core.outputs import STANDARD
 from flows.console.gone_runs import warn_of_gone
 from flows.console.kept_runs import keep
 from flows.console.one_shot import name_wrong

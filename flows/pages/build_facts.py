@@ -16,8 +16,9 @@ from typing import Any
 
 import polars as pl
 
-from features.errors import FacetflowError, StoreError
-from features.file_errors import explain
+from features.core.errors import FacetflowError, StoreError
+from features.core.file_errors import explain
+from features.core.types import LEFT_OUT, Shard
 from features.ingest import IngestReport
 from features.store import folder
 from features.store.plan import Plan, ShardWork
@@ -30,7 +31,6 @@ from features.store.runs import RunRecord, now
 from features.store.store import Store
 from features.store.tables import SOURCES
 from features.store.unproven import unproven_pairs
-from features.types import LEFT_OUT, Shard
 from flows.building.ingest_corpora import STAGE as INGEST
 from flows.pages.build_page import render_build
 from flows.pages.build_pages import FACTS_FILE, PAGE_FILE, page_of

@@ -10,9 +10,9 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from features.page import folded, heading, render_page, tell_date
+from features.core.page import folded, heading, render_page, tell_date
+from features.core.types import LEFT_OUT
 from features.store.unproven import tell_unproven
-from features.types import LEFT_OUT
 from flows.building.ingest_corpora import left_out
 from flows.pages.timeline import Bar, draw_timeline
 from flows.watching.stage_progress import clock

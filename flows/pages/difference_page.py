@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
+from features.core.page import explained, folded, heading, render_page, tell_date
 from features.metrics.registry import METRICS
-from features.page import explained, folded, heading, render_page, tell_date
 from features.store.differences import ReleaseDifference
 from features.store.drift import LARGE, SMALL, Drift, Size
 from flows.pages.difference_tables import difference_tables, drift_table

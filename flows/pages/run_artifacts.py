@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from features.types import LEFT_OUT
+from features.core.types import LEFT_OUT
 from flows.pages.build_facts import FactKeeper
 from flows.project import Project
 from flows.server.outbox import Artifact, Outbox

@@ -4,7 +4,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from features.leftovers import remove_dead, remove_dead_scratch
+from features.core.leftovers import remove_dead, remove_dead_scratch
 from features.store.store import Store
 from flows.project import Project
 from flows.terminal import detail, say

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from features.counting import counted
-from features.errors import FacetflowError
+from features.core.counting import counted
+from features.core.errors import FacetflowError
 from features.store.garbage import Garbage
 from features.store.releases import release_file
 from features.store.store import Store

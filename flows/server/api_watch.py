@@ -12,7 +12,7 @@ Workers need no answer to make a shard, so no shard fails meanwhile; what Prefec
 import threading
 import time
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.server.passwords import shown
 from flows.server.prefect_address import answers, is_reached, somebody_listens
 

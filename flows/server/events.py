@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from features.errors import FacetflowError
+from features.core.errors import FacetflowError
 from features.store.releases import Release
 from features.store.store import Store
 from flows.project import Project

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from features.errors import FacetflowError
+from features.core.errors import FacetflowError
 from flows.server.own_server import prefect_api
 from flows.wall_time import count_from_process_start
 

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from features.errors import FacetflowError
+from features.core.errors import FacetflowError
 from flows import terminal
 from flows.server.prefect_address import somebody_listens
 

@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from features.errors import RunError
-from features.exported import exported
-from features.leftovers import scratch_folder
+from features.core.errors import RunError
+from features.core.exported import exported
+from features.core.leftovers import scratch_folder
 from flows.server.passwords import shown, with_credentials
 from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api, talking_to
 from flows.terminal import Verbosity, verbosity

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from features.errors import RunError
-from features.exported import exported
+from features.core.errors import RunError
+from features.core.exported import exported
 from flows.server import up_record
 from flows.server.passwords import shown, without_credentials, without_passwords
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import psutil
 
-from features.errors import FacetflowError, RunError, StoreError
-from features.leftovers import remove_dead_scratch, scratch
+from features.core.errors import FacetflowError, RunError, StoreError
+from features.core.leftovers import remove_dead_scratch, scratch
 from features.store import folder
 from flows.server import up_record
 from flows.server.dead_runs import mark_dead_runs, processes_of_flows

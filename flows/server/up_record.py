@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from features.errors import RunError
-from features.locks import is_held
+from features.core.errors import RunError
+from features.core.locks import is_held
 from features.store import folder
 from flows.server.passwords import with_credentials
 

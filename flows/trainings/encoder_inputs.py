@@ -7,12 +7,12 @@ release 2    metrics  pairs-00000 a1…  pairs-00001 c3…        for this encod
 from datetime import datetime
 from pathlib import Path
 
-from features.errors import InputError, StoreError
+from features.core.errors import InputError, StoreError
+from features.core.types import Fingerprint, Shard
 from features.store.releases import Release
 from features.store.scope import Wanted
 from features.store.store import Store
 from features.store.uses import uses_of
-from features.types import Fingerprint, Shard
 from flows.project import Project
 from training.encoders.settings import EncoderSettings
 from training.evaluation_sets import rating_digest, read_rating_sets

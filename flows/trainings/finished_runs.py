@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from features.errors import ModelError, SettingsError
+from features.core.errors import ModelError, SettingsError
 from flows import project
 from training.evaluation.suites import suites_of
 from training.kinds import read_encoder_job

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.store.store import Store
 from flows import project
 from flows.terminal import conclude

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from features.errors import InputError
+from features.core.errors import InputError
 from flows.project import Project
 from flows.trainings.finished_runs import shown_runs, unfinished_since
 from training.encoders.settings import EncoderSettings

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from features.errors import RunError
-from features.leftovers import scratch
+from features.core.errors import RunError
+from features.core.leftovers import scratch
 from flows.terminal import Verbosity, overheard, verbosity, visible, warn
 from training.jobs import EvaluationJob, TrainingJob
 from training.process import ERROR, INTERRUPTED, LEVELS

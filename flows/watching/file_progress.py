@@ -21,7 +21,7 @@ from flows.watching.stage_progress import clock, tells
 
 
 class FileProgress:
-    """Progress on standard error, as an `OnRows` of `features.rows`; nothing with `--quiet`.
+    """Progress on standard error, as an `OnRows` of `features.core.rows`; nothing with `--quiet`.
 
     Args:
         what: what is counted, in the plural.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from features import models
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.schemas import METRIC_NAMES
 from features.sentences import sentence_id
 from features.stage_output import StageOutput

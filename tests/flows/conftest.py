@@ -20,7 +20,7 @@ import pytest
 from filelock import FileLock
 from generated import NO_ROLES, write_project
 
-from features.errors import FacetflowError, ModelError
+from features.core.errors import FacetflowError, ModelError
 from features.models import pull
 from features.store.runs import RunRecord
 from features.store.store import Store

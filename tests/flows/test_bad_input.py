@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 import pytest
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.models import cache
 from features.store.store import Store
 from flows.command_line import run

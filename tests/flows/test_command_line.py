@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.store.store import Store
 from flows import command_line
 from flows.terminal import Verbosity, verbosity

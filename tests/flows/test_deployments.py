@@ -12,7 +12,7 @@ import patient_http
 import pytest
 import yaml
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.deployments import deploy, describe, next_steps
 from flows.server.prefect_address import talking_to
 

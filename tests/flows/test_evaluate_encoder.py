@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from features.errors import InputError, ModelError, PartlyDoneError, RunError, SettingsError
-from features.locks import only_one
+from features.core.errors import InputError, ModelError, PartlyDoneError, RunError, SettingsError
+from features.core.locks import only_one
 from flows import evaluate_encoder
 from flows.project import Project
 from flows.trainings import promoting

@@ -2,7 +2,7 @@
 
 import pytest
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.graph_files.sentence_graphs import StoredGraphs, find_graphs
 from features.metrics.explanation.pair import explain_graphs
 from features.schemas import METRIC_NAMES

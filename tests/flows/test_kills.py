@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from features.errors import FacetflowError
+from features.core.errors import FacetflowError
 from features.store.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.models import DEFAULT_MODELS, pull
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

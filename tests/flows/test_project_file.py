@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from flows.project import load
 from flows.project_errors import wrong_settings
 from training.encoders.s3bert.settings import S3bertSettings

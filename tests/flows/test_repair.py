@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.store.plan import plan
 from features.store.store import Store
 from flows import project as projects

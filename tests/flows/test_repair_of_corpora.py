@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from features.core.errors import StoreError
 from features.corpora.settings import CorpusSettings, DrawSettings
-from features.errors import StoreError
 from features.store.store import Store
 from flows.building import ingest_corpora
 from flows.building.ingest_repair import repair_ingested

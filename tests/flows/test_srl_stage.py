@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.models import pull
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

@@ -12,7 +12,7 @@ import time
 import polars as pl
 import pytest
 
-from features.errors import PartlyDoneError, RunError, SettingsError
+from features.core.errors import PartlyDoneError, RunError, SettingsError
 from features.sentences import sentence_id
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe

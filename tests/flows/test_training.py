@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows import terminal
 from flows.terminal import Verbosity
 from flows.trainings.training_process import AGAIN, run_job

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from features.stages.metrics import MetricSettings
 from features.store.scope import Wanted
 from flows.building.planning import look_ahead

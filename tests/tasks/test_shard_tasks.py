@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from features.errors import InputError, StoreError
+from features.core.errors import InputError, StoreError
 from features.metrics.own_files import OwnMetrics
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings, LabelVectorSettings

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training import nearest
 from training.nearest import cosines_of, find_nearest, unit
 

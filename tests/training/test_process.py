@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from training import progress
 from training.encoders.backbone import Backbone
 from training.encoders.s3bert.train import load_backbone

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from features.errors import ModelError, RunError
-from features.locks import only_one
+from features.core.errors import ModelError, RunError
+from features.core.locks import only_one
 from training.encoders.s3bert.settings import S3bertSettings
 from training.run_records import LOCK, recorded, state_of
 from training.runs import (

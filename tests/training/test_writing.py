@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from features.errors import RunError
+from features.core.errors import RunError
 from training.encoders.s3bert import train as training
 from training.encoders.s3bert.train import S3bertJob, main, train
 from training.jobs import Source

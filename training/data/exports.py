@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from features.errors import InputError
-from features.files import read_table
+from features.core.errors import InputError
+from features.core.files import read_table
 
 
 def read_words(path: Path, columns: Sequence[str]) -> pl.DataFrame:

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Self
 
 import polars as pl
 
-from features.errors import InputError
-from features.files import read_table, write_table
+from features.core.errors import InputError
+from features.core.files import read_table, write_table
 from features.parsers.settings import Precision, PredicatesBy
 from features.stages.srl import SRL_STAGE
 from training.data.parsed_sentences import ParsedSentences, choose_sentences

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.files import write_table
+from features.core.files import write_table
 from training.data.choosing import choose_rows
 from training.data.exports import read_words
 from training.data.pair_tables import TEXTS, IndexedPairs, index_sentences, index_texts, keep_texts_of, with_texts

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from features.files import write_table
+from features.core.files import write_table
 from training.data.choosing import choose_rows
 from training.data.exports import read_words
 from training.data.releases import OpenRelease

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.errors import InputError
-from features.files import read_table, write_table
+from features.core.errors import InputError
+from features.core.files import read_table, write_table
 from features.schemas import METRIC_NAMES
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.metrics import METRIC_STAGE

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from features.errors import InputError
+from features.core.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

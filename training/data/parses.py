@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 
 import polars as pl
 
-from features.files import read_table, write_table
+from features.core.files import read_table, write_table
 from features.stages.dependencies import DEPENDENCY_STAGE
 from training.data.parsed_sentences import ParsedSentences, choose_sentences
 from training.data.releases import OpenRelease

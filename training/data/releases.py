@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.stages.metrics import METRIC_STAGE
 
 

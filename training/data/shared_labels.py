@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from features.draws import share_of
+from features.core.draws import share_of
 
 Positions = NDArray[np.int64]
 How = Literal["all", "any"]

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from features.errors import FacetflowError
+from features.core.errors import FacetflowError
+from features.core.rows import OnRows, ignore_rows
 from features.metrics.bootstrap import Bootstrap
 from features.parsers.settings import DependencySettings
-from features.rows import OnRows, ignore_rows
 from training.differences.analysis import Depths, analyse, choose
 from training.differences.depths import depths_of
 from training.differences.maps import draw_maps

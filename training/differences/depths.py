@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from features.rows import OnRows, ignore_rows
+from features.core.rows import OnRows, ignore_rows
 from features.sentences import normalise
 
 if TYPE_CHECKING:

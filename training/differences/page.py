@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from features.page import described, folded, heading, tell_date
+from features.core.page import described, folded, heading, tell_date
 from training.differences.analysis import Analysis
 from training.differences.moves import SHOWN, by_probability
 from training.differences.parts import LEAST, NEARLY

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from features.errors import FacetflowError
+from features.core.errors import FacetflowError
 from training.differences.tree_drawing import MOST_WORDS, draw_tree
 from training.encoders.loading import load_encoder
 from training.prediction_page import draw_spans

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from features.errors import SettingsError
-from features.file_errors import explain
+from features.core.errors import SettingsError
+from features.core.file_errors import explain
 from training.encoders.frozen_states import SharedStates, size_of, unnamed_file
 from training.encoders.settings import Dropout, TunedSettings
 from training.modules.layers import WORDS, find_attention, find_layers

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from features.leftovers import held_file
+from features.core.leftovers import held_file
 from training.progress import log
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from training.encoders.settings import BY_POSITIVE, check_corpora
 from training.loop.batches import epoch_batches
 

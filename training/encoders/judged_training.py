@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from features import models
-from features.errors import InputError
+from features.core.errors import InputError
 from training.data.apart import apart
 from training.encoders.judged import PairTable, warn_of_few, warn_of_no_dev
 from training.encoders.judging import ChosenRatings, chosen_ratings

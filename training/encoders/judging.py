@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from training.correlation import spearman
 from training.evaluation_sets import rating_digest, read_rating_sets
 from training.similarity import cosines

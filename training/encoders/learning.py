@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from training.encoders.plan import TrainingPlan
 from training.encoders.search import Point, Tried, points_of
 from training.loop import checkpoints, together

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.devices import hide_progress_bars
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.errors import InputError, ModelError, SettingsError
+from features.core.errors import InputError, ModelError, SettingsError
 from training.encoders.settings import EncoderSettings
 from training.loop.settings import decisive
 from training.runs import TRAINING_FILE, flattened

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from features import models
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from training.encoders.plan import TrainingPlan, is_finished, sizes_of
 from training.encoders.search import with_values
 from training.encoders.settings import EncoderSettings

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from training.encoders.search import check_search
 from training.loop.settings import LoopSettings, Trainable
 from training.positive_labels import positive_of

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.encoders.loading import load_encoder
 
 if TYPE_CHECKING:

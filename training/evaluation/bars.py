@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from html import escape
 from math import ceil, floor
 
-from features.page import explained
+from features.core.page import explained
 
 _STEPS = (5, 10, 20, 25, 50)
 _TICKS = 9

@@ -19,7 +19,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, Verdict, compare
 from training.evaluation.items import Aligned, ItemScores, align

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.graph_files.sentence_graphs import StoredGraphs
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 from training.data.measured_pairs import MeasuredPairs

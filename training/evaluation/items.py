@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.metrics.bootstrap import Bootstrap
 from training.correlation import spearman
 from training.evaluation.bootstrap import differing, draw_means, draw_spearman, in_groups

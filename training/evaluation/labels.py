@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.files import write_table
+from features.core.files import write_table
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.bootstrap import compare, differing, draw_means, in_groups
 from training.evaluation.items import ItemScores, numbered, read_items

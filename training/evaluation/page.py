@@ -5,7 +5,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from features import page
+from features.core import page
 from training.evaluation.tables import ScoreTable
 
 

@@ -8,7 +8,7 @@ encoder evaluated before ── has the same parser? ─┘
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.sentences import normalise
 from training.data.parsed_sentences import ParsedSentences
 from training.jobs import Source

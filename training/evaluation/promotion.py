@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.errors import InputError, ModelError
+from features.core.errors import InputError, ModelError
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.suites import load_suite
 from training.runs import (

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.files import write_table
+from features.core.files import write_table
+from features.core.page import folded
 from features.metrics.bootstrap import Bootstrap
-from features.page import folded
 from training.correlation import spearman
 from training.evaluation.bootstrap import draw_spearman, in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from features.page import folded, heading, tell_date
+from features.core.page import folded, heading, tell_date
 from training.evaluation.figures import draw_course
 from training.evaluation.page import facts, listed, render_page
 from training.evaluation.seen import tell_choice

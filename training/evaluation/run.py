@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from features import models
-from features.durable import file_sha256, sync
-from features.errors import InputError
-from features.leftovers import held_folder
+from features.core.durable import file_sha256, sync
+from features.core.errors import InputError
+from features.core.leftovers import held_folder
 from training import markdown
 from training.evaluation.models import Shared
 from training.evaluation.subject import Subject

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
 from training.evaluation.subject import Subject

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from features.errors import RunError, SettingsError
+from features.core.errors import RunError, SettingsError
 from training.writing import writing
 
 FILE_NAME = "checkpoint.pt"

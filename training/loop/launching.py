@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from features.errors import RunError
-from features.exported import exported
-from features.locks import only_one
+from features.core.errors import RunError
+from features.core.exported import exported
+from features.core.locks import only_one
 from training.loop import together
 from training.loop.settings import LoopSettings
 from training.loop.together import MEETING

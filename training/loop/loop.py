@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from features.errors import InputError, RunError
-from features.interruption import Interruption, held_back
+from features.core.errors import InputError, RunError
+from features.core.interruption import Interruption, held_back
 from training.loop import checkpoints, together
 from training.loop.course import Course
 from training.loop.keeping import Keeper

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from features.parsers.devices import computes_in_bfloat16, resolve_device, use_threads
 from training.loop.settings import LoopSettings
 from training.loop.together import join, leave_at_exit, rank, world

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.parsers.srl.frames import PREDICATE
 from training.modules.parse import LabelNumbers, Parse, Pieces, random_of
 from training.types import Drawn, Harm

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from features.errors import ModelError, SettingsError
+from features.core.errors import ModelError, SettingsError
 
 WORDS = "word_embeddings"
 """Key of these states if they are not those of the last layer, (n_sentences, longest, d)."""

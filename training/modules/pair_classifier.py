@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.modules.calibration import Calibration
 from training.thresholds import LabelThreshold
 from training.types import USUAL_PARTS, Part

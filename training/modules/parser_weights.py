@@ -5,7 +5,7 @@ Name and version are not enough: a custom pipeline keeps them when it is trained
 
 from functools import lru_cache
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.settings import DependencySettings, SrlSettings
 
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from sentence_transformers.base.modules import Transformer
 from torch import Tensor, nn
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.sentences import normalise
 from training.modules.layers import WORDS, find_layers, keep_layers
 from training.modules.parse import Parse, Pieces

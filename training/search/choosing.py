@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from features import models
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.encoders.loading import routes_in
 from training.evaluation.promotion import encoder_in_use
 from training.runs import (

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
+from features.core.errors import InputError
+from features.core.files import refuse_other_tables, source_name
 from features.corpora.piped import as_file
 from features.corpora.tables import hint_of_form, shown_names
 from features.corpora.text_tables import complete_ids, read_text_table, text_columns
-from features.errors import InputError
-from features.files import refuse_other_tables, source_name
 from features.parsers.texts import read_sentences
 from features.sentences import normalise
 from training.data.labelled_texts import LabelledTexts

@@ -19,9 +19,10 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from features import leftovers, models
-from features.errors import InputError, ModelError
-from features.outputs import whole_file
+from features import models
+from features.core import leftovers
+from features.core.errors import InputError, ModelError
+from features.core.outputs import whole_file
 
 FOLDER = ".vectors"
 """In the folder of a project's runs; no encoder's name begins with a dot."""

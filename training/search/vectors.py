@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from features.rows import OnRows, ignore_rows
+from features.core.rows import OnRows, ignore_rows
 from training.nearest import unit
 
 if TYPE_CHECKING:

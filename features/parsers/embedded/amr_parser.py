@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from features import models
+from features.core.rows import OnRows, ignore_rows
+from features.core.types import RejectCode
 from features.models import digest
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_base
 from features.parsers.embedded.words import is_readable
 from features.parsers.settings import AmrSettings
-from features.rows import OnRows, ignore_rows
 from features.stage_output import Reject
-from features.types import RejectCode
 
 if TYPE_CHECKING:
     from features.parsers.embedded.parser import EmbeddedParser

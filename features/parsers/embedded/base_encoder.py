@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.embedded.encoder_shape import EncoderShape
 
 if TYPE_CHECKING:

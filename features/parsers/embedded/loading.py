@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from features import models
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.batching import batches_side_by_side
 from features.parsers.devices import computes_in_bfloat16, resolve_device
 from features.parsers.embedded.base_encoder import fill_tables, read_shape

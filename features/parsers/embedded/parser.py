@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from features.core.rows import OnRows, ignore_rows
 from features.parsers.batching import in_batches, one_thread_a_batch
 from features.parsers.embedded.connecting import connect
 from features.parsers.embedded.edit_scripts import is_script
@@ -21,7 +22,6 @@ from features.parsers.embedded.realising import Slot, lemma_of, realise
 from features.parsers.embedded.senses import SenseChooser
 from features.parsers.embedded.storage import Description
 from features.parsers.embedded.words import Word, split_words
-from features.rows import OnRows, ignore_rows
 
 if TYPE_CHECKING:
     import torch

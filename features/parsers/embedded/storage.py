@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.embedded.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

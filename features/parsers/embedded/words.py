@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from features.number_words import POWERS
+from features.core.number_words import POWERS
 
 SUFFIXES = 4096
 SPELLINGS = 16384

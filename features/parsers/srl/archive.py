@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.errors import ModelError
-from features.file_errors import first_line
-from features.leftovers import scratch
+from features.core.errors import ModelError
+from features.core.file_errors import first_line
+from features.core.leftovers import scratch
 from features.models import locate
 from features.models.files import unpack_archive
 

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.errors import InputError
-from features.files import open_text
+from features.core.errors import InputError
+from features.core.files import open_text
 from features.parsers.srl.frames import PREDICATE, Frame, Span
 
 _ID, _REJECT = "# sent_id = ", "# reject = "

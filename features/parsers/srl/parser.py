@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from features.errors import ModelError
+from features.core.errors import ModelError
+from features.core.rows import OnRows, ignore_rows
+from features.core.types import RejectCode
 from features.models import locate, stamp
 from features.parsers.batching import batches_side_by_side
 from features.parsers.devices import computes_in_bfloat16, hide_progress_bars, resolve_device
@@ -18,9 +20,7 @@ from features.parsers.srl.frames import Frame
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.srl.words import predicates_by_tag, split_words
 from features.parsers.wordpieces import Wordpieces
-from features.rows import OnRows, ignore_rows
 from features.stage_output import Reject
-from features.types import RejectCode
 
 EMBEDDED = "embedded"
 """Name of the embedded tagger."""

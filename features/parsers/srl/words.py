@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from features.errors import ModelError
-from features.file_errors import first_line
+from features.core.errors import ModelError
+from features.core.file_errors import first_line
 from features.models import locate
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import os
 import pytest
 from pydantic import ValidationError
 
+from features.core.errors import InputError
+from features.core.types import RejectCode as Code
 from features.corpora import read_evaluation
 from features.corpora.settings import CorpusSettings, EvaluationSet
-from features.errors import InputError
-from features.types import RejectCode as Code
 
 STSB = "main-news\theadlines\t2015\t0001\t{}\t{}\t{}\n"
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from features.core.errors import InputError
+from features.core.types import RejectCode as Code
 from features.corpora import cells
-from features.errors import InputError
-from features.types import RejectCode as Code
 
 
 def test_lines_are_counted_over_cells_with_line_breaks(tmp_path, rows_and_rejects):

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
+from features.core.errors import InputError
+from features.core.outputs import STANDARD
 from features.corpora.pair_tables import read_pair_rows
 from features.corpora.settings import CorpusSettings
-from features.errors import InputError
-from features.outputs import STANDARD
 
 CORPORA = [
     CorpusSettings(dataset="pairs", files={"train": "x.tsv"}),

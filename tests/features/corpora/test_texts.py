@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
+from features.core.errors import InputError
+from features.core.types import RejectCode
 from features.corpora import BadRow, TextRow, read_outcomes
 from features.corpora.leakage import LeakageGuard
 from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
-from features.errors import InputError
-from features.types import RejectCode
 
 
 def outcomes(base, name, **given):

@@ -5,8 +5,8 @@ import json
 import polars as pl
 import pytest
 
-from features.errors import InputError
-from features.types import RejectCode as Code
+from features.core.errors import InputError
+from features.core.types import RejectCode as Code
 
 
 def test_bad_json_lines_are_rejects(tmp_path, rows_and_rejects):

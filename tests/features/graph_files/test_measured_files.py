@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from features.errors import InputError
+from features.core.errors import InputError
+from features.core.rows import OnRows
 from features.graph_files.measured import measure_files
 from features.parsers.label_vectors import TextVectors
 from features.parsers.settings import LabelVectorSettings
-from features.rows import OnRows
 from features.schemas import METRIC_NAMES
 from flows.commands.measure import measure
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.graph_files.paired import pair_files
 from features.graphs.penman_files import format_reject
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import smatch
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.graph_files.scored import score_files
 from features.graphs.penman_files import read_blocks
 from features.metrics.bootstrap import Bootstrap

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from features.errors import InputError, ModelError
+from features.core.errors import InputError, ModelError
 from features.graph_files.sentence_graphs import find_graphs, graphs_in_files, label_vectors, pairs_with_graphs
 from features.graphs.graph import decode
 from features.metrics.label_vectors import LabelVectors

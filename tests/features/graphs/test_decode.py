@@ -4,9 +4,9 @@ import re
 import penman
 import pytest
 
-from features.errors import RowError
+from features.core.errors import RowError
+from features.core.types import RejectCode
 from features.graphs.graph import AmrGraph, decode
-from features.types import RejectCode
 
 ALIGNMENT = re.compile(r"~(?:[a-z]\.?)?[0-9]+(?:,[0-9]+)*$")
 BAMBOO = [f"{corpus}/{side}.{split}" for corpus in ("sts", "sick", "para") for side in ("src", "tgt") for split in ("train", "dev")]  # fmt: skip  # noqa: E501

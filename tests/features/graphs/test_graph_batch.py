@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from features.errors import RowError
+from features.core.errors import RowError
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph, decode
 from features.graphs.table import encode, graphs_frame

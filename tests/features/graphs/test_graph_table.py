@@ -1,10 +1,10 @@
 import polars as pl
 import pytest
 
+from features.core.types import RejectCode
 from features.graphs.graph import decode
 from features.graphs.table import MAX_ATTRIBUTES, MAX_NODES, MAX_RELATIONS, encode, too_large
 from features.schemas import AMR, REJECTS
-from features.types import RejectCode
 
 
 def test_rows_have_the_columns_of_the_table_and_the_decoded_graph():

@@ -2,9 +2,9 @@ import gzip
 
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
+from features.core.types import RejectCode
 from features.graphs.penman_files import format_block, format_reject, read_blocks
-from features.types import RejectCode
 
 GOOD = """# AMR release, with a header that belongs to no graph
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, building, ingest
-from features.types import RejectCode
 
 DRAW = {"dev": 0.2, "test": 0.3}
 

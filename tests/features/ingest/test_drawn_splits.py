@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES, ingest
 from features.sentences import sentence_id
-from features.types import RejectCode
 
 KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
 DRAW = {"dev": 0.2, "test": 0.3}

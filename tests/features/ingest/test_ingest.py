@@ -5,12 +5,12 @@ import hashlib
 import polars as pl
 import pytest
 
+from features.core.errors import SettingsError, StoreError
+from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings
-from features.errors import SettingsError, StoreError
 from features.ingest import ALGORITHM_VERSION
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import pair_id, sentence_id
-from features.types import RejectCode
 
 
 def test_tables_have_the_columns_of_the_store(four_pairs, run):

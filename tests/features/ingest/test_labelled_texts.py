@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES, ingest
 from features.schemas import LABELS
 from features.sentences import pair_id, sentence_id
-from features.types import RejectCode
 
 KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
 NLI = "premise\thypothesis\tlabel\nA cat.\tA pet.\tentailment\nA cat.\tA dog.\tcontradiction\nA hut.\tA tin.\tneutral\n"

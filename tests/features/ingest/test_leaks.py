@@ -2,10 +2,10 @@
 
 import pytest
 
+from features.core.errors import InputError
+from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
-from features.errors import InputError
 from features.sentences import sentence_id
-from features.types import RejectCode
 
 
 def guarded(mode, **files):

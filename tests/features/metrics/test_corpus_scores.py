@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.corpus_scores import as_table, choose_metrics, countable_metrics, score_corpus
 from features.metrics.registry import METRICS

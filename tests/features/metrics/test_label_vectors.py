@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.metrics.label_vectors import DIMENSIONS_OF_NONE, LabelVectors, split_label, words_of
 from features.schemas import LABEL_VECTORS
 

@@ -5,7 +5,8 @@ import pytest
 from numba.core.registry import CPUDispatcher
 from polars.testing import assert_frame_equal
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
+from features.core.types import RejectCode
 from features.graphs.batch import GraphBatch
 from features.graphs.table import encode
 from features.metrics import alignment, focus, measurement, neighbourhoods, overlap, wlk, wwlk
@@ -16,7 +17,6 @@ from features.metrics.registry import METRICS
 from features.metrics.stage import measure_shard
 from features.schemas import LABEL_VECTORS, PAIRS, REJECTS
 from features.schemas import METRICS as COLUMNS
-from features.types import RejectCode
 
 SENTENCES = {
     "s1": "(s / sleep-01 :ARG0 (b / boy))",

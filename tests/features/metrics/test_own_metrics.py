@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from features.errors import InputError, RowError, SettingsError
+from features.core.errors import InputError, RowError, SettingsError
+from features.core.types import RejectCode
 from features.graphs.graph import decode
 from features.graphs.table import encode
 from features.metrics.items import DependencyTree, Frame, Frames, Span, items_of
@@ -15,7 +16,6 @@ from features.metrics.own_files import MetricFile, OwnMetrics, load_files, read_
 from features.metrics.own_measurement import check_reads, measure_own
 from features.metrics.stage import measure_shard
 from features.schemas import DEPENDENCIES, LABEL_VECTORS, METRIC_NAMES, METRICS, PAIRS, SENTENCES
-from features.types import RejectCode
 
 HEAD = "from features.metrics.metric import f1\nfrom features.metrics.own import own_metric\n\n"
 LENGTH = '@own_metric(reads="sentences")\ndef length(left, right):\n    """Alike in length."""\n    return {}\n'

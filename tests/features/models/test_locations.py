@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.models import digest, locate, pull, pulled, verify
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from features import leftovers
-from features.errors import ModelError
+from features.core import leftovers
+from features.core.errors import ModelError
 from features.models import MODELS, digest, locate, pull, pulled, verify
 from features.models.records import Archive, Wheel
 

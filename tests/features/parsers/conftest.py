@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.models import pull
 from features.schemas import SENTENCES
 from features.sentences import sentence_id

@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from features.errors import ModelError, RowError, SettingsError
+from features.core.errors import ModelError, RowError, SettingsError
+from features.core.types import RejectCode
 from features.graphs.graph import decode
 from features.parsers import onednn
 from features.parsers.amr import load
@@ -14,7 +15,6 @@ from features.parsers.amrlib_parser import AmrlibParser, load_amrlib
 from features.parsers.settings import AmrSettings
 from features.stage_output import Reject
 from features.stages.amr import parse_amr
-from features.types import RejectCode
 
 Parse = Callable[[list[str]], list[str | None]]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from features.parsers.amr import load
 from features.parsers.bank import BankParser, BankReport, build_bank
 from features.parsers.settings import AmrSettings

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import spacy
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.models import locate
 from features.parsers.dependencies import DependencyParser, load
 from features.parsers.settings import DependencySettings

@@ -6,8 +6,9 @@ import penman
 import polars as pl
 import pytest
 
-from features.errors import InputError
-from features.files import read_table
+from features.core.errors import InputError
+from features.core.files import read_table
+from features.core.types import RejectCode
 from features.graphs.penman_files import read_blocks
 from features.graphs.table import encode
 from features.parsers.parsed_files import FORMATS, write_amr, write_dependencies, write_srl
@@ -16,7 +17,6 @@ from features.parsers.texts import parse_lines, read_sentences
 from features.schemas import DEPENDENCIES, SRL
 from features.sentences import sentence_id
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.types import RejectCode
 
 GRAPH = '(w / want-01\n   :ARG0 (b / boy :name (n / name :op1 "Jo  B."))\n   :ARG1 b)'
 WANTS = sentence_id("A boy wants.")

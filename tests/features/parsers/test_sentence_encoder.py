@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.errors import ModelError, SettingsError
+from features.core.errors import ModelError, SettingsError
 from features.models import locate
 from features.parsers.devices import resolve_device
 from features.parsers.sentence_encoder import SentenceEncoder, load

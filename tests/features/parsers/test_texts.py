@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
+from features.core.types import RejectCode
 from features.parsers import texts
 from features.sentences import sentence_id
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.types import RejectCode
 
 
 def put(path: Path, content: str | bytes) -> Path:

@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.metrics.label_vectors import LabelVectors
 from features.parsers.label_vectors import TextVectors, load
 from features.parsers.settings import LabelVectorSettings

@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from features.core.types import RejectCode
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.recipe import Recipe
 from features.store.store import Store
 from features.store.tables import TABLES
-from features.types import RejectCode
 
 Filler = Callable[..., StageOutput]
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from deltalake import DeltaTable
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
 from features.store import Store, delta

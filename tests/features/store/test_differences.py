@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from features.core.types import RejectCode
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.recipe import Recipe
 from features.store.differences import PartDifference, RejectDifference, compare_releases
@@ -14,7 +15,6 @@ from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.stage import PlannedStage
 from features.store.tables import TABLES
-from features.types import RejectCode
 
 SHARD = 40
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.errors import SettingsError, StoreError
+from features.core.errors import SettingsError, StoreError
 from features.stages.recipe import Recipe
 from features.store.fingerprints import Change, changes, fingerprint, identity, identity_of, inputs_of
 

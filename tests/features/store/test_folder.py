@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.store import folder
 
 

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.schemas import METRICS, SENTENCES
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
@@ -94,10 +94,10 @@ def test_no_other_table_grows(store):
 
 
 def test_a_rejected_stage_says_what_its_rejects_are(store):
+    from features.core.types import RejectCode
     from features.schemas import PAIRS
     from features.stage_output import Reject, rejects_frame
     from features.store.stage import PlannedStage
-    from features.types import RejectCode
 
     sentences, ingest = Recipe("sentences"), Recipe("pairs")
     pair = {"pair_id": "a", "sentence_a": "s", "sentence_b": "s", "shard_a": "sentences-0", "shard_b": "sentences-0"}

@@ -32,7 +32,7 @@ from features.stages.recipe import Recipe
 from features.store.plan import plan
 from features.store.stage import PlannedStage
 from features.store.tables import TABLES
-from features.types import RejectCode
+from features.core.types import RejectCode
 
 root, shards, step, at = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from features.errors import SettingsError, StoreError
+from features.core.errors import SettingsError, StoreError
 from features.stages.recipe import Recipe
 from features.store.fingerprints import Change, fingerprint
 from features.store.plan import plan

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.stages.recipe import Recipe
 from features.store import delta, folder, garbage
 from features.store.fingerprints import fingerprint

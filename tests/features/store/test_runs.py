@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.store.runs import FailedShard, RunRecord, failed_shards, now
 
 FAILED = FailedShard("amr", "sentences-00000", "a-b", "boom")

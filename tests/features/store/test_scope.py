@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint

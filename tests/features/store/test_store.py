@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.schemas import SENTENCES
 from features.store import Store, layout
 from features.store.fingerprints import fingerprint

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from features.errors import StoreError
+from features.core.errors import StoreError
+from features.core.types import RejectCode
 from features.schemas import SENTENCES
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.recipe import Recipe
 from features.store import Store
 from features.store.fingerprints import fingerprint
-from features.types import RejectCode
 
 RECIPES = {"sentences": Recipe("sentences")}
 

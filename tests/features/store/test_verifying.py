@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from features.errors import StoreError
+from features.core.errors import StoreError
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import RunError
+from features.core.errors import RunError
 from features.store.runs import RunRecord, now
 from features.store.store import Store
 from flows.building.build_lock import SILENCE, fate, only_writer, this_process

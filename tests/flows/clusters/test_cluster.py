@@ -13,7 +13,7 @@ import pytest
 from dask.utils import parse_timedelta
 from distributed import Client, Nanny
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.clusters import cluster, cluster_security, cluster_watch
 from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings

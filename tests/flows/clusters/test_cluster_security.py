@@ -2,7 +2,7 @@
 
 import pytest
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from flows.clusters.cluster_security import of_existing
 from flows.project import ClusterSettings, load
 

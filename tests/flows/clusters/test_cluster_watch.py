@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.clusters import cluster_watch
 from flows.clusters.cluster_watch import ClusterWatch
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from distributed import Client
 
-from features.errors import RunError
+from features.core.errors import RunError
 from features.stages import models
 from flows.clusters import cluster, cluster_security, cluster_watch, preflight
 from flows.clusters.preflight import Preflight

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from features.errors import RunError
+from features.core.errors import RunError
 from features.parsers.settings import AmrSettings, SrlSettings
 from features.stages.models import LIBRARIES, MIB, PROCESS, StageModels
 from features.stages.registry import STAGES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.clusters.worker_versions import compare, compare_scheduler
 
 HERE = {

@@ -8,7 +8,7 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from features.errors import FacetflowError
+from features.core.errors import FacetflowError
 from flows.commands.compare import compare
 from training.evaluation.run import FORMAT
 from training.writing import write_json

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.models import pull
 from features.stages import registry
 from flows.command_line import run

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.graphs.penman_files import read_blocks
 from features.models import pull
 from features.parsers import amr

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import facetflow
+from features.core.errors import InputError, ModelError
 from features.corpora.pair_tables import read_pair_rows
-from features.errors import InputError, ModelError
 from flows.command_line import run
 from training.encoders.loading import load_encoder
 from training.modules.calibration import Calibration

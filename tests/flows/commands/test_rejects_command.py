@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from features.core.types import RejectCode
 from features.stage_output import Reject, rejects_frame
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from features.types import RejectCode
 from flows.command_line import run
 
 PROJECT = """

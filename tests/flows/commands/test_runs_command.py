@@ -7,7 +7,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.commands.runs import runs
 from training.evaluation.run import FORMAT
 from training.evaluation.suites import SUITES

@@ -20,7 +20,7 @@ GOLD = """\
 
 @pytest.fixture(autouse=True)
 def pipeline() -> None:
-    from features.errors import ModelError
+    from features.core.errors import ModelError
     from features.models import pull
 
     try:

@@ -7,7 +7,7 @@ import shutil
 import polars as pl
 import pytest
 
-from features.errors import RunError
+from features.core.errors import RunError
 from features.schemas import METRICS
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe

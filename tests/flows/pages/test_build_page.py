@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from features.types import RejectCode
+from features.core.types import RejectCode
 from flows.pages.build_facts import _share
 from flows.pages.build_page import render_build
 from flows.pages.timeline import Bar, draw_timeline

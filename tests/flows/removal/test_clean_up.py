@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from features.leftovers import held_file
+from features.core.leftovers import held_file
 from features.store.store import Store
 from flows.removal.clean_up import clean_up
 

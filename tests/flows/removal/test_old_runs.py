@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.store.store import Store
 from flows import project as project_file
 from flows.removal.clean_up import clean_up

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import SettingsError, StoreError
+from features.core.errors import SettingsError, StoreError
+from features.core.types import Fingerprint, Shard
 from features.store.releases import Release, write_release
 from features.store.runs import FailedShard, RunRecord
 from features.store.store import Store
-from features.types import Fingerprint, Shard
 from flows import project as project_file
 from flows.command_line import run
 from flows.project import RetentionSettings

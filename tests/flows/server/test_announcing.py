@@ -7,7 +7,7 @@ import uuid
 import patient_http
 import pytest
 
-from features.errors import RunError, StoreError
+from features.core.errors import RunError, StoreError
 from flows.server.announcing import Announcement, announce, intend, is_pending
 from flows.server.passwords import shown
 from flows.server.prefect_address import configured_api, somebody_listens, talking_to

@@ -8,7 +8,7 @@ import pytest
 from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES
 from prefect.settings import temporary_settings as prefect_settings
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.server import api_watch
 from flows.server.api_watch import ApiWatch
 from flows.server.local_run import _of_ours

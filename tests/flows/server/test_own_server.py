@@ -16,7 +16,7 @@ import httpx
 import psutil
 import pytest
 
-from features.errors import RunError
+from features.core.errors import RunError
 from flows.server.own_server import OwnServer, prefect_api
 from flows.terminal import Verbosity, set_verbosity
 

@@ -14,7 +14,7 @@ import uuid
 import psutil
 import pytest
 
-from features.errors import RunError, StoreError
+from features.core.errors import RunError, StoreError
 from flows.command_line import run
 from flows.server import prefect_address, services, up_record
 from flows.server.own_server import OwnServer

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from features.core.types import RejectCode
 from features.schemas import PAIRS
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.recipe import Recipe
@@ -11,7 +12,6 @@ from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.stage import PlannedStage
 from features.store.tables import TABLES
-from features.types import RejectCode
 
 TEXTS = {"s1": "A man sleeps", "s2": "Men rest", "s3": "too long to be parsed"}
 TOO_LONG = Reject("s3", RejectCode.SENTENCE_TOO_LONG, "the sentence has 5 words")

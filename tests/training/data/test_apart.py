@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from training.data.apart import apart
 from training.data.labelled_pairs import LabelledPairs
 

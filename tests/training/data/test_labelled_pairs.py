@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.schemas import PAIRS
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from training.data.labelled_texts import LabelledTexts
 from training.jobs import Source
 

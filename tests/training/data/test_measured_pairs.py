@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.errors import InputError, StoreError
+from features.core.errors import InputError, StoreError
 from features.schemas import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
 

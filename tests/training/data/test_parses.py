@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.stages.recipe import Recipe
 from training.data.parses import Parses
 

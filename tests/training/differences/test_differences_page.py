@@ -147,7 +147,7 @@ def test_depth_is_measured_by_the_parser_of_the_encoder_with_trees_or_that_of_th
     asked = []
 
     def load(settings):
-        from features.errors import ModelError
+        from features.core.errors import ModelError
 
         asked.append(settings.model)
         raise ModelError("it is not here.")

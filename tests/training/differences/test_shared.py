@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.metrics.bootstrap import Bootstrap
 from training.differences.shared import shared_sets
 

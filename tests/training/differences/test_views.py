@@ -5,7 +5,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.settings import SrlSettings
 from training.differences.tree_drawing import MOST_WORDS
 from training.differences.views import View, view

@@ -8,7 +8,7 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-from features.errors import ModelError, SettingsError
+from features.core.errors import ModelError, SettingsError
 from training.encoders import backbone as backbone_module
 from training.encoders.backbone import Backbone
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from training.encoders.judging import chosen_ratings
 from training.encoders.plan import TrainingPlan
 from training.encoders.running import train_once

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from features.errors import RunError, SettingsError
+from features.core.errors import RunError, SettingsError
 from training.encoders import learning
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings

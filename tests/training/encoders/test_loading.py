@@ -7,7 +7,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.encoders.loading import load_encoder
 
 

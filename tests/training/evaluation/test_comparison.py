@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.bootstrap import Difference

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
-from features.errors import InputError, ModelError, RunError, SettingsError
+from features.core.errors import InputError, ModelError, RunError, SettingsError
 from features.schemas import METRIC_NAMES
 from training import progress
 from training.correlation import spearman

@@ -9,7 +9,7 @@ import pytest
 import torch
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.comparison import compare_runs

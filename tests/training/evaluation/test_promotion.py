@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import InputError, ModelError
+from features.core.errors import InputError, ModelError
 from training.evaluation.promotion import (
     GoneRun,
     compare_scores,

@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
+from features.core.page import tell_date
 from features.metrics.registry import METRICS
-from features.page import tell_date
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.suites import score_tables
 

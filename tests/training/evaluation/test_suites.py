@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import InputError, ModelError, SettingsError
+from features.core.errors import InputError, ModelError, SettingsError
 from flows.commands.report import print_scores
 from training import markdown
 from training.evaluation import models

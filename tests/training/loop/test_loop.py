@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from features.errors import RunError, SettingsError
+from features.core.errors import RunError, SettingsError
 from training.loop import checkpoints
 from training.loop.rates import share_of_rate
 from training.loop.settings import LoopSettings

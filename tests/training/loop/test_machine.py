@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from training.loop import machine
 from training.loop.machine import prepare_machine
 from training.loop.settings import LoopSettings

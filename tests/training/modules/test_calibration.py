@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.modules.calibration import Calibration, calibrate
 from training.modules.pair_classifier import SETTINGS_FILE, PairClassifier
 

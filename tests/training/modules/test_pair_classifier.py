@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.modules.pair_classifier import SETTINGS_FILE, WEIGHTS_FILE, PairClassifier
 
 U = torch.tensor([[1.0, 2.0]])

@@ -9,7 +9,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from features.errors import InputError, ModelError
+from features.core.errors import InputError, ModelError
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.parser import load
 from features.parsers.srl.words import split_words

@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 import facetflow
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.models import locate
 from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings

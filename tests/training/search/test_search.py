@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.errors import InputError, ModelError
+from features.core.errors import InputError, ModelError
 from training.encoders.loading import load_encoder, routes_in
 from training.nearest import unit
 from training.search import vectors

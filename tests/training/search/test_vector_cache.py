@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.search import vector_cache
 from training.search.vector_cache import FOLDER, cached_vectors
 

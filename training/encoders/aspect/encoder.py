@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.loading import load_encoder
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.errors import SettingsError
-from features.hints import did_you_mean
+from features.core.errors import SettingsError
+from features.core.hints import did_you_mean
 from training.encoders.settings import BY_LOSS, TunedSettings, fill_in_preset
 
 Preset = Literal["laptop", "paper"]

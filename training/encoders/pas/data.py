@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from features.counting import all_of
-from features.draws import share_of
-from features.errors import InputError
+from features.core.counting import all_of
+from features.core.draws import share_of
+from features.core.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders.judged import (
     check_dev,

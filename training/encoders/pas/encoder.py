@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.settings import SrlSettings
 from training.data.frames import Frames
 from training.encoders.pas.settings import PasSettings

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from features.counting import all_of
-from features.errors import InputError, SettingsError
+from features.core.counting import all_of
+from features.core.errors import InputError, SettingsError
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders import judged
 from training.encoders.judged import (

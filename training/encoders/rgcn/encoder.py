@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.data.parses import Parses
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.start import transformer_and_pooling, transformer_place

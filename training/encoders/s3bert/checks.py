@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import check_corpora

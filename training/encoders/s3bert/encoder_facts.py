@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.errors import InputError
+from features.core.errors import InputError
 from training.runs import ENCODER, TRAINING_FILE, run_title
 from training.writing import read_json
 

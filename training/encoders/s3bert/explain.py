@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.telling import MIRRORS, Difference
 from features.metrics.explanation.words import describe

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from features.errors import ModelError, SettingsError
+from features.core.errors import ModelError, SettingsError
 from features.schemas import METRIC_NAMES
 from training.encoders.s3bert.calibration import (
     LEAST_PAIRS,

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, hstack, identity, kron
 
-from features.errors import RunError
+from features.core.errors import RunError
 from training.correlation import spearman_matrix
 from training.similarity import cosines
 

@@ -5,8 +5,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from features.core.page import described, explained, folded
 from features.metrics.explanation.legend import show_pair
-from features.page import described, explained, folded
 from training.encoders.s3bert.explain import from_json
 from training.evaluation.facets.charts import chart_facets
 from training.evaluation.facets.explanation_card import explanation_card

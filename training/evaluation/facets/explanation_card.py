@@ -2,10 +2,10 @@
 
 from html import escape
 
+from features.core.page import folded
 from features.metrics.explanation.legend import show_pair
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.registry import COMPARES
-from features.page import folded
 from training.encoders.s3bert.explain import Explanation
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.verdict import DISAGREES

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 
+from features.core.page import heading, tell_date
 from features.metrics.explanation.pair import GraphPair
-from features.page import heading, tell_date
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation
 from training.evaluation.facets.explanation_card import explanation_card

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from features.core.page import folded
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.registry import explain_facet
-from features.page import folded
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.evaluation.bootstrap import in_groups, interval
 from training.evaluation.facets.charts import chart_predictors

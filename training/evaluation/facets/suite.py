@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.errors import InputError, ModelError
-from features.files import write_table
+from features.core.errors import InputError, ModelError
+from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.registry import explain_facet
 from training.data.measured_pairs import MeasuredPairs

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.page import folded
+from features.core.page import folded
 from training.evaluation.figures import draw_precision, draw_reliability
 from training.evaluation.page import tables_html
 from training.evaluation.paired import draw, tell

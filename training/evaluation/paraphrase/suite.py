@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.errors import InputError
-from features.files import write_table
+from features.core.errors import InputError
+from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import differing, in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from features.counting import all_of
+from features.core.counting import all_of
 from training.evaluation.measures import MEASURES, without_looking
 from training.evaluation.paired import COLUMNS, cells
 from training.evaluation.paraphrase.reliability import BINS

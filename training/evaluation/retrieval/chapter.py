@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from features.errors import InputError
-from features.page import folded
+from features.core.errors import InputError
+from features.core.page import folded
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
 from training.evaluation.bootstrap import tell_verdict
 from training.evaluation.page import tables_html

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.counting import counted
-from features.errors import InputError
-from features.files import write_table
+from features.core.counting import counted
+from features.core.errors import InputError
+from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
 from training.evaluation.items import ItemScores, read_items

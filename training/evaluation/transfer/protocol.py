@@ -18,8 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from features.core.errors import InputError
 from features.corpora import ClassTask
-from features.errors import InputError
 from training.evaluation.transfer.classifiers import SEED, Fitted, Fold, draw_dev, fit
 from training.progress import EVERY, log
 

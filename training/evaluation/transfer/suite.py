@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.files import write_table
+from features.core.files import write_table
+from features.core.page import folded
 from features.metrics.bootstrap import Bootstrap
-from features.page import folded
 from features.sentences import leakage_key
 from training.evaluation.bootstrap import GroupedBootstrap, differing, draw_means, in_groups
 from training.evaluation.items import ItemScores, numbered, read_items

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.errors import InputError, RowError
-from features.files import open_text
+from features.core.errors import InputError, RowError
+from features.core.files import open_text
 from features.graphs.graph import decode
 from features.graphs.penman_files import read_blocks
 from features.parsers.embedded.nodes import FlatGraph

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.errors import InputError
-from features.files import open_text
+from features.core.errors import InputError
+from features.core.files import open_text
 from features.parsers.embedded.inputs import SentenceReader
 from features.parsers.embedded.vocabulary import Vocabulary
 from training.parsers.amr.alignment import align

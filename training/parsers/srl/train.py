@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features import models
-from features.errors import InputError
+from features.core.errors import InputError
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, write_archive
 from features.parsers.srl.conll import AnnotatedSentence, read_annotated

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
 from features.parsers.embedded.inputs import SentenceReader, text_tensors
 from features.parsers.embedded.layers import attention_mask

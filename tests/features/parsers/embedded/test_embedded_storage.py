@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.amr import load
 from features.parsers.embedded.storage import (
     Description,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.errors import InputError
+from features.core.errors import InputError
 from features.parsers.srl.conll import brackets, read_annotated
 from features.parsers.srl.frames import Frame, Span, spans_of, tags_of
 

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
+from features.core.types import RejectCode
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.frames import Frame, Span
 from features.parsers.srl.parser import load, load_tagger
@@ -16,7 +17,6 @@ from features.parsers.srl.words import predicates_by_tag, split_words
 from features.schemas import SENTENCES, SRL
 from features.sentences import sentence_id
 from features.stages.srl import parse_srl, srl_recipe
-from features.types import RejectCode
 
 CAT = Frame(2, (Span("ARG0", 0, 2), Span("V", 2, 3), Span("ARG1", 3, 5)))
 

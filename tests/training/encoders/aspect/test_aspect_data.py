@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
 from training.encoders.aspect.settings import AspectSettings

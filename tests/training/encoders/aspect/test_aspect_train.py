@@ -9,7 +9,7 @@ import pytest
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import SharedLabels
 from training.encoders.aspect.neighbours import score_neighbours

@@ -9,7 +9,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sklearn.metrics import accuracy_score, f1_score
 
-from features.errors import InputError, ModelError, SettingsError
+from features.core.errors import InputError, ModelError, SettingsError
 from features.sentences import normalise
 from training.encoders.labels import tell_apart
 from training.encoders.loading import load_encoder

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings
 from training.data.parses import Parses

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import torch
 
-from features.errors import InputError, ModelError, SettingsError
+from features.core.errors import InputError, ModelError, SettingsError
 from features.models import locate
 from features.parsers.settings import DependencySettings
 from training.encoders.loading import load_encoder

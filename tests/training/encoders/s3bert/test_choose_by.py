@@ -6,7 +6,7 @@ import random
 import pytest
 from scipy.stats import spearmanr
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
 from training.encoders.s3bert.train import S3bertJob, train
 from training.evaluation.run import evaluate
 from training.evaluation.suites import score_tables

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from features.errors import InputError, ModelError
+from features.core.errors import InputError, ModelError
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
 from flows.command_line import cli, run

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from features.errors import ModelError, RunError, SettingsError
-from features.locks import only_one
+from features.core.errors import ModelError, RunError, SettingsError
+from features.core.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.plan import TrainingPlan, is_finished
 from training.encoders.s3bert.train import S3bertJob, train

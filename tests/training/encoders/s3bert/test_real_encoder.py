@@ -6,7 +6,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from features import models
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings

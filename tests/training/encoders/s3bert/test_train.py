@@ -9,7 +9,7 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-from features.errors import InputError, RunError, SettingsError
+from features.core.errors import InputError, RunError, SettingsError
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings

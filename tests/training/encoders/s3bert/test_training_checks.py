@@ -5,7 +5,7 @@ import logging
 import polars as pl
 import pytest
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.checks import check_pairs, warn_of_little
 

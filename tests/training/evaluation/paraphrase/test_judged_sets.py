@@ -2,7 +2,7 @@
 
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from training.evaluation.paraphrase.suite import ParaphraseSuite
 from training.evaluation.subject import Subject
 

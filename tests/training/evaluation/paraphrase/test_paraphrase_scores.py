@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from features.errors import ModelError
+from features.core.errors import ModelError
 from training.evaluation.models import Models
 from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
 from training.evaluation.subject import Subject

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from training.data.labelled_texts import LabelledTexts
 from training.evaluation.comparison import compare_runs
 from training.evaluation.models import Models

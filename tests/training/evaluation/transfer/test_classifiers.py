@@ -5,8 +5,8 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
+from features.core.errors import InputError
 from features.corpora import ClassTask
-from features.errors import InputError
 from training.evaluation.transfer import classifiers
 from training.evaluation.transfer.classifiers import BATCH, PASSES, PATIENCE, SEED, Fold, draw_dev, fit
 from training.evaluation.transfer.protocol import PENALTIES, Learner, require_enough

@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from features.core.errors import InputError
 from features.corpora import read_tasks
 from features.corpora.leakage import LeakageGuard
 from features.corpora.settings import EvaluationSet, LeakageSettings
-from features.errors import InputError
 from features.metrics.bootstrap import Bootstrap
 from flows.commands.report import print_scores
 from training.evaluation.bootstrap import FEWEST

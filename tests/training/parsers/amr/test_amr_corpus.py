@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import InputError
+from features.core.errors import InputError
 from training.parsers.amr.corpus import held_out_keys, read_source, read_training
 from training.parsers.amr.preparing import read_frames
 from training.parsers.amr.settings import GraphSource, HeldOut

@@ -10,7 +10,8 @@ import torch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from features.errors import SettingsError
+from features.core.errors import SettingsError
+from features.core.rows import OnRows
 from features.graphs.graph import decode
 from features.graphs.penman_files import read_blocks
 from features.parsers.amr import load
@@ -18,7 +19,6 @@ from features.parsers.embedded.loading import load_parser
 from features.parsers.embedded.parser import EmbeddedParser
 from features.parsers.embedded.storage import Thresholds
 from features.parsers.settings import AmrSettings
-from features.rows import OnRows
 from features.stage_output import Reject
 from flows.command_line import run
 from training.loop import checkpoints

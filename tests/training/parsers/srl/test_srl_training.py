@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from features.errors import InputError, SettingsError
+from features.core.errors import InputError, SettingsError
 from features.parsers.srl.conll import read_annotated
 from features.parsers.srl.evaluation import evaluate
 from features.parsers.srl.parser import load_tagger

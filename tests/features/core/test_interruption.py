@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from features.interruption import held_back
+from features.core.interruption import held_back
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ import gzip
 import polars as pl
 import pytest
 
-from features import files
+from features.core import files
+from features.core.errors import InputError, ModelError
+from features.core.file_errors import first_line
+from features.core.files import open_bytes, open_text, read_table, table_format, without_formulas, write_table
 from features.corpora.tables import scan_parquet
-from features.errors import InputError, ModelError
-from features.file_errors import first_line
-from features.files import open_bytes, open_text, read_table, table_format, without_formulas, write_table
 from features.parsers.srl.archive import _load
 
 FRAME = pl.DataFrame(

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from features import leftovers
-from features.leftovers import held_file, held_folder, is_held, remove_dead, remove_dead_scratch, scratch
+from features.core import leftovers
+from features.core.leftovers import held_file, held_folder, is_held, remove_dead, remove_dead_scratch, scratch
 from features.store.store import Store
 
 HOLDING = """
 import sys
 from pathlib import Path
-from features.leftovers import held_file, held_folder, scratch
+from features.core.leftovers import held_file, held_folder, scratch
 how = {"file": held_file, "folder": held_folder, "scratch": scratch}[sys.argv[1]]
 with how(sys.argv[2] if how is scratch else Path(sys.argv[2])) as given:
     print(given if how is scratch else sys.argv[2], flush=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from features.errors import InputError
-from features.outputs import STANDARD, TABLES, check_output, format_of, whole_file, write_text
+from features.core.errors import InputError
+from features.core.outputs import STANDARD, TABLES, check_output, format_of, whole_file, write_text
 
 
 def test_a_format_by_name_by_suffix_or_the_first(tmp_path):

@@ -6,15 +6,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from features.core.errors import SettingsError, StoreError
+from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.errors import SettingsError, StoreError
 from features.ingest import ingest
-from features.rejected_rows import REJECTED, rejected_rows
+from features.ingest.rejected_rows import REJECTED, rejected_rows
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from features.types import RejectCode
 
 CORPORA = (CorpusSettings(dataset="pairs", name="mine", files={"train": "p.tsv"}),)
 ROWS = (

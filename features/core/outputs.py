@@ -19,8 +19,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from features import leftovers
-from features.errors import InputError
+from features.core import leftovers
+from features.core.errors import InputError
 
 STANDARD = Path("-")
 """Standard input where a file is read, standard output where one is written."""
@@ -29,7 +29,7 @@ Formats = Mapping[str, tuple[str, ...]]
 """Format name → the suffixes that select it."""
 
 TABLES: Formats = {"tsv": (".tsv", ".txt"), "csv": (".csv",), "jsonl": (".jsonl", ".ndjson"), "parquet": (".parquet",)}
-"""The formats of tables; see `features.files`."""
+"""The formats of tables; see `features.core.files`."""
 
 BINARY = frozenset({"parquet"})
 """Formats that are already compressed."""

@@ -20,9 +20,9 @@ from typing import IO, Any, Literal, TextIO, cast
 
 import polars as pl
 
-from features.errors import InputError
-from features.file_errors import first_line
-from features.outputs import STANDARD, TABLES, format_of, shown, whole_file
+from features.core.errors import InputError
+from features.core.file_errors import first_line
+from features.core.outputs import STANDARD, TABLES, format_of, shown, whole_file
 
 TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
 

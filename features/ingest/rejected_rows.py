@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import polars as pl
 
+from features.core.errors import InputError, SettingsError
+from features.core.files import open_bytes
+from features.core.types import SentenceId
 from features.corpora.reading import read_outcomes
 from features.corpora.rows import PairRow, TextRow
 from features.corpora.settings import CorpusSettings
 from features.corpora.sources import locate
-from features.errors import InputError, SettingsError
-from features.files import open_bytes
 from features.sentences import normalise, sentence_id
 from features.store.store import Store
-from features.types import SentenceId
 
 REJECTED: dict[str, type[pl.DataType]] = {
     "stage": pl.String,

@@ -9,14 +9,13 @@
         └── PartlyDoneError    but it did some of it, which stays
 
 The command line prints the message of any of them and leaves with exit code 1, of the last one with 2. A single bad row
-is not an error: it becomes a row of `rejects` with a `RejectCode` (see `features.types`), raised as `RowError` where it
-is read or parsed.
+is not an error: it becomes a row of `rejects` with a `RejectCode`, raised as `RowError` where it is read or parsed.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from features.types import RejectCode
+from features.core.types import RejectCode
 
 
 class FacetflowError(Exception):

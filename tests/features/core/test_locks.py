@@ -7,8 +7,8 @@ import resource
 
 import pytest
 
-from features.errors import RunError
-from features.locks import check_lockable, only_one
+from features.core.errors import RunError
+from features.core.locks import check_lockable, only_one
 
 
 def test_another_process_is_told_who_holds_the_lock(tmp_path):

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from features.errors import RunError
-from features.file_errors import explain
+from features.core.errors import RunError
+from features.core.file_errors import explain
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""What every layer stands on: errors, files, locks, pages, numbers in words. It knows nothing of sentences."""
