@@ -32,7 +32,7 @@ class FeatureStore:
     @property
     def path(self) -> Path:
         """Folder of the store."""
-        return self._store.path
+        return Path(self._store.location)
 
     @property
     def release(self) -> Release:

@@ -21,9 +21,9 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
 from features.core.errors import FacetflowError, StoreError
+from features.core.file_errors import clear_errors
 from features.core.interruption import cause
 from features.core.leftovers import scratch
-from features.store import folder
 from features.store.damage import Damage
 from features.store.plan import Plan, ShardWork, plan
 from features.store.releases import Release
@@ -210,7 +210,7 @@ class Build:
         """Start or join the cluster and work through the plan; return the outcome and the number of workers."""
         todo = list(dict.fromkeys(item.stage for item in work))
         logs = self.settings.builds / self.run_id
-        with folder.clear_errors(f"Making the folder {str(logs)!r} for logs"):
+        with clear_errors(f"Making the folder {str(logs)!r} for logs"):
             logs.mkdir(parents=True, exist_ok=True)
         get_ready(self.settings)  # a command has done it already, but not if Prefect's worker runs this flow
         wanted = cluster.no_more_than(self.settings.cluster, len(work))
@@ -296,7 +296,7 @@ def _own(store: Store, name: str) -> None:
     if before != name:
         store.adopt(name)
         whose = "had no owner" if before is None else f"belonged to the project {before!r}"
-        warn(f"The store {str(store.path)!r} {whose}; from now on it belongs to {name!r}.")
+        warn(f"The store {store.location!r} {whose}; from now on it belongs to {name!r}.")
 
 
 def _warn_of_others(damaged: Sequence[Damage], stages: Chain) -> None:

@@ -12,7 +12,9 @@ from pydantic import BaseModel
 
 from features.core.durable import file_sha256
 from features.core.errors import InputError, SettingsError
+from features.core.file_errors import clear_errors
 from features.core.hints import did_you_mean
+from features.core.leftovers import scratch
 from features.core.types import Shard
 from features.corpora.dataset import GraphLayout
 from features.corpora.sources import locate
@@ -21,7 +23,6 @@ from features.stages.amr import AMR_STAGE
 from features.stages.recipe import Recipe
 from features.stages.registry import STAGES
 from features.stages.stage import Outside
-from features.store import folder
 from features.store.reader import StoreReader
 from features.store.scope import Wanted, scope
 from features.store.stage import PlannedStage
@@ -193,12 +194,16 @@ def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) 
     for file in files:
         content.update(file_sha256(file).encode() if file.is_file() else b"missing")
     # Named by content, because a worker of a long-lived cluster keeps the index that it has opened.
-    bank = store.path / "graphs" / f"{content.hexdigest()}.arrow"
-    if index_folder is not None and not bank.is_file():
-        bank = index_folder / bank.name
-    with folder.clear_errors(f"Writing the index of graphs {str(bank)!r}"):
-        build_bank(files, bank)
-        for other in bank.parent.glob("*.arrow") if index_folder is None else ():
-            if other != bank:
-                other.unlink(missing_ok=True)
-    return settings.model_copy(update={"bank": bank})
+    name, storage = f"{content.hexdigest()}.arrow", store.storage
+    with clear_errors(f"Writing the index of graphs {storage.url(f'graphs/{name}')!r}"):
+        stored = storage.names("graphs")
+        if index_folder is not None and name not in stored:
+            build_bank(files, index_folder / name)
+            return settings.model_copy(update={"bank": index_folder / name})
+        if name not in stored:
+            with scratch("graphs") as folder:
+                build_bank(files, folder / name)
+                storage.put(f"graphs/{name}", folder / name)
+        if index_folder is None:
+            storage.delete(*(f"graphs/{other}" for other in stored if other != name))
+        return settings.model_copy(update={"bank": storage.local(f"graphs/{name}")})

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import polars as pl
 from prefect import task
@@ -30,7 +29,7 @@ class ShardJob:
     """One shard of one stage for a worker to make.
 
     Args:
-        store: folder of the store, under a path that the worker sees too.
+        store: location of the store, under which the worker sees it too.
         stage: name of the stage and its table.
         shard: the shard to make.
         fingerprint: fingerprint that it will have.
@@ -39,7 +38,7 @@ class ShardJob:
         topic: Dask topic for progress reports; empty for none.
     """
 
-    store: Path
+    store: str
     stage: str
     shard: Shard
     fingerprint: Fingerprint

@@ -8,21 +8,23 @@ all requests, so slow work, including the imports of this module, is done in ano
 import asyncio
 import hashlib
 import importlib
-import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from distributed import Worker
 
+if TYPE_CHECKING:
+    from features.store.storage import Storage
 
-async def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worker: Worker) -> dict[str, Any]:
+
+async def report(store: str, models: Sequence[str], files: Sequence[Path], dask_worker: Worker) -> dict[str, Any]:
     """Return what a build needs to know about a worker, as plain values; called by `Client.run`.
 
     Args:
-        store: folder of the store.
+        store: location of the store.
         models: names of the models that stages load.
         files: other files that stages read.
         dask_worker: filled in by Dask.
@@ -34,23 +36,23 @@ async def report(store: Path, models: Sequence[str], files: Sequence[Path], dask
     """
     manager = dask_worker.memory_manager
     limit, share = manager.memory_limit, manager.memory_pause_fraction
-    found = await asyncio.to_thread(_report, store, models, files)
-    return {**found, "pause": int(limit * share) if limit and share else None}
+    answer = await asyncio.to_thread(_report, store, models, files)
+    return {**answer, "pause": int(limit * share) if limit and share else None}
 
 
-def _report(store: Path, models: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
+def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
     _import_tasks()
     from features.core.errors import FacetflowError
     from features.store.store import Store
 
     try:
-        found = Store.open(store).id
+        opened = Store.open(store)
     except (FacetflowError, OSError):
-        found = None
+        opened = None
     return {
         "code": code_digest(),
-        "store": found,
-        "writable": None if found is None else _why_not_writable(store),
+        "store": opened and opened.id,
+        "writable": opened and _why_not_writable(opened.storage),
         "missing": [
             *_missing_models(models),
             *(f"there is no file {str(file)!r}" for file in files if not file.is_file()),
@@ -85,11 +87,11 @@ def code_digest() -> str:
     return total.hexdigest()
 
 
-def _why_not_writable(store: Path) -> str | None:
-    trial = store / "tables" / f".trial-{os.getpid()}-{uuid4().hex}"
+def _why_not_writable(storage: "Storage") -> str | None:
+    trial = f"tables/.trial-{uuid4().hex}"
     try:
-        trial.touch()
-        trial.unlink()
+        storage.put(trial, b"")
+        storage.delete(trial)
     except OSError as error:
         return error.strerror or str(error)
     return None

@@ -71,6 +71,6 @@ def _files_of_versions(store: Store, table: str) -> set[str]:
     from deltalake import DeltaTable
 
     versions = {release.versions[table] for release in store.releases() if table in release.versions}
-    path = str(store.path / "tables" / table)
+    path = str(Path(store.location) / "tables" / table)
     tables = [DeltaTable(path), *(DeltaTable(path, version=version) for version in versions)]
     return {file.removeprefix(f"{path}/").removeprefix("file://") for found in tables for file in found.file_uris()}

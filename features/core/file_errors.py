@@ -1,7 +1,11 @@
 """What went wrong with a file, and what to do about it: one table for all messages about the file system."""
 
+import contextlib
 import errno
 import re
+from collections.abc import Iterator
+
+from features.core.errors import StoreError
 
 _IN_RUST = re.compile(r"\(os error (\d+)\)")
 """How polars, deltalake and safetensors write the error number; they leave `errno` empty."""
@@ -69,6 +73,19 @@ def explain(error: BaseException, otherwise: str = "correct that and run again")
     """
     # A Rust error continues with its causes, a DeltaError with a stack trace.
     return advice(error) or f"{str(error).partition(chr(10))[0].strip().rstrip('.;')}; {otherwise}"
+
+
+@contextlib.contextmanager
+def clear_errors(action: str) -> Iterator[None]:
+    """Turn a file system error into a `StoreError` that begins with the attempted action.
+
+    Raises:
+        StoreError: when the block raises OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{action} failed: {explain(error)}.") from error
 
 
 def first_line(error: BaseException) -> str:

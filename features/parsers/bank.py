@@ -12,8 +12,6 @@ graphs. If a sentence has several graphs, the first readable one in the order of
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,9 +21,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from features.core import leftovers
-from features.core.durable import file_sha256
 from features.core.errors import InputError
+from features.core.outputs import whole_file
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
 from features.graphs.penman_files import read_blocks
@@ -66,13 +63,13 @@ class BankReport:
 
 
 def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
-    """Index PENMAN files by sentence; an index made from the same files is left as it is.
+    """Index PENMAN files by sentence.
 
     All graphs are held in memory while they are sorted: about 1 GB for a million.
 
     Args:
         paths: PENMAN files, `.gz` by suffix.
-        bank_path: the index, written atomically.
+        bank_path: the index.
 
     Returns:
         The counts.
@@ -88,12 +85,6 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
         if not path.is_file():
             what = "is a folder, a pipe or a device" if path.exists() else "does not exist"
             raise InputError(f"The graph file {str(path)!r} {what}; check `graphs` under [amr].")
-    sources = [file_sha256(path) for path in paths]
-    if bank_path.is_file():
-        known, report = _description(bank_path)
-        if known == sources:
-            return report
-
     graphs: dict[bytes, _Entry] = {}
     broken: dict[bytes, _Entry] = {}
     repeated = conflicting = without_sentence = unreadable = 0
@@ -115,7 +106,7 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
             else:
                 conflicting += 1
     report = BankReport(len(graphs), repeated, conflicting, without_sentence, unreadable)
-    _write(bank_path, broken | graphs, sources, report)
+    _write(bank_path, broken | graphs, report)
     return report
 
 
@@ -132,7 +123,7 @@ class BankParser:
     def __init__(self, path: Path, *, max_words: int) -> None:
         if not path.is_file():
             raise InputError(f"There is no graph index {str(path)!r}; build it from the graph files again.")
-        _description(path)
+        _check_format(path)
         self.max_words = max_words
         # Mapped now, so that a bank that later replaces this one does not mix with it.
         self._table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
@@ -195,33 +186,26 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()
 
 
-def _write(path: Path, entries: Mapping[bytes, _Entry], sources: list[str], report: BankReport) -> None:
-    description = {"format": _FORMAT, "sources": sources, "report": asdict(report)}
+def _write(path: Path, entries: Mapping[bytes, _Entry], report: BankReport) -> None:
+    description = {"format": _FORMAT, "report": asdict(report)}
     schema = pa.schema(_COLUMNS).with_metadata({"facetflow": json.dumps(description)})
     ordered = sorted(entries)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with leftovers.held_file(temporary) as file:
-        with pa.ipc.new_file(file, schema) as writer:
-            for start in range(0, len(ordered), _ROWS_A_BATCH):
-                keys = ordered[start : start + _ROWS_A_BATCH]
-                columns = [keys, *zip(*(entries[key] for key in keys), strict=True)]
-                arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-                writer.write_batch(pa.record_batch(arrays, schema=schema))
-        file.flush()
-        os.fsync(file.fileno())
-        temporary.replace(path)
+    with whole_file(path) as file, pa.ipc.new_file(file, schema) as writer:  # type: ignore[arg-type]
+        for start in range(0, len(ordered), _ROWS_A_BATCH):
+            keys = ordered[start : start + _ROWS_A_BATCH]
+            columns = [keys, *zip(*(entries[key] for key in keys), strict=True)]
+            arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
-def _description(path: Path) -> tuple[list[str], BankReport]:
-    """Return the hashes of the files that a bank was made from, and its counts."""
+def _check_format(path: Path) -> None:
     unknown = f"The file {str(path)!r} is not a graph index that this version can read; delete it and build it again."
     try:
         with pa.memory_map(str(path)) as file:
             metadata = pa.ipc.open_file(file).schema.metadata or {}
         content = json.loads(metadata[b"facetflow"])
         if content["format"] == _FORMAT:
-            return content["sources"], BankReport(**content["report"])
+            return
     except (pa.ArrowInvalid, KeyError, ValueError, TypeError) as error:
         raise InputError(unknown) from error
     raise InputError(unknown)

@@ -1,13 +1,13 @@
 """What the flow does with receipts: verify every file, then replace the shard's previous content with it."""
 
+import hashlib
 import importlib.metadata
+import io
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from features.core.durable import file_sha256
 from features.core.errors import StoreError
 from features.core.types import Shard
 from features.schemas import Columns
@@ -82,11 +82,13 @@ def _columns(table: Table, receipts: Sequence[Receipt]) -> Columns:
 def _own_columns(table: Table, receipt: Receipt) -> Columns:
     if receipt.data is None or not table.extensible:
         return {}
-    path = table.path / receipt.data.path
+    name = table.file(receipt.data.path)
     try:
-        return further_columns(table, pl.read_parquet_schema(path))
+        return further_columns(table, pl.read_parquet_schema(io.BytesIO(table.storage.read(name))))
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise StoreError(f"The file {str(path)!r} cannot be read; run shard {receipt.shard!r} again.") from error
+        raise StoreError(
+            f"The file {table.storage.url(name)!r} cannot be read; run shard {receipt.shard!r} again."
+        ) from error
 
 
 def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
@@ -126,13 +128,15 @@ def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str,
     check_conservation(receipt.rows, receipt.rejects, receipt.expected, where)
     for table, file in ((receipt.table, receipt.data), ("rejects", receipt.reject_data)):
         if file:
-            _verify_file(tables[table].path / file.path, file, where)
+            _verify_file(tables[table], file, where)
 
 
-def _verify_file(path: Path, file: WrittenFile, where: str) -> None:
+def _verify_file(table: Table, file: WrittenFile, where: str) -> None:
+    name = table.file(file.path)
+    shown = f"The file {table.storage.url(name)!r} of {where}"
     try:
-        same = path.stat().st_size == file.bytes and file_sha256(path) == file.sha256
+        same = hashlib.sha256(table.storage.read(name)).hexdigest() == file.sha256
     except OSError as error:
-        raise StoreError(f"The file {str(path)!r} of {where} cannot be read; run the shard again.") from error
+        raise StoreError(f"{shown} cannot be read; run the shard again.") from error
     if not same:
-        raise StoreError(f"The file {str(path)!r} of {where} is not what was written; run the shard again.")
+        raise StoreError(f"{shown} is not what was written; run the shard again.")

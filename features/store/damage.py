@@ -8,13 +8,12 @@ Size and time are checked first, as rsync and git do: the content is read only i
 committed. `deep` reads every byte, and so also finds silent disk corruption.
 """
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from features.core.durable import file_sha256
 from features.core.errors import StoreError
 from features.core.file_errors import explain
 from features.core.types import Shard
@@ -89,28 +88,32 @@ def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool) -> lis
     ]
 
 
-def refuse_damaged(root: Path, damaged: Sequence[Damage]) -> None:
+def refuse_damaged(store: str, damaged: Sequence[Damage]) -> None:
     """Raise a StoreError that names the first damaged file; do nothing if there is none."""
     if damaged:
         more = f" (and {len(damaged) - 1} more, see `facetflow verify --deep`)" if len(damaged) > 1 else ""
         raise StoreError(
-            f"The store {str(root)!r} is damaged: {damaged[0]}{more}; `facetflow build --deep` rebuilds what "
+            f"The store {store!r} is damaged: {damaged[0]}{more}; `facetflow build --deep` rebuilds what "
             "can be rebuilt."
         )
 
 
 def _flaw(table: Table, file: DataFile, *, deep: bool) -> tuple[Problem, str] | None:
-    path = table.path / file.path
+    name = table.file(file.path)
     try:
-        status = path.stat()
-        if status.st_size != file.bytes:
-            return "size", f"has {status.st_size:,} bytes instead of {file.bytes:,}"
-        touched = status.st_mtime_ns // 1_000_000 > file.committed
-        # A file is named by the first digits of its digest.
-        if (deep or touched) and not file_sha256(path).startswith(path.stem):
+        entry = table.storage.stat(name)
+        if entry.bytes != file.bytes:
+            return "size", f"has {entry.bytes:,} bytes instead of {file.bytes:,}"
+        touched = entry.modified > file.committed
+        if (deep or touched) and not _digest(table, name).startswith(name.rpartition("/")[2].removesuffix(".parquet")):
             return "content", "is not what was written: its sha256 is not the one in its name"
     except FileNotFoundError:
         return "missing", "is missing"
     except OSError as error:
         return "unreadable", f"cannot be read: {explain(error)}"
     return None
+
+
+def _digest(table: Table, name: str) -> str:
+    """Return the digest of a file's bytes; a file is named by the first digits of its own."""
+    return hashlib.sha256(table.storage.read(name)).hexdigest()

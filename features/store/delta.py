@@ -20,7 +20,6 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -28,13 +27,13 @@ from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
-from features.core.durable import sync
 from features.core.errors import StoreError
-from features.core.file_errors import explain
+from features.core.file_errors import clear_errors, explain
+from features.core.leftovers import scratch
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
-from features.store import folder
 from features.store.receipts import WrittenFile
+from features.store.storage import Storage
 
 _CONFIGURATION: dict[str, str | None] = {
     "delta.enableExpiredLogCleanup": "false",
@@ -110,7 +109,7 @@ class Table:
 
     Args:
         name: name of the table.
-        path: its folder.
+        storage: where the store keeps it.
         columns: its columns, without the partitions.
         partitions: names of the partition columns.
         table_id: the id that it was made with. A table that was deleted and made again counts its versions from 0, and
@@ -121,7 +120,7 @@ class Table:
     def __init__(
         self,
         name: str,
-        path: Path,
+        storage: Storage,
         columns: Columns,
         partitions: Sequence[str],
         table_id: str | None = None,
@@ -129,25 +128,35 @@ class Table:
         extensible: bool = False,
     ) -> None:
         self.name = name
-        self.path = path
+        self.storage = storage
         self.columns = columns
         self.partitions = tuple(partitions)
         self.extensible = extensible
         self._id = table_id
-        self._uri = path.absolute().as_uri()
+        self._folder = f"tables/{name}"
 
-    def create(self) -> None:
-        """Make the table in a folder that no other process knows: deltalake may make a table twice, with two ids."""
+    def file(self, path: str) -> str:
+        """Return the name in the store of a file that the log names."""
+        return f"{self._folder}/{path}"
+
+    def create(self) -> str:
+        """Make the table unless another process has, and return its id.
+
+        deltalake may make a table twice, with two ids. So it makes one where nobody looks, and the first entry of its
+        log enters the store, where a name is given once.
+        """
         frame = pl.DataFrame(schema={**self.columns, **dict.fromkeys(self.partitions, pl.String)})
-        with self._clear_errors("Making"):
+        with self._clear_errors("Making"), scratch("table") as folder:
             DeltaTable.create(
-                self._uri,
+                str(folder),
                 Schema.from_arrow(frame.to_arrow().schema),
                 partition_by=list(self.partitions),
                 name=self.name,
                 configuration=_CONFIGURATION,
             )
-        self._sync_log(0)
+            with contextlib.suppress(FileExistsError):
+                self.storage.put_if_absent(self.file(_log(0)), (folder / _log(0)).read_bytes())
+        return self.id()
 
     def id(self) -> str:
         """Return the id that the table was made with."""
@@ -160,13 +169,14 @@ class Table:
             StoreError: when the table, its log or that version cannot be read.
         """
         if version is not None and version < 0:
-            raise StoreError(f"Version {version!r} of table {self.name!r} in {str(self.path)!r} cannot exist.")
+            raise StoreError(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
         with self._clear_errors("Reading", version):
-            table = DeltaTable(self._uri, version=version)
-            found = str(table.metadata().id)
-        if self._id not in (None, found):
+            options = dict(self.storage.options or {})
+            table = DeltaTable(self.storage.url(self._folder), version=version, storage_options=options)
+            table_id = str(table.metadata().id)
+        if self._id not in (None, table_id):
             raise StoreError(
-                f"Table {self.name!r} in {str(self.path)!r} is not the one that the store was made with; restore it, "
+                f"Table {self.name!r} in {self._shown!r} is not the one that the store was made with; restore it, "
                 "or build a new store."
             )
         return table
@@ -174,7 +184,8 @@ class Table:
     def version(self) -> int:
         """Return the newest version, from the file names in the log: every commit is a file named by its number."""
         with self._clear_errors("Reading"):
-            commits = [int(file.stem) for file in (self.path / "_delta_log").glob("*.json") if file.stem.isdigit()]
+            logs = [name.removesuffix(".json") for name in self.storage.names(f"{self._folder}/_delta_log")]
+        commits = [int(name) for name in logs if name.isdigit()]
         return max(commits) if commits else self.open().version()
 
     def files(self, version: int | None = None) -> list[DataFile]:
@@ -205,7 +216,7 @@ class Table:
         if new := {name: dtype for name, dtype in columns.items() if name not in present}:
             with self._clear_errors("Adding columns to"):
                 table.alter.add_columns(Schema.from_arrow(pl.DataFrame(schema=new).to_arrow().schema).fields)
-            self._sync_log(table.version())
+            self._settle(table.version())
 
     def stale_files(self, keep_versions: Collection[int], older_than: timedelta) -> list[str]:
         """Return files, relative to the table's folder, that neither the newest nor the given versions name.
@@ -267,18 +278,20 @@ class Table:
                     raise
                 time.sleep(random.uniform(0, 0.05 * (attempt + 1)))  # noqa: S311 - two committers must not stay in step
                 continue
-            self._sync_log(version + 1)
+            self._settle(version + 1)
             return version + 1
         raise StoreError(
-            f"Table {self.name!r} in {str(self.path)!r} was changed by another process at each of {_ATTEMPTS} attempts "
+            f"Table {self.name!r} in {self._shown!r} was changed by another process at each of {_ATTEMPTS} attempts "
             "to commit; let only one flow write to a store at a time, then run again."
         )
 
-    def _sync_log(self, version: int) -> None:
-        log = self.path / "_delta_log"
-        with folder.clear_errors(f"Saving the log of table {self.name!r} in {str(self.path)!r}"):
-            sync(log / f"{version:020d}.json")
-            sync(log)
+    def _settle(self, version: int) -> None:
+        with clear_errors(f"Saving the log of table {self.name!r} in {self._shown!r}"):
+            self.storage.settle(self.file(_log(version)))
+
+    @property
+    def _shown(self) -> str:
+        return self.storage.url(self._folder)
 
     def _files(self, table: DeltaTable) -> list[DataFile]:
         with self._clear_errors("Reading"):
@@ -301,7 +314,7 @@ class Table:
         for file, following in itertools.pairwise(files):
             if file.key == following.key:
                 raise StoreError(
-                    f"Table {self.name!r} in {str(self.path)!r} holds shard {file.shard!r} twice ({file.path!r} and "
+                    f"Table {self.name!r} in {self._shown!r} holds shard {file.shard!r} twice ({file.path!r} and "
                     f"{following.path!r}); another program wrote to it, so build the store again."
                 )
         return files
@@ -313,7 +326,7 @@ class Table:
 
     @contextlib.contextmanager
     def _clear_errors(self, action: str, version: int | None = None) -> Iterator[None]:
-        what = f"{action} table {self.name!r} in {str(self.path)!r}" + ("" if version is None else f" at {version=}")
+        what = f"{action} table {self.name!r} in {self._shown!r}" + ("" if version is None else f" at {version=}")
         try:
             yield
         except TableNotFoundError as error:
@@ -323,6 +336,10 @@ class Table:
         except (DeltaError, OSError) as error:
             reason = explain(error, "restore the table, or build a new store")
             raise StoreError(f"{what} failed: {reason}.") from error
+
+
+def _log(version: int) -> str:
+    return f"_delta_log/{version:020d}.json"
 
 
 def _names(table: DeltaTable) -> list[str]:

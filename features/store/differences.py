@@ -19,7 +19,7 @@ from features.schemas import METRIC_NAMES
 from features.stages.metrics import METRIC_STAGE
 from features.store.drift import Drift, compare_values
 from features.store.reader import StoreReader
-from features.store.reading import clear_errors
+from features.store.reading import decoding
 from features.store.recipe_changes import RecipeChange, recipe_changes
 from features.store.releases import Release
 from features.store.tables import KEYS
@@ -312,7 +312,7 @@ def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], 
         if stage in release.rejects
         and (stage not in made or (shard in made[stage] and made[stage][shard].fingerprint == known.fingerprint))
     ]
-    with clear_errors("rejects", store.path):
+    with decoding("rejects", store.location):
         rows = (
             store.scan("rejects", version, columns=["stage", "code"], with_shard=True)
             .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(counted))
@@ -337,7 +337,7 @@ def _drift(store: StoreReader, old: Release, new: Release) -> Iterator[Drift]:
         if dtype.is_float() and name not in METRIC_NAMES and name in schemas[0]
     ]
     for name in (*METRIC_NAMES, *own):
-        with clear_errors(METRIC_STAGE.name, store.path):
+        with decoding(METRIC_STAGE.name, store.location):
             values = [scan.select(pl.col(name).drop_nulls()).collect().to_series().to_numpy() for scan in scans]
         finite = [side[np.isfinite(side)] for side in values]
         if all(len(side) for side in finite):

@@ -28,7 +28,7 @@ class StoreAhead(StoreReader):
         unreadable: Collection[tuple[str, Shard]] = (),
         fingerprints: Mapping[tuple[str, Shard], Fingerprint] | None = None,
     ) -> None:
-        super().__init__(store.path, store._ids)
+        super().__init__(store.storage, store._ids)
         self._store = store
         self._rows = rows
         self._unreadable = set(unreadable)

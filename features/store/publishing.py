@@ -44,12 +44,12 @@ def draft(
     rows = {name: sum(known.rows for known in store.committed(name, versions[name]).values()) for name in names}
     if not rows["sentences"]:
         raise StoreError(
-            f"The store {str(store.path)!r} holds no sentences, so there is nothing to publish; name corpora that have "
+            f"The store {store.location!r} holds no sentences, so there is nothing to publish; name corpora that have "
             "rows, and build."
         )
     needed = {name: versions[name] for name in (*names, "rejects")}
     made = {*names, "ingest"}
-    refuse_damaged(store.path, [damage for damage in store.damaged(needed) if damage.stage in made])
+    refuse_damaged(store.location, [damage for damage in store.damaged(needed) if damage.stage in made])
     rejects = _rejects(store, versions, planned)
     for stage in planned.stages:
         total = rows[stage] + rejects.get(stage, 0)

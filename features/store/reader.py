@@ -7,7 +7,6 @@ So the plan and the rules of publishing depend only on how a store is read, not 
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 
 import polars as pl
 
@@ -17,6 +16,7 @@ from features.store import layout, reading
 from features.store.damage import Damage, damaged_files, refuse_damaged
 from features.store.delta import DataFile, Table
 from features.store.provenance import Committed, Provenance, trace
+from features.store.storage import Storage
 from features.store.tables import TABLES
 
 
@@ -24,15 +24,20 @@ class StoreReader:
     """The tables of a feature store, at any of their versions; small and picklable.
 
     Args:
-        path: the folder.
+        storage: its objects.
         table_ids: table → id that it was made with; missing tables read as empty.
         project: name of the project that owns the store; None if the store does not record it.
     """
 
-    def __init__(self, path: Path, table_ids: Mapping[str, str], project: str | None = None) -> None:
-        self.path = path
+    def __init__(self, storage: Storage, table_ids: Mapping[str, str], project: str | None = None) -> None:
+        self.storage = storage
         self.project = project
         self._ids = dict(table_ids)
+
+    @property
+    def location(self) -> str:
+        """The folder or URL of the store."""
+        return self.storage.location
 
     @property
     def id(self) -> str:
@@ -63,7 +68,7 @@ class StoreReader:
             StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
         """
         frame = self.scan(table, version, shards, columns, with_shard=with_shard)
-        with reading.clear_errors(table, self.path):
+        with reading.decoding(table, self.location):
             return (frame if where is None else frame.filter(where)).collect()
 
     def scan(
@@ -158,9 +163,9 @@ class StoreReader:
         Raises:
             StoreError: when a file is missing or not what was written; names the first.
         """
-        refuse_damaged(self.path, self.damaged(versions, deep=True))
+        refuse_damaged(self.location, self.damaged(versions, deep=True))
 
     def _table(self, name: str) -> Table:
         if name not in TABLES:
             raise StoreError(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
-        return layout.table_of(self.path, name, self._ids.get(name))
+        return layout.table_of(self.storage, name, self._ids.get(name))

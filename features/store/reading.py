@@ -1,8 +1,7 @@
 """What a reader sees of a table: the files that the log names at a version, in the order of their shards."""
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -36,19 +35,19 @@ def scan(
     if unknown := [name for name in wanted if name not in schema]:
         raise StoreError(f"Table {table.name!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
     listed = _select(table, version, shards) if exists else []
-    files = {str(table.path / file.path): file for file in listed}
-    _check_sizes(table, files)
-    frame = _lazy(files, schema | {"shard": pl.String})
+    _check_sizes(table, listed)
+    files = {table.storage.url(table.file(file.path)): file for file in listed}
+    frame = _lazy(files, schema | {"shard": pl.String}, table.storage.options)
     return frame.select([*wanted, "shard"] if with_shard else wanted)
 
 
 @contextlib.contextmanager
-def clear_errors(table: str, root: Path) -> Iterator[None]:
+def decoding(table: str, store: str) -> Iterator[None]:
     """Turn errors that polars raises while decoding files of a table into a `StoreError`.
 
     Args:
         table: name of the table.
-        root: folder of the store, for the message.
+        store: location of the store, for the message.
     """
     try:
         yield
@@ -56,22 +55,24 @@ def clear_errors(table: str, root: Path) -> Iterator[None]:
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise StoreError(
-            f"A file of table {table!r} in {str(root)!r} is damaged: {reason}; `facetflow build --deep` makes it again."
+            f"A file of table {table!r} in {store!r} is damaged: {reason}; `facetflow build --deep` makes it again."
         ) from error
 
 
-def _lazy(files: Mapping[str, DataFile], schema: Columns) -> pl.LazyFrame:
+def _lazy(files: Mapping[str, DataFile], schema: Columns, options: Mapping[str, str] | None) -> pl.LazyFrame:
     """Return the rows of some files, by path; columns of the schema that the table gained after a file are null there.
 
     Args:
         files: by path.
         schema: of the rows, partitions included.
+        options: what polars needs to find the files.
     """
     if not files:
         return pl.LazyFrame(schema=schema)
     written = {name: dtype for name, dtype in schema.items() if name not in {"shard", "stage"}}
     columns: dict[str, Any] = {"schema": written, "missing_columns": "insert", "extra_columns": "ignore"}
     # Take the partition of a file from the log, not from its path: a folder above the store may look like one.
+    columns["storage_options"] = dict(options) if options else None
     frame = pl.scan_parquet(list(files), glob=False, hive_partitioning=False, include_file_paths=_FILE, **columns)
     partitions = {"shard": {path: file.shard for path, file in files.items()}}
     if "stage" in schema:
@@ -89,22 +90,21 @@ def _select(table: Table, version: int | None, shards: Collection[str] | None) -
     # A shard without rejects has no file in that table.
     missing = set() if "stage" in table.partitions else wanted - {file.shard for file in files}
     if missing:
-        raise StoreError(f"Shard {min(missing)!r} is not committed to table {table.name!r} in {str(table.path)!r}.")
+        store = table.storage.location
+        raise StoreError(f"Shard {min(missing)!r} is not committed to table {table.name!r} of {store!r}.")
     return [file for file in files if file.shard in wanted]
 
 
-def _check_sizes(table: Table, files: Mapping[str, DataFile]) -> None:
+def _check_sizes(table: Table, files: Iterable[DataFile]) -> None:
     # A truncated file makes polars panic in a thread of its own, with a traceback on the terminal.
-    for path, file in files.items():
+    for file in files:
+        name = table.file(file.path)
+        shown = f"The file {table.storage.url(name)!r} of table {table.name!r}"
         try:
-            size = Path(path).stat().st_size
+            size = table.storage.stat(name).bytes
         except OSError as error:
             raise StoreError(
-                f"The file {path!r} of table {table.name!r} cannot be read: {explain(error)}; `facetflow "
-                "build` makes it again if it is lost."
+                f"{shown} cannot be read: {explain(error)}; `facetflow build` makes it again if it is lost."
             ) from error
         if size != file.bytes:
-            raise StoreError(
-                f"The file {path!r} of table {table.name!r} has {size} bytes instead of {file.bytes}; `facetflow "
-                "build` makes it again."
-            )
+            raise StoreError(f"{shown} has {size} bytes instead of {file.bytes}; `facetflow build` makes it again.")

@@ -4,13 +4,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
-from features.core.durable import sync
 from features.core.errors import StoreError
+from features.core.file_errors import clear_errors
 from features.stages.recipe import Recipe
-from features.store import folder
+from features.store.storage import Storage
 
 _FILE = re.compile(r"(\d{5,})\.json")
 
@@ -48,63 +47,70 @@ class Release:
         return Recipe.from_dict(self.recipes[stage])
 
 
-def write_release(path: Path, release: Release) -> None:
-    """Write a release to the store's folder `path`; a number is used only once.
+def write_release(storage: Storage, release: Release) -> None:
+    """Write a release to a store; a number is used only once.
 
     Raises:
         StoreError: when another process has published that number, or the folder cannot be written.
     """
     content = json.dumps(asdict(release), indent=2, ensure_ascii=False) + "\n"
-    with folder.clear_errors(f"Publishing release {release.number} in {str(path)!r}"):
+    with clear_errors(f"Publishing release {release.number} in {storage.location!r}"):
         try:
-            file = release_file(path, release.number).relative_to(path).as_posix()
-            folder.write(path, file, content.encode(), replace=False)
+            storage.put_if_absent(release_name(release.number), content.encode())
         except FileExistsError as error:
             raise StoreError(
                 f"Release {release.number} was published by another process in the meantime; run again."
             ) from error
 
 
-def remove_release(path: Path, number: int) -> None:
-    """Remove a release from the store's folder `path`; the files that only it needs are garbage from then on.
+def remove_release(storage: Storage, number: int) -> None:
+    """Remove a release from a store; the files that only it needs are garbage from then on.
 
     Its number must not be used again, so the newest one is not removed.
 
     Raises:
         StoreError: when it is the newest, there is none of this number, or it cannot be removed.
     """
-    if number == max(release_numbers(path), default=0):
-        raise StoreError(f"Release {number} is the newest one of {str(path)!r}, and is kept.")
-    with folder.clear_errors(f"Removing release {number} of {str(path)!r}"):
-        release_file(path, number).unlink()
-        sync(path / "releases")  # before its files go: after a power cut it must not be back without them
+    numbers = release_numbers(storage)
+    if number not in numbers:
+        raise _no_release(storage, number)
+    if number == numbers[-1]:
+        raise StoreError(f"Release {number} is the newest one of {storage.location!r}, and is kept.")
+    with clear_errors(f"Removing release {number} of {storage.location!r}"):
+        storage.delete(release_name(number))  # for good before its files go: it must not be back without them
 
 
-def release_file(path: Path, number: int) -> Path:
-    """Return the file of a release of the store in the folder `path`."""
-    return path / "releases" / f"{number:05d}.json"
+def release_name(number: int) -> str:
+    """Return the name of the object that holds a release."""
+    return f"releases/{number:05d}.json"
 
 
-def release_numbers(path: Path) -> list[int]:
-    """Return the numbers of all releases of the store in the folder `path`, ascending."""
-    with folder.clear_errors(f"Reading the releases of {str(path)!r}"):
-        files = [_FILE.fullmatch(file.name) for file in (path / "releases").glob("*.json")]
-    return sorted(int(found.group(1)) for found in files if found)
+def release_numbers(storage: Storage) -> list[int]:
+    """Return the numbers of all releases of a store, ascending."""
+    with clear_errors(f"Reading the releases of {storage.location!r}"):
+        matches = [_FILE.fullmatch(name) for name in storage.names("releases")]
+    return sorted(int(match[1]) for match in matches if match)
 
 
-def read_release(path: Path, number: int) -> Release:
-    """Return a release of the store in the folder `path`.
+def read_release(storage: Storage, number: int) -> Release:
+    """Return a release of a store.
 
     Raises:
         StoreError: when there is no such release, or its file is damaged.
     """
-    file = release_file(path, number)
+    name = release_name(number)
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(storage.read(name))
         content["missing"] = {stage: tuple(shards) for stage, shards in content["missing"].items()}
         return Release(**content)
     except FileNotFoundError as error:
-        numbers = ", ".join(map(str, release_numbers(path))) or "none yet"
-        raise StoreError(f"There is no release {number} in {str(path)!r}; there are: {numbers}.") from error
+        raise _no_release(storage, number) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"The release {str(file)!r} cannot be read; restore the file, or publish again.") from error
+        raise StoreError(
+            f"The release {storage.url(name)!r} cannot be read; restore the file, or publish again."
+        ) from error
+
+
+def _no_release(storage: Storage, number: int) -> StoreError:
+    numbers = ", ".join(map(str, release_numbers(storage))) or "none yet"
+    return StoreError(f"There is no release {number} in {storage.location!r}; there are: {numbers}.")

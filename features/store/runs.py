@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Literal
 
 from features.core.errors import StoreError
+from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
-from features.store import folder
+from features.store.storage import Storage
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
@@ -78,32 +78,32 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def write_run(path: Path, record: RunRecord) -> None:
-    """Write a record to the store's folder `path`, replacing an earlier one of the same run."""
+def write_run(storage: Storage, record: RunRecord) -> None:
+    """Write a record to a store, replacing an earlier one of the same run."""
     if not _RUN_ID.fullmatch(record.run_id):
         raise StoreError(f"Run id {record.run_id!r} cannot name a file; use letters, digits, '.', '_' and '-'.")
     content = json.dumps(asdict(record), indent=2, ensure_ascii=False) + "\n"
-    with folder.clear_errors(f"Recording run {record.run_id!r} in {str(path)!r}"):
-        folder.write(path, record_file(path, record.run_id).relative_to(path).as_posix(), content.encode())
+    with clear_errors(f"Recording run {record.run_id!r} in {storage.location!r}"):
+        storage.put(record_name(record.run_id), content.encode())
 
 
-def read_runs(path: Path) -> list[RunRecord]:
-    """Return the records of the store in the folder `path`, newest first."""
-    with folder.clear_errors(f"Reading the runs of {str(path)!r}"):
-        found = [_read(file) for file in (path / "runs").glob("*.json")]
-    records = [record for record in found if record is not None]
+def read_runs(storage: Storage) -> list[RunRecord]:
+    """Return the records of a store, newest first."""
+    with clear_errors(f"Reading the runs of {storage.location!r}"):
+        names = [f"runs/{name}" for name in storage.names("runs") if name.endswith(".json")]
+        records = [record for name in names if (record := _read(storage, name)) is not None]
     return sorted(records, key=lambda record: (record.number, record.started, record.run_id), reverse=True)
 
 
-def remove_run(path: Path, run_id: str) -> None:
+def remove_run(storage: Storage, run_id: str) -> None:
     """Remove the record of a run, if there is one."""
-    with folder.clear_errors(f"Removing the record of run {run_id!r} in {str(path)!r}"):
-        record_file(path, run_id).unlink(missing_ok=True)
+    with clear_errors(f"Removing the record of run {run_id!r} in {storage.location!r}"):
+        storage.delete(record_name(run_id))
 
 
-def record_file(path: Path, run_id: str) -> Path:
-    """Return the file with the record of a run of the store in the folder `path`."""
-    return path / "runs" / f"{run_id}.json"
+def record_name(run_id: str) -> str:
+    """Return the name of the object that holds the record of a run."""
+    return f"runs/{run_id}.json"
 
 
 def failed_shards(records: list[RunRecord]) -> list[FailedShard]:
@@ -119,15 +119,15 @@ def failed_shards(records: list[RunRecord]) -> list[FailedShard]:
     return list(last.values())
 
 
-def _read(file: Path) -> RunRecord | None:
+def _read(storage: Storage, name: str) -> RunRecord | None:
     """Return a record, None if it has been removed since it was listed."""
     try:
-        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(storage.read(name))
         content["failed"] = tuple(FailedShard(**shard) for shard in content["failed"])
         return RunRecord(**content)
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(
-            f"The record {str(file)!r} is damaged; delete it, only the history of that run is lost."
-        ) from (error)
+            f"The record {storage.url(name)!r} is damaged; delete it, only the history of that run is lost."
+        ) from error

@@ -11,11 +11,11 @@ committing a receipt twice changes nothing; a shard is in a table once or not at
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
-from pathlib import Path
 
 import polars as pl
 
 from features.core.errors import StoreError
+from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
@@ -27,7 +27,6 @@ from features.store.receipts import Receipt
 from features.store.releases import (
     Release,
     read_release,
-    release_file,
     release_numbers,
     remove_release,
     write_release,
@@ -35,16 +34,17 @@ from features.store.releases import (
 from features.store.runs import RunRecord, read_runs, remove_run, write_run
 from features.store.scope import Wanted
 from features.store.stage import PlannedStage, ShardKey
+from features.store.storage import Location, storage_at
 from features.store.tables import TABLES
 from features.store.verifying import Verification, check_counts, verify
 
 
 class Store(StoreReader):
-    """A feature store in a folder, to read and to write. Open it with `Store.open`."""
+    """A feature store, to read and to write. Open it with `Store.open`."""
 
     @classmethod
     def open(
-        cls, root: str | Path, *, create: bool = False, project: str | None = None, or_empty: bool = False
+        cls, root: Location, *, create: bool = False, project: str | None = None, or_empty: bool = False
     ) -> "Store":
         """Open a store, making it first if requested and needed.
 
@@ -57,9 +57,9 @@ class Store(StoreReader):
         Raises:
             StoreError: when there is no store, or it cannot be read, made or understood by this version.
         """
-        path = layout.local_path(root)
-        known = layout.create(path, project) if create else layout.read(path, or_empty=or_empty)
-        return cls(path, known.tables, known.project)
+        storage = storage_at(root)
+        described = layout.create(storage, project) if create else layout.read(storage, or_empty=or_empty)
+        return cls(storage, described.tables, described.project)
 
     def check_owner(self, project: str) -> None:
         """Refuse the store of another project.
@@ -69,13 +69,13 @@ class Store(StoreReader):
         """
         if self.project not in (None, project):
             raise StoreError(
-                f"The store {str(self.path)!r} belongs to the project {self.project!r}, not to this one, {project!r}: "
+                f"The store {self.location!r} belongs to the project {self.project!r}, not to this one, {project!r}: "
                 "name another folder as `store`, or take this one over with `facetflow build --adopt`."
             )
 
     def adopt(self, project: str) -> None:
         """Assign this store to a project, whichever it belonged to before."""
-        self.project = layout.claim(self.path, project).project
+        self.project = layout.claim(self.storage, project).project
 
     def verify(self, *, deep: bool = False) -> Verification:
         """Check every file that the newest versions and all releases need; findings are returned, not raised.
@@ -213,11 +213,11 @@ class Store(StoreReader):
             failed_shards=failed_shards,
             rejected_rows=rejected_rows,
         )
-        numbers = release_numbers(self.path)
-        if numbers and holds(self, newest := read_release(self.path, numbers[-1]), release):
+        numbers = release_numbers(self.storage)
+        if numbers and holds(self, newest := read_release(self.storage, numbers[-1]), release):
             return newest
         release = dataclasses.replace(release, number=numbers[-1] + 1 if numbers else 1)
-        write_release(self.path, release)
+        write_release(self.storage, release)
         return release
 
     def release(self, number: int | None = None) -> Release:
@@ -228,20 +228,20 @@ class Store(StoreReader):
         """
         if number is None:
             return self.latest_release()
-        release = read_release(self.path, number)
+        release = read_release(self.storage, number)
         check_counts(self, release)
         return release
 
     def releases(self) -> list[Release]:
         """Return all releases as they were published, oldest first; `release` and `verify` check what they hold."""
-        found = []
-        for number in release_numbers(self.path):
+        releases = []
+        for number in release_numbers(self.storage):
             try:
-                found.append(read_release(self.path, number))
-            except StoreError:
-                if release_file(self.path, number).exists():  # else it has been removed since it was listed
+                releases.append(read_release(self.storage, number))
+            except StoreError as error:
+                if not isinstance(error.__cause__, FileNotFoundError):  # else it has been removed since it was listed
                     raise
-        return found
+        return releases
 
     def latest_release(self) -> Release:
         """Return the newest release.
@@ -249,22 +249,24 @@ class Store(StoreReader):
         Raises:
             StoreError: when there is no release yet, or as for `release`.
         """
-        numbers = release_numbers(self.path)
+        numbers = release_numbers(self.storage)
         if not numbers:
-            raise StoreError(f"The store {str(self.path)!r} has no release yet; build first.")
+            raise StoreError(f"The store {self.location!r} has no release yet; build first.")
         return self.release(numbers[-1])
 
     def record_run(self, record: RunRecord) -> None:
         """Store the record of a run, replacing an earlier one of the same run."""
-        write_run(self.path, record)
+        write_run(self.storage, record)
 
     def runs(self) -> list[RunRecord]:
         """Return the records of all runs, newest first."""
-        return read_runs(self.path)
+        return read_runs(self.storage)
 
-    def remove_dead_temporary(self) -> list[Path]:
+    def remove_dead_temporary(self) -> list[str]:
         """Remove temporary files left by killed processes, never those of live ones; return them."""
-        return garbage.remove_dead_temporary(self.path)
+        with clear_errors(f"Removing temporary files of {self.location!r}"):
+            entries = self.storage.remove_unfinished(timedelta(0), dry_run=False)
+        return [self.storage.url(entry.name) for entry in entries]
 
     def remove_release(self, number: int) -> None:
         """Remove a release, but not the newest one; what only it needs is garbage from then on.
@@ -272,11 +274,11 @@ class Store(StoreReader):
         Raises:
             StoreError: when it is the newest, there is none of this number, or it cannot be removed.
         """
-        remove_release(self.path, number)
+        remove_release(self.storage, number)
 
     def remove_run(self, run_id: str) -> None:
         """Remove the record of a run, if there is one."""
-        remove_run(self.path, run_id)
+        remove_run(self.storage, run_id)
 
     def collect_garbage(
         self, older_than: timedelta = timedelta(days=7), *, without: Collection[int] = (), dry_run: bool = False
@@ -300,8 +302,9 @@ class Store(StoreReader):
         for release in pinned:
             # Files missing from a damaged log would be taken for garbage.
             check_counts(self, release)
-        found = [garbage.collect_loose(self.path, older_than, dry_run=dry_run)]
+        with clear_errors(f"Removing temporary files of {self.location!r}"):
+            removed = self.storage.remove_unfinished(older_than, dry_run=dry_run)
         for name in (name for name in TABLES if name in self._ids):
             keep = {release.versions[name] for release in pinned if name in release.versions}
-            found.append(garbage.collect(self.path, self._table(name), keep, older_than, dry_run=dry_run))
-        return Garbage(tuple(file for part in found for file in part.files), sum(part.bytes for part in found))
+            removed += garbage.collect(self._table(name), keep, older_than, dry_run=dry_run)
+        return Garbage(tuple(entry.name for entry in removed), sum(entry.bytes for entry in removed))

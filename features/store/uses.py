@@ -6,7 +6,7 @@ import polars as pl
 
 from features.core.types import Shard
 from features.store.reader import StoreReader
-from features.store.reading import clear_errors
+from features.store.reading import decoding
 from features.store.scope import Uses
 
 
@@ -20,10 +20,10 @@ def uses_of(store: StoreReader, versions: Mapping[str, int] | None = None) -> Us
     at = versions or {}
     pairs = store.scan("pairs", at.get("pairs"), columns=("corpus", "shard_a", "shard_b"), with_shard=True)
     sides = [pairs.select("shard", "corpus", pl.col(side).alias("source")).unique() for side in ("shard_a", "shard_b")]
-    with clear_errors("pairs", store.path):
+    with decoding("pairs", store.location):
         of_pairs = pl.concat(sides).unique().sort("shard", "source", "corpus").collect()
     labels = store.scan("labels", at.get("labels"), columns=("corpus", "sentence_shard"))
-    with clear_errors("labels", store.path):
+    with decoding("labels", store.location):
         of_labels = labels.unique().sort("sentence_shard", "corpus").collect()
 
     sentences: dict[Shard, set[str]] = {shard: set() for shard in store.committed("sentences", at.get("sentences"))}

@@ -103,7 +103,7 @@ def check_counts(store: StoreReader, release: Release) -> None:
         found = sum(known.rows for known in store.committed(table, version).values())
         if found != rows:
             raise ReleaseCountError(
-                f"Release {release.number} of {str(store.path)!r} was published with {rows:,} rows of {table!r}, but "
+                f"Release {release.number} of {store.location!r} was published with {rows:,} rows of {table!r}, but "
                 f"version {version} of the table holds {found:,}: its log is damaged; {_way_out(release.number)}."
             )
     held: dict[str, int] = {}
@@ -113,7 +113,7 @@ def check_counts(store: StoreReader, release: Release) -> None:
         # A stage that was given up may have more rejects than were counted, never fewer.
         if held.get(stage, 0) < rejects:
             raise ReleaseCountError(
-                f"Release {release.number} of {str(store.path)!r} was published with {rejects:,} rejects of {stage!r}, "
+                f"Release {release.number} of {store.location!r} was published with {rejects:,} rejects of {stage!r}, "
                 f"but its version of the table holds {held.get(stage, 0):,}: the log of 'rejects' is damaged; "
                 f"{_way_out(release.number)}."
             )

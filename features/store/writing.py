@@ -5,10 +5,10 @@ import io
 
 import polars as pl
 
+from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.schemas import REJECTS
 from features.stage_output import StageOutput
-from features.store import folder
 from features.store.checks import check_columns, check_conservation, check_ids, check_names, further_columns
 from features.store.delta import Table
 from features.store.receipts import Receipt, WrittenFile
@@ -67,6 +67,6 @@ def _write(table: Table, partition: str, rows: pl.DataFrame) -> WrittenFile:
     digest = hashlib.sha256(content).hexdigest()
     # Named by content: a shard written again after a crash is the same file, not another one.
     name = f"{partition}/{digest[:_NAME_DIGITS]}.parquet"
-    with folder.clear_errors(f"Writing {name!r} to table {table.name!r} in {str(table.path)!r}"):
-        folder.write(table.path, name, content)
+    with clear_errors(f"Writing {name!r} to table {table.name!r} of {table.storage.location!r}"):
+        table.storage.put(table.file(name), content)
     return WrittenFile(name, rows.height, len(content), digest)

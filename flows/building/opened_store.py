@@ -21,5 +21,5 @@ def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> 
     if not adopt:
         store.check_owner(settings.name)
     if only_failed and not store.committed("sentences"):
-        raise RunError(f"The store {str(store.path)!r} is empty, so no shard has failed: run `facetflow build`.")
+        raise RunError(f"The store {store.location!r} is empty, so no shard has failed: run `facetflow build`.")
     return store

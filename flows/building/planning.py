@@ -4,7 +4,6 @@ store ── damage ── corpora, in memory ──> the store as it would be �
 """
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from features.core.leftovers import scratch
@@ -36,7 +35,7 @@ class Outlook:
         labels: what `label_counts` returns.
     """
 
-    store: Path
+    store: str
     ingest: IngestReport
     plan: Plan
     damaged: tuple[Damage, ...]
@@ -47,7 +46,7 @@ class Outlook:
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values."""
         return {
-            "store": str(self.store),
+            "store": self.store,
             "ingest": self.ingest.model_dump(),
             "stages": [
                 {
@@ -109,7 +108,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
         ahead, planned, stages, failed_shards=limits.failed_shards, rejected_rows=limits.rejected_rows
     )
     return Outlook(
-        store.path,
+        store.location,
         ingested.report,
         planned,
         tuple(damaged),

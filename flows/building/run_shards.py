@@ -223,7 +223,7 @@ class ShardRunner:
         for table, shard in work.upstream:
             upstream[table].append(shard)
         job = ShardJob(
-            store=self._store.path,
+            store=self._store.location,
             stage=work.stage,
             shard=work.shard,
             fingerprint=work.fingerprint,

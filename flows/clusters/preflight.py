@@ -117,7 +117,7 @@ class Preflight:
     def _ask(self, client: Client, workers: Sequence[str]) -> Mapping[str, Any]:
         names = [name for models in self._models.values() for name in models.names]
         files = [file for models in self._models.values() for file in models.files]
-        ask = partial(report, self._store.path, names, files)
+        ask = partial(report, self._store.location, names, files)
         if not workers:
             return {}
         return dict(client.run(ask, workers=list(workers), on_error="return"))
@@ -128,7 +128,7 @@ class Preflight:
                 f"{who} has different code of facetflow than this build, under the same version: a release must not "
                 "mix them. Install the same code where the worker runs, and start it again."
             )
-        store = str(self._store.path)
+        store = self._store.location
         if answer["store"] != self._store.id:
             what = "no store there" if answer["store"] is None else "another store there"
             raise RunError(

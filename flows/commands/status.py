@@ -141,7 +141,7 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
     )
     rejects = store.read("rejects", columns=["stage", "code"]).group_by("stage", "code").len("rows")
     return {
-        "store": str(store.path),
+        "store": store.location,
         "project": store.project,
         "tables": [
             {

@@ -16,14 +16,14 @@ from typing import Any
 
 import polars as pl
 
+from features.core.durable import write_whole
 from features.core.errors import FacetflowError, StoreError
 from features.core.file_errors import explain
 from features.core.types import LEFT_OUT, Shard
 from features.ingest import IngestReport
-from features.store import folder
 from features.store.plan import Plan, ShardWork
 from features.store.provenance import Committed
-from features.store.reading import clear_errors
+from features.store.reading import decoding
 from features.store.reasons import summary
 from features.store.recipe_changes import recipe_changes
 from features.store.releases import Release
@@ -135,7 +135,7 @@ class FactKeeper:
         self._writable = True
         self.facts = BuildFacts(
             project=settings.name,
-            store=str(store.path),
+            store=store.location,
             run_id=record.run_id,
             process=record.process,
             started=record.started,
@@ -261,8 +261,8 @@ def write(settings: Project, facts: BuildFacts) -> bool:
     content = asdict(facts)
     try:
         place.mkdir(parents=True, exist_ok=True)
-        folder.write(place, FACTS_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
-        folder.write(place, PAGE_FILE, render_build(content).encode())
+        write_whole(place, FACTS_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
+        write_whole(place, PAGE_FILE, render_build(content).encode())
     except OSError as error:
         warn(f"The page of the build could not be written to {str(place)!r}: {explain(error)}.")
         return False
@@ -333,7 +333,7 @@ def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str,
         for (stage, shard), known in store.rejected().items()
         if stage == INGEST or expected.get((stage, shard)) == known.fingerprint
     ]
-    with clear_errors("rejects", store.path):
+    with decoding("rejects", store.location):
         counts = (
             store.scan("rejects", columns=["stage", "code"], with_shard=True)
             .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(valid))

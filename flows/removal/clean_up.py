@@ -13,7 +13,7 @@ from training.runs import CURRENT
 _MINUTE = 60.0
 
 
-def clean_up(project: Project, store: Store) -> list[Path]:
+def clean_up(project: Project, store: Store) -> list[str]:
     """Remove temporary files and folders whose process is gone, never those of a live one.
 
     Args:
@@ -24,19 +24,20 @@ def clean_up(project: Project, store: Store) -> list[Path]:
         What was removed: in the store, in the folders of runs, and, in the system's folder for temporary files, those
         of this user's private servers, Dask clusters, trainings and commands.
     """
-    removed = store.remove_dead_temporary()
+    removed = []
     for name in (".*.tmp", "_tmp-*"):
         for folder in ("*", "builds/*", "*/*/seed-*", "*/*/seed-*/*"):
             removed += remove_dead(project.runs.glob(f"{folder}/{name}"))
         removed += remove_dead(project.runs.glob(name))
     removed += _unfinished_promotions(project.runs)
     removed += remove_dead_scratch()
-    if removed:
-        what = "a temporary file or folder" if len(removed) == 1 else f"{len(removed)} temporary files or folders"
+    everything = [*store.remove_dead_temporary(), *map(str, removed)]
+    if everything:
+        what = "a temporary file or folder" if len(everything) == 1 else f"{len(everything)} temporary files or folders"
         say(f"Removed {what} that killed processes had left.")
-    for path in removed:
+    for path in everything:
         detail(f"removed: {path}")
-    return removed
+    return everything
 
 
 def _unfinished_promotions(runs: Path) -> list[Path]:

@@ -14,10 +14,9 @@ import re
 import time
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from features.store import folder
-from features.store.runs import RunRecord, record_file
+from features.core.file_errors import clear_errors
+from features.store.runs import RunRecord
 from features.store.stage import ShardKey
 from features.store.store import Store
 from flows.pages.build_facts import read
@@ -44,7 +43,7 @@ def find_old_builds(
     """
     if not settings.builds.is_dir():
         return []
-    with folder.clear_errors(f"Reading the pages of builds in {str(settings.builds)!r}"):
+    with clear_errors(f"Reading the pages of builds in {str(settings.builds)!r}"):
         builds = sorted(
             entry
             for entry in settings.builds.iterdir()
@@ -65,8 +64,8 @@ def find_old_builds(
     return found
 
 
-def find_old_records(store: Store, older_than: timedelta, *, without: Collection[int] = ()) -> list[Path]:
-    """Return the records of builds that may be removed, oldest first.
+def find_old_records(store: Store, older_than: timedelta, *, without: Collection[int] = ()) -> list[str]:
+    """Return the ids of builds whose records may be removed, oldest first.
 
     Args:
         store: the store.
@@ -85,7 +84,7 @@ def find_old_records(store: Store, older_than: timedelta, *, without: Collection
         has_last_failure = not _failed(record) <= seen
         seen |= _failed(record)
         if not has_last_failure and record.run_id not in publishers and (record.finished or record.started) <= oldest:
-            found.append(record_file(store.path, record.run_id))
+            found.append(record.run_id)
     return found[::-1]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.store import folder
+from features.core.file_errors import clear_errors
 from training.run_use import unused
 
 
@@ -48,7 +48,7 @@ def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
     """
     removed = []
     for old in folders:
-        with folder.clear_errors(f"Removing {what} in {str(old.path)!r}"):
+        with clear_errors(f"Removing {what} in {str(old.path)!r}"):
             # `flows.removal.clean_up` finishes what a kill leaves.
             going = old.path.with_name(f".{uuid.uuid4().hex}.tmp")
             with unused([old.path, *old.path.glob("seed-*")]) as free:

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from features.store import folder
+from features.core.file_errors import clear_errors
 from flows.project import Project
 from flows.removal.old_folders import OldFolder
 from training.evaluation.promotion import current_runs, gone_runs
@@ -34,7 +34,7 @@ def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
     Raises:
         StoreError: the folder of runs cannot be read.
     """
-    with folder.clear_errors(f"Reading the runs in {str(settings.runs)!r}"):
+    with clear_errors(f"Reading the runs in {str(settings.runs)!r}"):
         by_encoder: dict[str, list[Path]] = defaultdict(list)
         for run in all_runs(settings.runs):
             by_encoder[encoder_name(run)].append(run)

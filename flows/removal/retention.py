@@ -6,12 +6,12 @@ trainings ──> releases that no training reads ──> files that no release 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
 from features.core.counting import counted
 from features.core.errors import FacetflowError
 from features.store.garbage import Garbage
-from features.store.releases import release_file
+from features.store.releases import release_name
+from features.store.runs import record_name
 from features.store.store import Store
 from flows.project import Project
 from flows.removal.old_builds import find_old_builds, find_old_records
@@ -47,14 +47,14 @@ class Obsolete:
         releases: numbers of releases.
         garbage: files of the store that no other release needs.
         builds: folders with the pages and logs of builds.
-        records: records of builds in the store.
+        records: ids of builds whose records in the store can go.
     """
 
     trainings: tuple[OldFolder, ...]
     releases: tuple[int, ...]
     garbage: Garbage
     builds: tuple[OldFolder, ...]
-    records: tuple[Path, ...]
+    records: tuple[str, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -70,9 +70,9 @@ class Obsolete:
         """Yield all paths: files of the store relative to it, the others whole."""
         yield from self.garbage.files
         for number in self.releases:
-            yield release_file(store.path, number).relative_to(store.path).as_posix()
-        for path in self.records:
-            yield path.relative_to(store.path).as_posix()
+            yield release_name(number)
+        for run_id in self.records:
+            yield record_name(run_id)
         for old in (*self.builds, *self.trainings):
             yield str(old.path)
 
@@ -120,8 +120,8 @@ def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete
     garbage = store.collect_garbage(age)
     builds, records = tuple(find_old_builds(settings, store, age)), tuple(find_old_records(store, age))
     remove(builds, "the page and the logs of a build")
-    for record in records:
-        store.remove_run(record.stem)
+    for run_id in records:
+        store.remove_run(run_id)
     return Obsolete(old_trainings, old_releases, garbage, builds, records)
 
 

@@ -20,7 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from features.store import folder
+from features.core.durable import write_whole
+from features.core.file_errors import clear_errors
 from flows.server.prefect_address import server_does
 
 State = Literal["pending", "announced", "unheard"]
@@ -66,7 +67,7 @@ def intend(record: Path) -> None:
 
 def withdraw(record: Path) -> None:
     """Remove the record of `intend`: it did not happen."""
-    with folder.clear_errors(f"Removing {str(record)!r}"):
+    with clear_errors(f"Removing {str(record)!r}"):
         record.unlink(missing_ok=True)
 
 
@@ -146,7 +147,7 @@ def _shown_by(client: Any, identity: uuid.UUID) -> bool:
 def _alone(record: Path) -> Iterator[None]:
     """Let one process at a time announce the records of a folder."""
     path = record.parent / ".announcing.lock"
-    with folder.clear_errors(f"Locking {str(path)!r}"):
+    with clear_errors(f"Locking {str(path)!r}"):
         lock = path.open("a")
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -155,6 +156,6 @@ def _alone(record: Path) -> Iterator[None]:
 
 def _write(record: Path, state: State, **more: str) -> None:
     content = {"state": state, "at": datetime.now(UTC).isoformat(timespec="seconds"), **more}
-    with folder.clear_errors(f"Writing {str(record)!r}"):
+    with clear_errors(f"Writing {str(record)!r}"):
         record.parent.mkdir(parents=True, exist_ok=True)
-        folder.write(record.parent, record.name, (json.dumps(content) + "\n").encode())
+        write_whole(record.parent, record.name, (json.dumps(content) + "\n").encode())

@@ -41,7 +41,7 @@ def resource_id(store: Store) -> str:
 
 def release_record(store: Store, number: int) -> Path:
     """Return the file that says whether a release was announced."""
-    return store.path / "releases" / f"{number:05d}.announcement.json"
+    return store.storage.local(f"releases/{number:05d}.announcement.json")
 
 
 def encoder_record(run: Path) -> Path:
@@ -137,5 +137,5 @@ def _resource(project: Project, store: Store) -> dict[str, str]:
     return {
         "prefect.resource.id": resource_id(store),
         "prefect.resource.name": project.name,
-        "facetflow.store": str(store.path),
+        "facetflow.store": store.location,
     }

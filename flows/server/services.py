@@ -20,9 +20,10 @@ from pathlib import Path
 
 import psutil
 
+from features.core.durable import write_whole
 from features.core.errors import FacetflowError, RunError, StoreError
+from features.core.file_errors import clear_errors
 from features.core.leftovers import remove_dead_scratch, scratch
-from features.store import folder
 from flows.server import up_record
 from flows.server.dead_runs import mark_dead_runs, processes_of_flows
 from flows.server.own_server import OwnServer, log_before
@@ -168,7 +169,7 @@ def _file_number(file: Path) -> int | None:
 
 def _start_server(state: Path, port: int) -> OwnServer:
     home = state / "prefect"
-    with folder.clear_errors(f"Writing to {str(home)!r}"):
+    with clear_errors(f"Writing to {str(home)!r}"):
         home.mkdir(mode=0o700, exist_ok=True)
         home.chmod(0o700)
         if port:
@@ -176,7 +177,7 @@ def _start_server(state: Path, port: int) -> OwnServer:
         with suppress(FileNotFoundError, ValueError, RunError):  # no server before, or its port is taken now
             return OwnServer(home, int((state / "port").read_text(encoding="utf-8")))
         server = OwnServer(home)
-        folder.write(state, "port", str(server.port).encode())
+        write_whole(state, "port", str(server.port).encode())
         return server
 
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from features.core.durable import write_whole
 from features.core.errors import RunError
+from features.core.file_errors import clear_errors
 from features.core.locks import is_held
-from features.store import folder
 from flows.server.passwords import with_credentials
 
 _LOCK, _RECORD, _PASSWORD, _STOPPED = "up.lock", "up.json", "password", "stopped"
@@ -50,7 +51,7 @@ class Running:
         """
         if self.url is None:
             return None
-        with folder.clear_errors(f"Reading {str(password_file())!r}"):
+        with clear_errors(f"Reading {str(password_file())!r}"):
             return with_credentials(self.url, password_file().read_text(encoding="utf-8").strip())
 
 
@@ -84,14 +85,14 @@ def only_one() -> Iterator[None]:
         StoreError: the state folder cannot be written.
     """
     state = state_folder()
-    with folder.clear_errors(f"Writing to {str(state)!r}"):
+    with clear_errors(f"Writing to {str(state)!r}"):
         state.mkdir(parents=True, exist_ok=True)
         state.chmod(0o700)  # the server's database is in it
         lock = (state / _LOCK).open("a+")
     with lock:
         # Another command that checks whether it runs holds the lock for a moment.
         deadline = time.monotonic() + _PATIENCE
-        with folder.clear_errors(f"Locking {str(state / _LOCK)!r}"):  # a network file system without locks
+        with clear_errors(f"Locking {str(state / _LOCK)!r}"):  # a network file system without locks
             while not (free := _free(lock.fileno())) and time.monotonic() < deadline:
                 time.sleep(_POLL)
         if not free:
@@ -114,7 +115,7 @@ def write_password(credentials: str) -> None:
         StoreError: the state folder cannot be written.
     """
     path = password_file()
-    with folder.clear_errors(f"Writing {str(path)!r}"):
+    with clear_errors(f"Writing {str(path)!r}"):
         path.unlink(missing_ok=True)  # of one that was killed: its mode, or a link, must not stay
         with open(path, "x", encoding="utf-8", opener=_for_the_user_only) as file:
             file.write(f"{credentials}\n")
@@ -134,8 +135,8 @@ def write(url: str | None) -> None:
         StoreError: the state folder cannot be written.
     """
     content = json.dumps({"process": os.getpid(), "url": url}).encode()
-    with folder.clear_errors(f"Writing to {str(state_folder())!r}"):
-        folder.write(state_folder(), _RECORD, content)
+    with clear_errors(f"Writing to {str(state_folder())!r}"):
+        write_whole(state_folder(), _RECORD, content)
 
 
 def projects() -> dict[str, str | None]:
@@ -160,8 +161,8 @@ def record_project(project_file: Path, cron: str | None) -> None:
     every = projects()
     name = str(project_file.resolve())
     every[name] = cron or every.get(name)
-    with folder.clear_errors(f"Writing to {str(state_folder())!r}"):
-        folder.write(state_folder(), _PROJECTS, json.dumps(every).encode())
+    with clear_errors(f"Writing to {str(state_folder())!r}"):
+        write_whole(state_folder(), _PROJECTS, json.dumps(every).encode())
 
 
 def record_stop() -> None:
@@ -171,8 +172,8 @@ def record_stop() -> None:
         StoreError: the state folder cannot be written.
     """
     if stopped_at() is None:
-        with folder.clear_errors(f"Writing to {str(state_folder())!r}"):
-            folder.write(state_folder(), _STOPPED, datetime.now(UTC).isoformat().encode())
+        with clear_errors(f"Writing to {str(state_folder())!r}"):
+            write_whole(state_folder(), _STOPPED, datetime.now(UTC).isoformat().encode())
 
 
 def stopped_at() -> datetime | None:
@@ -189,7 +190,7 @@ def forget_stop() -> None:
     Raises:
         StoreError: the state folder cannot be written.
     """
-    with folder.clear_errors(f"Writing to {str(state_folder())!r}"):
+    with clear_errors(f"Writing to {str(state_folder())!r}"):
         (state_folder() / _STOPPED).unlink(missing_ok=True)
 
 

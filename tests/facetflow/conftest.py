@@ -72,7 +72,7 @@ def _make_store(folder: Path) -> None:
     store.commit(receipts, run_id="made", recipes=recipes)
     versions = store.versions()
     write_release(
-        store.path,
+        store.storage,
         Release(
             number=1,
             run_id="made",

@@ -53,7 +53,7 @@ def test_the_checks_of_the_tool_see_what_is_wrong(random_kills, built, tmp_path)
     temporary = tmp_path / "tmp"
     (temporary / ".facetflow-prefect-abcdefgh").mkdir(parents=True)
     store = Store.open(built.folder / "store")
-    (store.path / "tables" / "amr" / "_tmp-1").write_text("half")
+    (Path(store.location) / "_tmp-1").write_text("half")
     random_kills.check_left_behind(scenes[0], temporary, report)
     assert [violation.split(": ")[-1].rpartition("/")[2] for violation in report.violations] == [
         ".facetflow-prefect-abcdefgh",

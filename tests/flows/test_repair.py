@@ -40,7 +40,7 @@ def build(folder: Path, *, deep: bool = False) -> list[tuple[str, str]]:
         for table, shard in work.upstream:
             upstream.setdefault(table, []).append(shard)
         job = ShardJob(
-            store.path,
+            Path(store.location),
             work.stage,
             work.shard,
             work.fingerprint,
@@ -93,7 +93,7 @@ def lose(
     files = [(table, file) for table in tables for file in store._table(table).files()]
     chosen = draw.sample(files, count)
     for table, file in chosen:
-        damage(store.path / "tables" / table / file.path)
+        damage(Path(store.location) / "tables" / table / file.path)
     return {(table, file.shard) for table, file in chosen}
 
 

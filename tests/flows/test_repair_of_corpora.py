@@ -1,5 +1,7 @@
 """Lost shards of ingest are restored from the corpora: labels, and what was drawn."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -33,10 +35,10 @@ def emptied():
     """Return a function that deletes every file of the tables of ingest, and returns how many."""
 
     def delete(store):
-        files = [store.path / "tables" / damage.table / damage.path for damage in store.damaged()]
+        files = [Path(store.location) / "tables" / damage.table / damage.path for damage in store.damaged()]
         assert not files
         found = [
-            store.path / "tables" / table / file.path
+            Path(store.location) / "tables" / table / file.path
             for table in ("sentences", "pairs", "labels")
             for file in store._table(table).files()
         ]
@@ -132,7 +134,7 @@ def test_texts_whose_other_spelling_came_later_are_made_again_where_they_were(co
         wanted = first if ingested == "first" else set(store.committed("labels")) - first
         for one in table.files():
             if one.shard in wanted:
-                (store.path / "tables" / "labels" / one.path).unlink()
+                (Path(store.location) / "tables" / "labels" / one.path).unlink()
     assert store.damaged()
     repair_ingested(corpora, store, store.damaged(), "third")
     assert store.read("labels", with_shard=True).equals(before)
@@ -168,7 +170,7 @@ def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, ingest
     wanted = first if ingested == "first" else set(store.committed("pairs")) - first
     files = [file for file in store._table("pairs").files() if file.shard in wanted]
     for file in files:
-        (store.path / "tables" / "pairs" / file.path).unlink()
+        (Path(store.location) / "tables" / "pairs" / file.path).unlink()
     assert len(repair_ingested(drawn, store, store.damaged(), "third")) == len(files) > 1
     assert store.read("pairs", with_shard=True).equals(before)
 

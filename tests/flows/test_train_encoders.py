@@ -102,7 +102,7 @@ def project(tmp_path, store, monkeypatch):
         made = Project.model_validate(
             {
                 "name": "ours",
-                "store": str(store.path),
+                "store": store.location,
                 "runs": str(tmp_path / "runs"),
                 "corpora": [{"dataset": "example", "name": name} for name in ("captions", "news")],
                 "metrics": {"enabled": False},
@@ -223,8 +223,8 @@ def test_a_run_of_a_store_that_was_there_before_leaves_no_encoder_alone(project,
     made = project(encoder("seen", "captions"))
     (run,) = train(release=1)
     os.utime(run.folder / "training.json", (0, 0))
-    shutil.rmtree(store.path)  # built anew, as it has to be to get rid of rows: its releases begin at 1 again
-    anew = Store.open(store.path, create=True)
+    shutil.rmtree(store.location)  # built anew, as it has to be to get rid of rows: its releases begin at 1 again
+    anew = Store.open(store.location, create=True)
     add_shard(anew, "captions", 7)
     anew.publish("one", stages=())
     add_shard(anew, "news", 8)

@@ -4,6 +4,7 @@ import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -85,7 +86,7 @@ def _pair(first, second, first_shard, second_shard):
 
 def job(store, stage, shard, **upstream):
     return ShardJob(
-        store=store.path,
+        store=Path(store.location),
         stage=stage,
         shard=shard,
         fingerprint=fingerprint(RECIPES[stage], ["input"]),
@@ -115,7 +116,7 @@ def test_a_chain_of_tasks_makes_rows_and_rejects(store, amr, vectors):
 
 
 def test_damage_is_named_where_a_task_reads_some_rows(store):
-    for file in (store.path / "tables" / "pairs").rglob("*.parquet"):
+    for file in (Path(store.location) / "tables" / "pairs").rglob("*.parquet"):
         file.write_bytes(b"PAR1" + b"\xff" * (file.stat().st_size - 4))
 
     with pytest.raises(StoreError, match=r"A file of table 'pairs' in .* is damaged"):
@@ -132,7 +133,7 @@ def test_a_receipt_is_small_and_can_travel(store, amr):
 def test_what_is_committed_is_not_made_again(store, amr):
     work = job(store, "amr", FIRST, sentences=(FIRST,))
     commit(store, make_shard(work, amr))
-    (file,) = (store.path / "tables" / "amr").rglob("*.parquet")
+    (file,) = (Path(store.location) / "tables" / "amr").rglob("*.parquet")
     written = file.stat().st_mtime_ns
     assert make_shard(work, amr) is None
     assert file.stat().st_mtime_ns == written
@@ -141,7 +142,12 @@ def test_what_is_committed_is_not_made_again(store, amr):
 def test_a_shard_is_made_again_under_another_fingerprint(store, amr):
     commit(store, make_shard(job(store, "amr", FIRST, sentences=(FIRST,)), amr))
     other = ShardJob(
-        store.path, "amr", FIRST, fingerprint(RECIPES["amr"], ["other"]), store.versions(), {"sentences": (FIRST,)}
+        Path(store.location),
+        "amr",
+        FIRST,
+        fingerprint(RECIPES["amr"], ["other"]),
+        store.versions(),
+        {"sentences": (FIRST,)},
     )
     assert make_shard(other, amr).fingerprint == other.fingerprint
 

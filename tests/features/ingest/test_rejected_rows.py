@@ -114,7 +114,7 @@ def test_a_source_that_was_cut_off_since_shows_no_lines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["pairs", "sentences"])
 def test_a_damaged_table_is_named(store: Store, tmp_path: Path, table: str) -> None:
-    for file in (store.path / "tables" / table).rglob("*.parquet"):
+    for file in (Path(store.location) / "tables" / table).rglob("*.parquet"):
         file.write_bytes(b"PAR1" + b"\xff" * (file.stat().st_size - 4))
 
     with pytest.raises(StoreError, match=f"A file of table '{table}' in .* is damaged"):

@@ -120,17 +120,6 @@ def test_the_digest_of_a_shard_changes_with_its_own_graphs_only(tmp_path: Path) 
     assert all(len(digest) == 24 for digest in digests.values())
 
 
-def test_the_same_files_are_not_read_again(files: list[Path], tmp_path: Path) -> None:
-    bank = tmp_path / "bank"
-    report = build_bank(files, bank)
-    before = bank.stat().st_mtime_ns
-    assert build_bank(files, bank) == report
-    assert bank.stat().st_mtime_ns == before
-    write(files[0], [block("Changed.", "(c / change-01)")])
-    assert build_bank(files, bank) != report
-    assert look_up(BankParser(bank, max_words=512), ["Changed."]) == ["(c / change-01)"]
-
-
 def test_a_bank_that_is_open_survives_a_new_one(files: list[Path], tmp_path: Path) -> None:
     bank = parser(files, tmp_path / "bank")
     assert look_up(bank, ["It rains."]) == ["(r / rain-01)"]

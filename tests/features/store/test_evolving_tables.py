@@ -1,5 +1,7 @@
 """A built-in table that gains a column: the store that exists gets it, for readers other than ours too."""
 
+from pathlib import Path
+
 import polars as pl
 from deltalake import DeltaTable
 
@@ -32,7 +34,7 @@ def test_a_column_of_a_later_version_is_in_the_table_for_every_reader(tmp_path, 
 
     assert store.read("embeddings")["tokens"].to_list() == [["a"], None]
     assert store.read("embeddings", before)["tokens"].to_list() == [None], "an old version lacks the values"
-    folder = store.path / "tables" / "embeddings"
+    folder = Path(store.location) / "tables" / "embeddings"
     others = pl.from_arrow(DeltaTable(folder).to_pyarrow_table().select(["sentence_id", "tokens"])).sort("sentence_id")
     assert others.rows() == [("a", ["a"]), ("b", None)]
     assert pl.read_delta(str(folder)).sort("sentence_id")["tokens"].to_list() == [["a"], None]

@@ -68,7 +68,7 @@ def test_columns_of_two_recipes_are_found_by_name(store):
 def test_the_table_keeps_its_id_and_adding_what_is_there_commits_nothing(store):
     commit(store, OWN, pairs_0=rows("a", length=0.5))
     version = store.versions()["metrics"]
-    assert Store.open(store.path).read("metrics").height == 1  # the id is that of store.json
+    assert Store.open(store.location).read("metrics").height == 1  # the id is that of store.json
     assert commit(store, OWN, pairs_0=rows("a", length=0.5)) == version
 
 

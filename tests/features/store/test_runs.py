@@ -1,6 +1,7 @@
 """Records of runs."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -66,8 +67,8 @@ def test_run_id_has_to_name_a_file(store, run_id):
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"failed": [{"stage": "amr"}]}'])
 def test_damaged_record_is_named(store, content):
-    (store.path / "runs").mkdir()
-    (store.path / "runs" / "run-1.json").write_text(content)
+    (Path(store.location) / "runs").mkdir()
+    (Path(store.location) / "runs" / "run-1.json").write_text(content)
 
     with pytest.raises(StoreError, match=r"run-1\.json.* is damaged"):
         store.runs()

@@ -1,5 +1,7 @@
 """Which shards must be made: those that are wanted, and their inputs."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,7 +153,7 @@ def test_an_old_parse_that_nothing_wants_leaves_its_table_and_stays_in_its_relea
 
 def test_a_damaged_shard_that_nothing_wants_is_taken_out_instead_of_made_again(ingest, build, store):
     build(None)
-    (store.path / "tables" / "amr" / store._table("amr").files()[2].path).unlink()
+    (Path(store.location) / "tables" / "amr" / store._table("amr").files()[2].path).unlink()
 
     planned = plan(store, stages(), wanted=[S3BERT], damaged=store.damaged())
     assert (planned.todo, planned.outdated) == ((), (("amr", SENTENCES[2]),))

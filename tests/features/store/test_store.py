@@ -38,8 +38,8 @@ def test_new_store_has_every_table_empty(store):
 
 
 def test_store_opens_by_path_and_by_url(store):
-    assert Store.open(store.path).versions() == store.versions()
-    assert Store.open(store.path.as_uri()).path == store.path
+    assert Store.open(store.location).versions() == store.versions()
+    assert Store.open(Path(store.location).as_uri()).location == store.location
 
 
 @pytest.mark.parametrize("name", ["a store", "shard=x", "é*[1]?"])
@@ -49,7 +49,7 @@ def test_a_folder_may_have_any_name(tmp_path, recipes, filled, name):
     commit(store, recipes, filled, "sentences", s0=["a"])
     commit(store, recipes, filled, "sentences", s0=["b"])
 
-    assert store.path == path
+    assert Path(store.location) == path
     assert Store.open(path).read("sentences", with_shard=True).select("sentence_id", "shard").rows() == [("b", "s0")]
     assert len(store.collect_garbage(timedelta(0)).files) == 1
 
@@ -79,7 +79,7 @@ def test_processes_that_make_a_store_at_once_make_one(tmp_path):
 def test_opening_again_keeps_what_is_there(store, recipes, filled):
     commit(store, recipes, filled, "sentences", s0=["a", "b"])
 
-    assert Store.open(store.path, create=True).read("sentences").height == 2
+    assert Store.open(store.location, create=True).read("sentences").height == 2
 
 
 def test_store_is_picklable(store, recipes, filled):
@@ -121,37 +121,37 @@ def test_object_stores_are_refused(url):
 
 @pytest.mark.parametrize("number", [layout.FORMAT - 1, layout.FORMAT + 1])
 def test_a_store_of_another_format_is_refused(store, number):
-    file = store.path / "store.json"
+    file = Path(store.location) / "store.json"
     content = json.loads(file.read_text())
     file.write_text(json.dumps(content | {"format": number}))
 
     with pytest.raises(StoreError, match=f"format {number}, .* reads format {layout.FORMAT}: .* build anew"):
-        Store.open(store.path)
+        Store.open(store.location)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "x", "tables": {}}', '{"format": 1}'])
 def test_damaged_description_is_named(store, content):
-    (store.path / "store.json").write_text(content)
+    (Path(store.location) / "store.json").write_text(content)
 
     with pytest.raises(StoreError, match=r"store\.json.* is damaged"):
-        Store.open(store.path, create=True)
+        Store.open(store.location, create=True)
 
 
 def test_store_that_was_half_made_is_made_to_the_end(store):
-    (store.path / "store.json").unlink()
-    shutil.rmtree(store.path / "tables" / "metrics")
+    (Path(store.location) / "store.json").unlink()
+    shutil.rmtree(Path(store.location) / "tables" / "metrics")
 
-    assert Store.open(store.path, create=True).read("metrics").height == 0
+    assert Store.open(store.location, create=True).read("metrics").height == 0
 
 
 def test_a_store_gets_the_tables_that_it_lacks(store):
-    file = store.path / "store.json"
+    file = Path(store.location) / "store.json"
     content = json.loads(file.read_text())
     del content["tables"]["metrics"]
     file.write_text(json.dumps(content))
-    shutil.rmtree(store.path / "tables" / "metrics")
+    shutil.rmtree(Path(store.location) / "tables" / "metrics")
 
-    assert Store.open(store.path, create=True).read("metrics").height == 0
+    assert Store.open(store.location, create=True).read("metrics").height == 0
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -211,7 +211,7 @@ def test_lazy_frame_stays_at_its_version(store, recipes, filled):
 
 def test_what_is_committed_is_known_without_opening_a_file(store, recipes, filled):
     commit(store, recipes, filled, "amr", s0=["a", "b"])
-    for file in store.path.rglob("*.parquet"):
+    for file in Path(store.location).rglob("*.parquet"):
         file.unlink()
 
     known = store.committed("amr")["s0"]
@@ -221,7 +221,7 @@ def test_what_is_committed_is_known_without_opening_a_file(store, recipes, fille
 def test_other_programs_read_the_tables(store, recipes, filled):
     commit(store, recipes, filled, "sentences", s0=["a"])
 
-    rows = pl.read_delta(str(store.path / "tables" / "sentences"))
+    rows = pl.read_delta(str(Path(store.location) / "tables" / "sentences"))
     assert rows.select("sentence_id", "shard", "fingerprint").rows() == [
         ("a", "s0", fingerprint(recipes["sentences"], ["s0"]))
     ]
@@ -295,7 +295,7 @@ def flip(file: Path) -> None:
 )
 def test_damaged_file_is_named(store, recipes, filled, damage, words):
     commit(store, recipes, filled, "sentences", s0=[f"{i}" for i in range(50)])
-    damage(next((store.path / "tables" / "sentences").rglob("*.parquet")))
+    damage(next((Path(store.location) / "tables" / "sentences").rglob("*.parquet")))
 
     for where in (None, pl.col("sentence_id").is_in(["0"])):
         with pytest.raises(StoreError, match=words) as raised:
@@ -315,7 +315,7 @@ def test_rows_are_chosen_by_an_expression(store, recipes, filled):
 @pytest.mark.parametrize("content", ["{", '{"add": {"path"'])
 def test_damaged_log_is_named(store, recipes, filled, content):
     commit(store, recipes, filled, "sentences", s0=["a"])
-    (store.path / "tables" / "sentences" / "_delta_log" / f"{1:020d}.json").write_text(content)
+    (Path(store.location) / "tables" / "sentences" / "_delta_log" / f"{1:020d}.json").write_text(content)
 
     with pytest.raises(StoreError, match="restore the table") as raised:
         store.read("sentences")
@@ -323,17 +323,18 @@ def test_damaged_log_is_named(store, recipes, filled, content):
 
 
 def test_deleted_table_is_named(store):
-    shutil.rmtree(store.path / "tables" / "amr")
+    shutil.rmtree(Path(store.location) / "tables" / "amr")
 
     with pytest.raises(StoreError, match="it was deleted or moved"):
         store.read("amr")
     with pytest.raises(StoreError, match="it was deleted or moved"):
-        Store.open(store.path, create=True).versions()
+        Store.open(store.location, create=True).versions()
 
 
 def test_table_that_was_deleted_and_made_again_is_refused(store, tmp_path):
-    shutil.rmtree(store.path / "tables" / "amr")
-    shutil.copytree(Store.open(tmp_path / "other", create=True).path / "tables" / "amr", store.path / "tables" / "amr")
+    shutil.rmtree(Path(store.location) / "tables" / "amr")
+    Store.open(tmp_path / "other", create=True)
+    shutil.copytree(tmp_path / "other" / "tables" / "amr", Path(store.location) / "tables" / "amr")
 
     with pytest.raises(StoreError, match="not the one that the store was made with"):
         store.committed("amr")
@@ -341,8 +342,8 @@ def test_table_that_was_deleted_and_made_again_is_refused(store, tmp_path):
 
 def test_shard_that_another_program_added_twice_is_refused(store, recipes, filled):
     commit(store, recipes, filled, "sentences", s0=["a"])
-    row = pl.read_delta(str(store.path / "tables" / "sentences"))
-    row.write_delta(str(store.path / "tables" / "sentences"), mode="append")
+    row = pl.read_delta(str(Path(store.location) / "tables" / "sentences"))
+    row.write_delta(str(Path(store.location) / "tables" / "sentences"), mode="append")
 
     with pytest.raises(StoreError, match="twice"):
         store.read("sentences")

@@ -57,7 +57,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(chosen=st.lists(receipts, min_size=1, max_size=3, unique_by=lambda receipt: receipt.shard))
     def commit(self, chosen):
         # A receipt may be committed at once, late, or again; or never, and then its files are garbage.
-        tables = self.store.path / "tables"
+        tables = Path(self.store.location) / "tables"
         gone = [
             file
             for receipt in chosen
@@ -92,7 +92,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def open_again(self):
-        self.store = Store.open(self.store.path, create=True)
+        self.store = Store.open(self.store.location, create=True)
 
     @invariant()
     def rows_are_exactly_right(self):

@@ -3,6 +3,7 @@
 import os
 import random
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -58,7 +59,7 @@ def make(store, filled, recipes):
 
 
 def committed_file(store, table, draw):
-    return store.path / "tables" / table / draw.choice(store._table(table).files()).path
+    return Path(store.location) / "tables" / table / draw.choice(store._table(table).files()).path
 
 
 @pytest.mark.parametrize("table", ["sentences", "amr", "rejects"])
@@ -72,7 +73,7 @@ def test_a_damaged_file_is_named_made_again_and_all_is_as_before(store, make, ta
 
     found = store.verify()
     (damaged,) = found.damaged
-    assert (store.path / damaged.file, damaged.problem, damaged.releases) == (file, DAMAGES[damage], (1,))
+    assert (Path(store.location) / damaged.file, damaged.problem, damaged.releases) == (file, DAMAGES[damage], (1,))
     assert damaged.table == table
     assert store.damaged() == [type(damaged)(**{**{n: getattr(damaged, n) for n in damaged.__slots__}, "releases": ()})]
     with pytest.raises(StoreError, match="facetflow build --deep"):
@@ -87,7 +88,7 @@ def test_a_damaged_file_is_named_made_again_and_all_is_as_before(store, make, ta
 def test_a_plan_says_that_a_file_is_damaged(store, make):
     make()
     for file in store._table("amr").files()[:2]:
-        (store.path / "tables" / "amr" / file.path).unlink()
+        (Path(store.location) / "tables" / "amr" / file.path).unlink()
 
     planned = plan(store, STAGES, damaged=store.damaged())
 
@@ -104,7 +105,7 @@ def test_a_byte_that_a_disk_forgets_is_found_by_reading_all(store, make):
 
     assert store.verify().damaged == ()
     (damaged,) = store.verify(deep=True).damaged
-    assert store.path / damaged.file == file
+    assert Path(store.location) / damaged.file == file
     assert not store.is_whole("amr", damaged.shard)
     assert [shard for shard in ("s0", "s1", "s2") if store.is_whole("amr", shard)] == sorted(
         {"s0", "s1", "s2"} - {damaged.shard}
@@ -113,7 +114,7 @@ def test_a_byte_that_a_disk_forgets_is_found_by_reading_all(store, make):
 
 def test_a_copied_store_is_whole_though_its_times_are_new(store, make):
     make()
-    for file in store.path.rglob("*.parquet"):
+    for file in Path(store.location).rglob("*.parquet"):
         os.utime(file)
 
     assert store.verify().damaged == ()
@@ -141,7 +142,7 @@ def test_a_file_that_only_an_old_release_needs_is_named_with_it(store, make, fil
 def test_a_damaged_store_is_not_published(store, make):
     make()
     remove(committed_file(store, "sentences", random.Random(0)))
-    (store.path / "releases" / "00001.json").unlink()
+    (Path(store.location) / "releases" / "00001.json").unlink()
 
     with pytest.raises(StoreError, match=r"is damaged: sentences s\d: .* is missing"):
         store.publish("again", stages=STAGES)
@@ -151,7 +152,7 @@ def test_a_damaged_store_is_not_published(store, make):
 
 
 def empty_last_log_entry(store, table):
-    log = store.path / "tables" / table / "_delta_log"
+    log = Path(store.location) / "tables" / table / "_delta_log"
     max(log.glob("*.json")).write_text("")
 
 
@@ -179,7 +180,7 @@ def test_what_a_log_lost_is_made_again_and_published_anew(store, make):
 
 def test_a_log_that_cannot_be_read_is_named_with_its_releases(store, make):
     make()
-    log = store.path / "tables" / "amr" / "_delta_log"
+    log = Path(store.location) / "tables" / "amr" / "_delta_log"
     max(log.glob("*.json")).write_text("{ no log")
 
     broken = store.verify().broken
@@ -204,7 +205,7 @@ def test_a_store_of_before_there_were_names_is_nobodys(store):
     assert store.project is None
     store.check_owner("anybody")
     store.adopt("anybody")
-    assert type(store).open(store.path).project == "anybody"
+    assert type(store).open(store.location).project == "anybody"
 
 
 def test_a_store_that_is_not_there_reads_as_empty_and_is_not_made(store, tmp_path):

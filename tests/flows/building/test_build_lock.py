@@ -46,13 +46,13 @@ def test_a_process_that_was_killed_is_gone(store: Store) -> None:
         "from flows.building.build_lock import only_writer\n"
         "with only_writer(Store.open(sys.argv[1])):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(store.path)]) as process:
+    with subprocess.Popen([sys.executable, "-c", code, store.location]) as process:
         process.wait()
     assert fate(store, record(f"{socket.gethostname()}:{process.pid}")) == "killed"
 
 
 def test_a_process_on_another_host_is_silent_when_its_lock_grows_old(store: Store) -> None:
-    lock = store.path / "build.lock"
+    lock = Path(store.location) / "build.lock"
     lock.write_text("elsewhere:1")
     assert fate(store, record("elsewhere:1")) == "running"
     then = time.time() - SILENCE - 1
@@ -61,7 +61,7 @@ def test_a_process_on_another_host_is_silent_when_its_lock_grows_old(store: Stor
 
 
 def test_another_process_with_the_number_of_a_killed_one_is_not_taken_for_it(store: Store) -> None:
-    lock = store.path / "build.lock"
+    lock = Path(store.location) / "build.lock"
     lock.write_text(this_process())
     then = time.time() - SILENCE - 1
     os.utime(lock, (then, then))
@@ -71,8 +71,8 @@ def test_another_process_with_the_number_of_a_killed_one_is_not_taken_for_it(sto
 
 
 def test_a_holder_gives_signs_of_life(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flows.building.build_lock.HEARTBEAT", 0.01)
-    lock = store.path / "build.lock"
+    monkeypatch.setattr("features.store.storage.HEARTBEAT", 0.01)
+    lock = Path(store.location) / "build.lock"
     with only_writer(store):
         os.utime(lock, (0, 0))
         while lock.stat().st_mtime < 1:  # pytest's timeout ends a test in which there is none

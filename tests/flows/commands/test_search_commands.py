@@ -69,7 +69,7 @@ def labelled_store(project):
     versions = {name: version for name, version in store.versions().items() if name in {*recipes, "rejects"}}
     described = {name: recipe.as_dict() for name, recipe in recipes.items()}
     rows = {"sentences": len(sentences), "labels": len(labels)}
-    write_release(store.path, Release(1, "made", "2026-03-01T09:00:00+00:00", "0", versions, described, rows, {}))
+    write_release(store.storage, Release(1, "made", "2026-03-01T09:00:00+00:00", "0", versions, described, rows, {}))
 
 
 def test_a_search_finds_the_texts_that_the_encoder_finds_similar(project, capsys):

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -131,7 +132,7 @@ def test_pairs_that_were_too_hard_to_align_are_counted(runs, capsys):
     store.commit([receipt], run_id="r", recipes={"metrics": recipe})
     assert "  1 pair too hard to align exactly: its value is a lower bound where `smatch_optimal` " in said(capsys)
     assert json.loads(said(capsys, "--json"))["unproven"] == 1
-    (file,) = (store.path / "tables" / "metrics").rglob("*.parquet")
+    (file,) = (Path(store.location) / "tables" / "metrics").rglob("*.parquet")
     file.unlink()
     assert "too hard" not in said(capsys), "a damaged file does not keep it from saying the rest"
     assert json.loads(said(capsys, "--json"))["unproven"] is None

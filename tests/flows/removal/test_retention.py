@@ -3,7 +3,6 @@
 import json
 import shutil
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -11,6 +10,7 @@ from features.core.errors import SettingsError, StoreError
 from features.core.types import Fingerprint, Shard
 from features.store.releases import Release, write_release
 from features.store.runs import FailedShard, RunRecord
+from features.store.storage import FolderStorage
 from features.store.store import Store
 from flows import project as project_file
 from flows.command_line import run
@@ -114,7 +114,7 @@ def settings(tmp_path):
     settings = project_file.load(tmp_path / "facetflow.toml")
     store = Store.open(settings.store, create=True)
     for number in (1, 2, 3):
-        write_release(store.path, Release(number, f"run-{number}", LONG_AGO, "1", store.versions(), {}, {}, {}))
+        write_release(store.storage, Release(number, f"run-{number}", LONG_AGO, "1", store.versions(), {}, {}, {}))
     return settings
 
 
@@ -173,7 +173,7 @@ def test_what_is_removed_while_others_read_is_no_error(settings, monkeypatch):
     store.record_run(RunRecord("one", "build_features", LONG_AGO))
     monkeypatch.setattr("features.store.store.release_numbers", lambda _: [1, 2, 3, 4])
     assert [release.number for release in store.releases()] == [1, 2, 3]
-    monkeypatch.setattr(Path, "glob", lambda *_: [store.path / "runs" / f"{name}.json" for name in ("one", "gone")])
+    monkeypatch.setattr(FolderStorage, "names", lambda *_: ["gone.json", "one.json"])
     assert [record.run_id for record in store.runs()] == ["one"]
 
 
@@ -185,7 +185,7 @@ def test_an_age_beyond_all_sense_is_refused(age, settings, capsys):
 
 def test_the_newest_release_is_never_removed(tmp_path):
     store = Store.open(tmp_path / "store", create=True)
-    write_release(store.path, Release(1, "one", LONG_AGO, "1", {}, {}, {}, {}))
+    write_release(store.storage, Release(1, "one", LONG_AGO, "1", {}, {}, {}, {}))
     with pytest.raises(StoreError, match=r"Release 1 is the newest one of .*, and is kept"):
         store.remove_release(1)
 
@@ -201,13 +201,13 @@ def test_records_of_old_builds_go_but_for_the_last_failure_of_a_shard(tmp_path):
     add(1, "s1", "s2", state="partly")
     add(2, "s1", state="partly")
     add(3)
-    write_release(store.path, Release(1, "day-3", LONG_AGO, "1", {}, {}, {}, {}))
+    write_release(store.storage, Release(1, "day-3", LONG_AGO, "1", {}, {}, {}, {}))
     add(4)
     add(5, state="running")
     add(6)
-    assert [path.stem for path in find_old_records(store, timedelta(days=1))] == ["day-4", "day-5"]
+    assert find_old_records(store, timedelta(days=1)) == ["day-4", "day-5"]
     add(7, "s1", "s2", state="partly")
-    old = [path.stem for path in find_old_records(store, timedelta(days=1))]
+    old = find_old_records(store, timedelta(days=1))
     assert old == ["day-1", "day-2", "day-4", "day-5", "day-6"], "their shards failed again since"
     assert find_old_records(store, timedelta(days=36500)) == []
 

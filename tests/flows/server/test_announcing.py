@@ -194,7 +194,7 @@ def test_a_run_whose_job_is_damaged_is_told_and_the_others_are_announced(tmp_pat
         (folder / "encoder").mkdir(parents=True)
         (folder / "encoder" / "training.json").touch()
         intend(encoder_record(folder))
-    job = {"source": {"store": str(store.path), "release": 1}, "settings": {"kind": "s3bert"}, "output": str(other)}
+    job = {"source": {"store": store.location, "release": 1}, "settings": {"kind": "s3bert"}, "output": str(other)}
     (other / "train.json").write_text(json.dumps(job))
     said = announce_pending(project, store)
     assert announced == ["other/00001-aaaaaa/seed-0"]

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -187,11 +188,11 @@ def test_after_a_current_run_that_is_gone_one_that_was_not_refused_is_promoted(p
 def test_unattended_a_run_of_an_older_release_is_late_unless_the_current_one_is_of_a_store_before(project, tmp_path):
     promote(project.runs / NEWER, "syntax")
     store = Store.open(tmp_path / "store", create=True)
-    project = project.model_copy(update={"store": store.path})
+    project = project.model_copy(update={"store": Path(store.location)})
     for year, promoted in (("1960", NEWER), ("2020", SEEDS[1])):  # the runs of the fixture were finished in 1970
         release = Release(2, "run", f"{year}-01-01T00:00:00+00:00", "", versions={}, recipes={}, rows={}, rejects={})
-        (store.path / "releases" / "00002.json").unlink(missing_ok=True)
-        write_release(store.path, release)
+        (Path(store.location) / "releases" / "00002.json").unlink(missing_ok=True)
+        write_release(store.storage, release)
         assert promote_best(project, SEEDS[1], unattended=True) == promoted
         if promoted == NEWER:
             reasons = ["the current run was trained on release 3, this one on release 2"]

@@ -1,6 +1,7 @@
 """Semantic roles of training sentences: found, exported, identified, and read from a store."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -68,12 +69,12 @@ def test_the_digest_changes_with_any_span_and_with_the_tagger(frames):
 
 def test_frames_of_a_release_are_those_of_its_table(make_parsed_store, tmp_path):
     store = make_parsed_store(tmp_path, TAGGING, rows_of(TAGGER))
-    found = Source(store=store.path).read_frames(list(TEXTS.values()))
+    found = Source(store=Path(store.location)).read_frames(list(TEXTS.values()))
     assert (found.parser, found.weights, found.predicates_by) == (TAGGER, "abc", "spacy")
     assert (found.precision, found.max_words) == ("float32", 77)
     assert found.find(list(TEXTS.values())) == [FRAMES["s1"], FRAMES["s2"], None]
     with pytest.raises(InputError, match="has no semantic roles for any of the 1 training sentences: build again"):
-        Frames.from_store(store.path, [TEXTS["s3"]])
+        Frames.from_store(store.location, [TEXTS["s3"]])
 
 
 def test_a_release_without_roles_or_with_those_of_two_taggers_is_refused(make_parsed_store, tmp_path):

@@ -98,7 +98,7 @@ def test_pairs_with_a_label_are_read_from_a_release_without_stages(tmp_path):
 def test_a_release_without_labels_says_how_to_get_them(tmp_path):
     store = make_store(tmp_path, [None, None])
     with pytest.raises(InputError, match=r"release 1 of '.*' has no pair with a label: name judged pairs"):
-        LabelledPairs.from_store(store.path)
+        LabelledPairs.from_store(store.location)
 
 
 def test_which_labels_a_corpus_has_is_known_without_its_sentences(judged, tmp_path, monkeypatch):

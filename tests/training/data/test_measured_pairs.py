@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -148,7 +149,7 @@ class TestFromStore:
         return store
 
     def test_pairs_texts_metrics_and_teacher_belong_together(self, store, measured):
-        found = MeasuredPairs.from_store(store.path)
+        found = MeasuredPairs.from_store(store.location)
         assert len(found) == len(measured) - 1  # the last pair was not measured
         expected = dict(zip(measured.pairs["pair_id"], texts_of(measured), strict=True))
         assert dict(zip(found.pairs["pair_id"], texts_of(found), strict=True)).items() <= expected.items()
@@ -165,18 +166,18 @@ class TestFromStore:
         unmeasured = dataclasses.replace(release, versions=versions)
         monkeypatch.setattr(type(store), "latest_release", lambda _: unmeasured)
         with pytest.raises(InputError, match=r"release 1 of '.*' has no metrics: set `enabled = true` in \[metrics\]"):
-            MeasuredPairs.from_store(store.path)
+            MeasuredPairs.from_store(store.location)
 
     def test_a_release_that_is_not_there_is_an_error(self, store):
         with pytest.raises(StoreError, match="7"):
-            MeasuredPairs.from_store(store.path, release=7)
+            MeasuredPairs.from_store(store.location, release=7)
 
     @pytest.mark.parametrize("table", ["sentences", "pairs", "metrics", "embeddings"])
     def test_only_files_whose_digest_holds_are_read(self, store, table):
-        (file,) = (store.path / "tables" / table).rglob("*.parquet")
+        (file,) = (Path(store.location) / "tables" / table).rglob("*.parquet")
         status, content = file.stat(), bytearray(file.read_bytes())
         content[len(content) // 2] ^= 1
         file.write_bytes(content)
         os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
         with pytest.raises(StoreError, match=rf"is damaged: {table} .* is not what was written: its sha256"):
-            MeasuredPairs.from_store(store.path)
+            MeasuredPairs.from_store(store.location)

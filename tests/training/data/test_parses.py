@@ -56,11 +56,11 @@ def test_the_digest_changes_with_any_head_and_with_the_parser(parses):
 
 def test_trees_of_a_release_are_those_of_its_table(make_parsed_store, tmp_path):
     store = make_parsed_store(tmp_path, PARSING, rows_of(PARSER))
-    found = Parses.from_store(store.path, list(TEXTS.values()))
+    found = Parses.from_store(store.location, list(TEXTS.values()))
     assert (found.parser, found.max_words) == (PARSER, 77)
     assert found.find(list(TEXTS.values())) == [TREES["s1"], TREES["s2"], None]
     with pytest.raises(InputError, match="has no dependency trees for any of the 1 training sentences"):
-        Parses.from_store(store.path, [TEXTS["s3"]])
+        Parses.from_store(store.location, [TEXTS["s3"]])
 
 
 def test_a_release_without_trees_or_with_those_of_two_parsers_is_refused(make_parsed_store, tmp_path):

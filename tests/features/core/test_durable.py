@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from features.core.durable import write_whole
 from features.core.errors import StoreError
-from features.store import folder
+from features.core.file_errors import clear_errors
 
 
 def names(path: Path) -> list[str]:
@@ -15,18 +16,18 @@ def names(path: Path) -> list[str]:
 
 
 def test_write_makes_folders_and_replaces(tmp_path):
-    folder.write(tmp_path, "a/b/c.txt", b"one")
-    folder.write(tmp_path, "a/b/c.txt", b"two")
+    write_whole(tmp_path, "a/b/c.txt", b"one")
+    write_whole(tmp_path, "a/b/c.txt", b"two")
 
     assert (tmp_path / "a/b/c.txt").read_bytes() == b"two"
     assert names(tmp_path) == ["a/b/c.txt"]
 
 
 def test_write_does_not_replace_when_told(tmp_path):
-    folder.write(tmp_path, "a.txt", b"one", replace=False)
+    write_whole(tmp_path, "a.txt", b"one", replace=False)
 
     with pytest.raises(FileExistsError):
-        folder.write(tmp_path, "a.txt", b"two", replace=False)
+        write_whole(tmp_path, "a.txt", b"two", replace=False)
     assert (tmp_path / "a.txt").read_bytes() == b"one"
     assert names(tmp_path) == ["a.txt"]
 
@@ -34,7 +35,7 @@ def test_write_does_not_replace_when_told(tmp_path):
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
 def test_failed_write_leaves_what_was_there(tmp_path, monkeypatch, step, number):
-    folder.write(tmp_path, "a.txt", b"one")
+    write_whole(tmp_path, "a.txt", b"one")
 
     def fail(*_):
         raise OSError(number, os.strerror(number))
@@ -42,7 +43,7 @@ def test_failed_write_leaves_what_was_there(tmp_path, monkeypatch, step, number)
     monkeypatch.setattr(*{"fsync": (os, "fsync", fail), "replace": (Path, "replace", fail)}[step])
 
     with pytest.raises(OSError, match=os.strerror(number)):
-        folder.write(tmp_path, "a.txt", b"two")
+        write_whole(tmp_path, "a.txt", b"two")
     assert (tmp_path / "a.txt").read_bytes() == b"one"
     assert names(tmp_path) == ["a.txt"]
 
@@ -56,7 +57,7 @@ def test_folder_that_is_removed_meanwhile_is_made_again(tmp_path, monkeypatch):
         return self.replace(target)
 
     monkeypatch.setattr(Path, "replace", remove_first)
-    folder.write(tmp_path, "a/b.txt", b"one")
+    write_whole(tmp_path, "a/b.txt", b"one")
 
     assert names(tmp_path) == ["a/b.txt"]
 
@@ -71,7 +72,7 @@ def test_folder_that_is_removed_meanwhile_is_made_again(tmp_path, monkeypatch):
     ],
 )
 def test_errors_say_what_to_do(error, words):
-    with pytest.raises(StoreError, match=words) as raised, folder.clear_errors("Writing"):
+    with pytest.raises(StoreError, match=words) as raised, clear_errors("Writing"):
         raise error
     assert raised.value.__cause__ is error
     assert "\n" not in str(raised.value)

@@ -1,0 +1,275 @@
+"""Where a store keeps its objects: the one place that opens, renames, locks and lists what lies below a store.
+
+    Store, Table, releases, runs, gc ──> Storage ──┬── FolderStorage     a folder, which all workers see
+    polars, delta-rs ──────────────────> url()     └── …                 one class, and one line in `STORAGES`
+
+Objects have names with `/` between the parts, such as `releases/00001.json`. One is there whole or not at all, and
+survives a power cut once it is there. Methods raise OSError as files do: `FileNotFoundError`, `PermissionError`.
+"""
+
+import os
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from features.core import durable, leftovers
+from features.core.errors import StoreError
+from features.core.locks import only_one
+
+Location = str | Path
+"""A folder, as a path or a `file://` URL, or the URL of another storage."""
+
+HEARTBEAT = 5.0
+"""Seconds between renewals of a lease by its holder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object as a listing describes it.
+
+    Args:
+        name: its name.
+        bytes: its size.
+        modified: when it was written, in milliseconds since 1970.
+    """
+
+    name: str
+    bytes: int
+    modified: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """What a lease says about whoever took it last.
+
+    Args:
+        holder: the name that it gave.
+        age: seconds since it gave a sign of life.
+        ended: whether it gave the lease back; False also for one that was killed.
+    """
+
+    holder: str
+    age: float
+    ended: bool
+
+
+class Storage(ABC):
+    """The objects of one store; small and picklable.
+
+    Args:
+        location: the folder or URL, as people and `storage_at` read it.
+    """
+
+    location: str
+    options: Mapping[str, str] | None = None
+    """What polars and delta-rs need besides `url`, such as an endpoint."""
+
+    @abstractmethod
+    def names(self, folder: str = "") -> list[str]:
+        """Return the names of objects and folders directly in a folder, sorted; none if there is no such folder."""
+
+    @abstractmethod
+    def stat(self, name: str) -> Entry:
+        """Describe an object."""
+
+    @abstractmethod
+    def read(self, name: str) -> bytes:
+        """Return the content of an object."""
+
+    @abstractmethod
+    def put(self, name: str, content: bytes | Path) -> None:
+        """Store an object, in place of an earlier one of that name.
+
+        Args:
+            name: its name.
+            content: its content, or a local file that has it.
+        """
+
+    @abstractmethod
+    def put_if_absent(self, name: str, content: bytes) -> None:
+        """Store an object under a name that nobody else has taken.
+
+        Raises:
+            FileExistsError: there is one, perhaps since a moment ago.
+        """
+
+    @abstractmethod
+    def delete(self, *names: str) -> None:
+        """Remove objects for good; those that do not exist are passed over."""
+
+    @abstractmethod
+    def remove_unfinished(self, older_than: timedelta, *, dry_run: bool) -> list[Entry]:
+        """Remove what writers that are gone left half written, never what a live one is writing; return it.
+
+        Args:
+            older_than: minimum age.
+            dry_run: whether to report only.
+        """
+
+    @abstractmethod
+    def lease(self, name: str, holder: str, refusal: str) -> AbstractContextManager[None]:
+        """Hold an object that one process at a time can hold, until the block or the process ends.
+
+        Args:
+            name: its name.
+            holder: what others are told about this process.
+            refusal: what the holder of the lease is doing, such as "A build works on the store 'x'".
+
+        Raises:
+            RunError: another process holds it, or it cannot be written.
+        """
+
+    @abstractmethod
+    def lease_of(self, name: str) -> Lease | None:
+        """Return what a lease says, without touching it; None if it was never taken, or cannot be read."""
+
+    @abstractmethod
+    def local(self, name: str) -> Path:
+        """Return a file of this machine with the content of an object; a copy where the store is elsewhere."""
+
+    @abstractmethod
+    def url(self, name: str = "") -> str:
+        """Return where polars and delta-rs find an object or folder, and how messages name it."""
+
+    def settle(self, name: str) -> None:  # noqa: B027 - most storages have nothing to do
+        """Make an object durable that delta-rs has written."""
+
+
+class FolderStorage(Storage):
+    """A store in a folder, on a file system that all its readers and writers share.
+
+    Writes are those of `features.core.durable`. A lease is an `flock` on a file that names its holder, and whose time
+    the holder renews: the kernel releases it when the process ends, however that happens.
+
+    Args:
+        location: the folder, absolute.
+    """
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+
+    def names(self, folder: str = "") -> list[str]:
+        try:
+            names = sorted(path.name for path in self._path(folder).iterdir())
+        except FileNotFoundError:
+            return []
+        return [name for name in names if not name.startswith(durable.TEMPORARY)]
+
+    def stat(self, name: str) -> Entry:
+        status = self._path(name).stat()
+        return Entry(name, status.st_size, status.st_mtime_ns // 1_000_000)
+
+    def read(self, name: str) -> bytes:
+        return self._path(name).read_bytes()
+
+    def put(self, name: str, content: bytes | Path) -> None:
+        durable.write_whole(self._path(), name, content)
+
+    def put_if_absent(self, name: str, content: bytes) -> None:
+        durable.write_whole(self._path(), name, content, replace=False)
+
+    def delete(self, *names: str) -> None:
+        folders = set()
+        for name in names:
+            path = self._path(name)
+            path.unlink(missing_ok=True)
+            folder = path.parent
+            # One that a worker has just made is made again (`durable.write_whole`).
+            with suppress(OSError):
+                while folder != self._path():
+                    folder.rmdir()
+                    folder = folder.parent
+            folders.add(folder)
+        for folder in folders:
+            with suppress(FileNotFoundError):
+                durable.sync(folder)
+
+    def remove_unfinished(self, older_than: timedelta, *, dry_run: bool) -> list[Entry]:
+        removed = []
+        for path in sorted(self._path().glob(f"{durable.TEMPORARY}*")):
+            with suppress(FileNotFoundError):  # those of a running build live for milliseconds
+                entry = self.stat(path.name)
+                if entry.modified / 1000 > time.time() - older_than.total_seconds():
+                    continue
+                if not leftovers.is_held(path) if dry_run else leftovers.remove_dead([path]):
+                    removed.append(entry)
+        return removed
+
+    @contextmanager
+    def lease(self, name: str, holder: str, refusal: str) -> Iterator[None]:
+        path = self._path(name)
+        with only_one(path, refusal, holder):
+            done = threading.Event()
+            beating = threading.Thread(target=_beat, args=(path, done), daemon=True)
+            beating.start()
+            try:
+                yield
+            finally:
+                done.set()
+                beating.join()
+                with suppress(OSError), path.open("ab") as lock:
+                    lock.write(_ENDED.encode())
+
+    def lease_of(self, name: str) -> Lease | None:
+        path = self._path(name)
+        try:
+            text, age = path.read_text(encoding="utf-8").strip(), time.time() - path.stat().st_mtime
+        except OSError:
+            return None
+        return Lease(text.removesuffix(_ENDED), age, text.endswith(_ENDED))
+
+    def local(self, name: str) -> Path:
+        return self._path(name)
+
+    def url(self, name: str = "") -> str:
+        return str(self._path(name))
+
+    def settle(self, name: str) -> None:
+        durable.sync(self._path(name))
+        durable.sync(self._path(name).parent)
+
+    def _path(self, name: str = "") -> Path:
+        return Path(self.location, name)
+
+
+_ENDED = " ended"
+"""What follows the holder's name after an orderly end; on a full disk it still fits into the file's block."""
+
+
+def _beat(path: Path, done: threading.Event) -> None:
+    while not done.wait(HEARTBEAT):
+        with suppress(OSError):
+            os.utime(path)
+
+
+STORAGES: dict[str, Callable[[str], Storage]] = {
+    "file": lambda url: FolderStorage(str(Path(unquote(urlsplit(url).path)))),
+}
+"""Scheme of a URL → the storage behind it."""
+
+
+def storage_at(location: Location) -> Storage:
+    """Return the storage that a path or a URL names.
+
+    Raises:
+        StoreError: for a URL of an unknown scheme, and for a path with `%`.
+    """
+    text = str(location)
+    if "://" not in text:
+        storage: Storage = FolderStorage(str(Path(text).expanduser().absolute()))
+    elif (scheme := urlsplit(text).scheme) in STORAGES:
+        storage = STORAGES[scheme](text)
+    else:
+        raise StoreError(
+            f"The store {text!r} is not on a file system; give a local folder, or one that all workers share."
+        )
+    if "%" in storage.location:
+        # deltalake 1.6.6 decodes `%20` in paths as well as in URLs, and then reads another folder.
+        raise StoreError(f"The path {storage.location!r} of a store cannot contain '%'; give another folder.")
+    return storage
