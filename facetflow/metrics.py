@@ -1,4 +1,4 @@
-"""The fifteen AMR metrics as functions of two graphs in PENMAN: `smatch`, `negations`, `wlk` and the others.
+"""The AMR metrics as functions of two graphs in PENMAN: `smatch`, `negations`, `wlk` and the others.
 
     from facetflow import metrics
 
@@ -25,45 +25,24 @@ from features.graphs.graph import AmrGraph, decode
 from features.graphs.table import graphs_frame, too_large
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.corpus_scores import CorpusScore, choose_metrics, score_corpus
-from features.metrics.explanation.pair import NEED_VECTORS
 from features.metrics.label_vectors import LabelVectors, words_of
 from features.metrics.measurement import PAIRS_AT_ONCE, compare
 from features.metrics.metric import Comparison, Metric
 from features.metrics.recipe import ALGORITHM_VERSION
-from features.metrics.registry import METRICS
+from features.metrics.registry import BUILT_IN, METRIC_NAMES, METRICS
 
 if TYPE_CHECKING:
     from features.metrics.label_vectors import Vectors
 
-__all__ = [
-    "NAMES",
-    "CorpusScore",
-    "GraphMetric",
-    "concepts",
-    "coreference",
-    "frames",
-    "max_degree",
-    "max_indegree",
-    "max_outdegree",
-    "measure",
-    "metric",
-    "named_entities",
-    "negations",
-    "quantifiers",
-    "root",
-    "smatch",
-    "srl",
-    "unlabeled",
-    "wlk",
-    "wwlk",
-]
+__all__ = ["NAMES", "CorpusScore", "GraphMetric", "measure", "metric"]
+__all__ += list(METRIC_NAMES)
 
-NAMES: tuple[str, ...] = tuple(METRICS)
-"""The fifteen metrics, in the order of the columns of `measure`."""
+NAMES: tuple[str, ...] = METRIC_NAMES
+"""The metrics, in the order of the columns of `measure`."""
 
 
 class GraphMetric:
-    """One of the fifteen metrics: a function of two AMR graphs.
+    """A built-in metric: a function of two AMR graphs.
 
     Args:
         name: of the metric, one of `NAMES`.
@@ -152,21 +131,11 @@ class GraphMetric:
         return f"<metric {self.name}: {self.summary}>"
 
 
-smatch = GraphMetric("smatch")
-unlabeled = GraphMetric("unlabeled")
-frames = GraphMetric("frames")
-concepts = GraphMetric("concepts")
-named_entities = GraphMetric("named_entities")
-negations = GraphMetric("negations")
-coreference = GraphMetric("coreference")
-srl = GraphMetric("srl")
-wlk = GraphMetric("wlk")
-wwlk = GraphMetric("wwlk")
-max_indegree = GraphMetric("max_indegree")
-max_outdegree = GraphMetric("max_outdegree")
-max_degree = GraphMetric("max_degree")
-root = GraphMetric("root")
-quantifiers = GraphMetric("quantifiers")
+_BUILT_IN = {name: GraphMetric(name) for name in NAMES}
+globals().update(_BUILT_IN)
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> GraphMetric: ...
 
 
 def metric(name: str) -> GraphMetric:
@@ -179,7 +148,7 @@ def metric(name: str) -> GraphMetric:
     0.0
     """
     _check_names([name])
-    return GraphMetric(name)
+    return _BUILT_IN[name]
 
 
 def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None) -> pl.DataFrame:
@@ -188,7 +157,7 @@ def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None
     Args:
         a: a graph in PENMAN, or several.
         b: a graph, or several. Two lists are compared pair by pair, a single graph with each of a list.
-        metrics: names of the metrics; by default all fifteen.
+        metrics: names of the metrics; all by default.
 
     Returns:
         One row per pair, with a float64 column for each metric. Each metric that searches for an alignment also has
@@ -241,7 +210,7 @@ def _decode(text: str, which: str) -> AmrGraph:
 
 def _vectors(graphs: Sequence[AmrGraph], names: Sequence[str]) -> LabelVectors:
     nothing: Vectors = np.empty((0, 1), np.float32)
-    if NEED_VECTORS.isdisjoint(names):
+    if not any(BUILT_IN[name].vectors for name in names):
         return LabelVectors([], nothing)
     from features.parsers.label_vectors import load
     from features.parsers.settings import LabelVectorSettings

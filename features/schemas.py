@@ -1,4 +1,7 @@
-"""What one row of each table is: its columns. `features.store.tables` has the tables themselves."""
+"""What one row of each table is: its columns.
+
+`features.store.tables` has the tables themselves, `features.metrics.registry` the columns of `metrics`.
+"""
 
 import polars as pl
 
@@ -7,28 +10,6 @@ Columns = dict[str, pl.DataType | type[pl.DataType]]
 _WORDS = pl.List(pl.String)
 _POSITIONS = pl.List(pl.Int32)
 _VECTOR = pl.List(pl.Float32)
-
-METRIC_NAMES: tuple[str, ...] = (
-    "smatch",
-    "unlabeled",
-    "frames",
-    "concepts",
-    "named_entities",
-    "negations",
-    "coreference",
-    "srl",
-    "wlk",
-    "wwlk",
-    "max_indegree",
-    "max_outdegree",
-    "max_degree",
-    "root",
-    "quantifiers",
-)
-"""The AMR metrics, in the order of their columns and of the facets of S3BERT."""
-
-ALIGNED_METRICS: tuple[str, ...] = ("smatch", "unlabeled", "coreference", "srl")
-"""Metrics computed from an alignment; each has a column `<name>_optimal`: True where the optimum is proven."""
 
 SENTENCES: Columns = {"sentence_id": pl.String, "text": pl.String}
 """A unique sentence, in the shard where it was first seen."""
@@ -107,13 +88,6 @@ EMBEDDINGS: Columns = {"sentence_id": pl.String, "vector": _VECTOR}
 
 LABEL_VECTORS: Columns = {"label": pl.String, "vector": _VECTOR}
 """The vector of one word in the labels of the shard's graphs. A word has the same vector in every shard."""
-
-METRICS: Columns = {
-    "pair_id": pl.String,
-    **dict.fromkeys(METRIC_NAMES, pl.Float64),
-    **{f"{name}_optimal": pl.Boolean for name in ALIGNED_METRICS},
-}
-"""One measured pair; one more column for each of the project's own metrics (`features.metrics.own`)."""
 
 REJECTS: Columns = {"entity_id": pl.String, "code": pl.String, "message": pl.String}
 """An entity that a stage could not process. `stage`, `shard` and `fingerprint` are partition values."""

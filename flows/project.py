@@ -27,7 +27,7 @@ from features.core.errors import SettingsError
 from features.core.hints import did_you_mean
 from features.core.types import SPLITS
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from features.stages.amr import AMR_STAGE
 from features.stages.metrics import METRIC_STAGE
 from features.stages.registry import STAGES

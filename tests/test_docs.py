@@ -12,7 +12,7 @@ import click
 import pytest
 
 from features.core.types import RejectCode
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from features.store.tables import TABLES
 from flows.command_line import COMMANDS, cli
 from flows.console.examples import EXAMPLES

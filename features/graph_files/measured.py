@@ -18,10 +18,11 @@ from features.graphs.table import encode_decoded
 from features.metrics.items import items_of
 from features.metrics.own import OwnMetric
 from features.metrics.own_measurement import Items, check_reads, measure_own
+from features.metrics.registry import METRIC_COLUMNS
 from features.metrics.stage import measure_shard
 from features.parsers.label_vectors import WordVectors
 from features.parsers.settings import LabelVectorSettings
-from features.schemas import METRICS, PAIRS
+from features.schemas import PAIRS
 
 _AT_ONCE = 256
 """Pairs decoded and measured at once, so that memory does not grow with the number of graphs. More are not faster
@@ -33,7 +34,7 @@ class MeasuredFiles:
     """Measured pairs of graphs from two files.
 
     Args:
-        scores: one row per pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the fifteen metrics, the
+        scores: one row per pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the metrics, the
             flags `*_optimal`, the own metrics; null if one of the graphs is wrong.
         wrong: why a pair has no scores (file, line and reason), or no value of an own metric, one sentence each.
         unmeasured: number of pairs without scores.
@@ -132,7 +133,7 @@ def _measure(
     if complete:
         measured = measure_shard(_rows_of_pairs(complete), amr, embed_labels(amr, words).rows).rows
     else:
-        measured = pl.DataFrame(schema=METRICS)
+        measured = pl.DataFrame(schema=METRIC_COLUMNS)
     names = pl.DataFrame(
         {
             "pair_id": [str(pair.number) for pair in pairs],
@@ -143,7 +144,7 @@ def _measure(
         schema_overrides={"id_a": pl.String, "id_b": pl.String},
     )
     scores = names.join(measured, on="pair_id", how="left", maintain_order="left")
-    scores = scores.select("pair", "id_a", "id_b", *list(METRICS)[1:])
+    scores = scores.select("pair", "id_a", "id_b", *list(METRIC_COLUMNS)[1:])
     if not own:
         return scores, {}
     further, failures = _measure_own(own, pairs, amr)

@@ -1,4 +1,4 @@
-"""The fifteen AMR metrics: similarity of two graphs as a whole, or in one aspect.
+"""The AMR metrics: similarity of two graphs as a whole, or in one aspect.
 
 GraphBatch, GraphBatch ── measure ──> one row per pair
 

@@ -60,7 +60,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Metric:
-    """One of the fifteen metrics.
+    """A built-in metric.
 
     Args:
         name: its column.

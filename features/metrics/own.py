@@ -25,11 +25,12 @@ from features.core.errors import RowError, SettingsError
 from features.core.types import RejectCode
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.items import Reads
-from features.schemas import METRICS, PAIRS
+from features.metrics.registry import METRIC_COLUMNS
+from features.schemas import PAIRS
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _RESERVED = frozenset({
-    *METRICS, *PAIRS, *("shard", "fingerprint", "stage"),
+    *METRIC_COLUMNS, *PAIRS, *("shard", "fingerprint", "stage"),
     # Columns that training and `facetflow measure` add to the metrics, and names of an encoder's other parts.
     *("text_a", "text_b", "first", "second", "pair", "id_a", "id_b", "residual", "similarity"),
 })  # fmt: skip

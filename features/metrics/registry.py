@@ -1,55 +1,89 @@
-"""The fifteen metrics, in the order of their columns."""
+"""The AMR metrics, in the order of their columns and of the facets of S3BERT.
 
-from collections.abc import Mapping
+A metric is one file and one line of `BUILT_IN`. Every command knows the line; the file is imported when its metric is
+asked for, because compiled code is slow to import.
+"""
 
-from features.metrics.focus import MAX_DEGREE, MAX_INDEGREE, MAX_OUTDEGREE, ROOT
-from features.metrics.metric import Metric
-from features.metrics.overlap import CONCEPTS, FRAMES, NAMED_ENTITIES, NEGATIONS
-from features.metrics.quantifiers import QUANTIFIERS_METRIC
-from features.metrics.smatch import COREFERENCE, SMATCH, SRL, UNLABELED
-from features.metrics.wlk import WLK
-from features.metrics.wwlk import WWLK
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        SMATCH,
-        UNLABELED,
-        FRAMES,
-        CONCEPTS,
-        NAMED_ENTITIES,
-        NEGATIONS,
-        COREFERENCE,
-        SRL,
-        WLK,
-        WWLK,
-        MAX_INDEGREE,
-        MAX_OUTDEGREE,
-        MAX_DEGREE,
-        ROOT,
-        QUANTIFIERS_METRIC,
-    )
+import polars as pl
+
+from features.schemas import Columns
+
+if TYPE_CHECKING:
+    from features.metrics.metric import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """What is known of a metric without its code.
+
+    Args:
+        at: where its `Metric` is, as `module:name`.
+        compares: what it compares, in a few words.
+        aligned: whether it searches for an alignment: a column `<name>_optimal` is True where the optimum is proven.
+        vectors: whether it compares the vectors of words.
+        version: part of the recipe unless empty; given to a metric that is new, and changed when its numbers change.
+    """
+
+    at: str
+    compares: str
+    aligned: bool = False
+    vectors: bool = False
+    version: str = ""
+
+
+BUILT_IN: Mapping[str, BuiltIn] = {
+    "smatch": BuiltIn("features.metrics.smatch:SMATCH", "triples", aligned=True),
+    "unlabeled": BuiltIn("features.metrics.smatch:UNLABELED", "triples, without roles", aligned=True),
+    "frames": BuiltIn("features.metrics.overlap:FRAMES", "senses of verbs and the like"),
+    "concepts": BuiltIn("features.metrics.overlap:CONCEPTS", "concepts, wherever they stand"),
+    "named_entities": BuiltIn("features.metrics.overlap:NAMED_ENTITIES", "kinds of names, not the names"),
+    "negations": BuiltIn("features.metrics.overlap:NEGATIONS", "what is negated"),
+    "coreference": BuiltIn("features.metrics.smatch:COREFERENCE", "relations of what has several", aligned=True),
+    "srl": BuiltIn("features.metrics.smatch:SRL", "who does what to whom", aligned=True),
+    "wlk": BuiltIn("features.metrics.wlk:WLK", "concepts with their neighbours"),
+    "wwlk": BuiltIn("features.metrics.wwlk:WWLK", "the same, by word vectors", vectors=True),
+    "max_indegree": BuiltIn("features.metrics.focus:MAX_INDEGREE", "the concept most point to", vectors=True),
+    "max_outdegree": BuiltIn("features.metrics.focus:MAX_OUTDEGREE", "the concept that points to most", vectors=True),
+    "max_degree": BuiltIn("features.metrics.focus:MAX_DEGREE", "the best connected concept", vectors=True),
+    "root": BuiltIn("features.metrics.focus:ROOT", "the main concept", vectors=True),
+    "quantifiers": BuiltIn("features.metrics.quantifiers:QUANTIFIERS_METRIC", "numbers and quantifiers, not of what"),
 }
 
+METRIC_NAMES = tuple(BUILT_IN)
+ALIGNED_METRICS = tuple(name for name, metric in BUILT_IN.items() if metric.aligned)
 
-COMPARES: Mapping[str, str] = {
-    "smatch": "triples",
-    "unlabeled": "triples, without roles",
-    "frames": "senses of verbs and the like",
-    "concepts": "concepts, wherever they stand",
-    "named_entities": "kinds of names, not the names",
-    "negations": "what is negated",
-    "coreference": "relations of what has several",
-    "srl": "who does what to whom",
-    "wlk": "concepts with their neighbours",
-    "wwlk": "the same, by word vectors",
-    "max_indegree": "the concept most point to",
-    "max_outdegree": "the concept that points to most",
-    "max_degree": "the best connected concept",
-    "root": "the main concept",
-    "quantifiers": "numbers and quantifiers, not of what",
+METRIC_COLUMNS: Columns = {
+    "pair_id": pl.String,
+    **dict.fromkeys(METRIC_NAMES, pl.Float64),
+    **{f"{name}_optimal": pl.Boolean for name in ALIGNED_METRICS},
 }
-"""What each metric compares, in a few words."""
+"""One measured pair; one more column for each of the project's own metrics (`features.metrics.own`)."""
+
+
+class _Metrics(Mapping[str, "Metric"]):
+    """The metrics by name, each imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> "Metric":
+        module, _, attribute = BUILT_IN[name].at.partition(":")
+        metric: Metric = getattr(importlib.import_module(module), attribute)
+        return metric
+
+    def __contains__(self, name: object) -> bool:
+        return name in BUILT_IN
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(BUILT_IN)
+
+    def __len__(self) -> int:
+        return len(BUILT_IN)
+
+
+METRICS: Mapping[str, "Metric"] = _Metrics()
 
 
 def explain_facet(name: str, own: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.own_measurement import measure_own
-from features.schemas import METRICS
+from features.metrics.registry import METRIC_COLUMNS
 from features.stage_output import Reject, StageOutput, rejects_frame
 
 
@@ -37,7 +37,7 @@ def measure_shard(
         on_rows: called with how many of the pairs are done.
 
     Returns:
-        Rows of `METRICS` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks what a metric
+        Rows of `metrics` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks what a metric
         reads, `METRIC_FAILED` for one for which one of the project's own metrics has no value.
 
     Raises:
@@ -77,7 +77,7 @@ def measure_shard(
     rows = (
         compare(comparison, on_rows=lambda done, _: on_rows(done, passes * n))
         .select(complete["pair_id"], pl.all())
-        .cast(pl.Schema(METRICS))
+        .cast(pl.Schema(METRIC_COLUMNS))
     )
     rejects = _missing(placed)
     if own:

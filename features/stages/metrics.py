@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from features.core.rows import OnRows
 from features.metrics.recipe import ALGORITHM_VERSION, STEPS
-from features.schemas import METRICS
+from features.metrics.registry import BUILT_IN, METRIC_COLUMNS
 from features.stage_output import StageOutput
 from features.stages.amr import AMR_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
@@ -61,8 +61,10 @@ def _tables_of_own(own: "OwnMetrics") -> tuple[str, ...]:
 
 
 def metric_recipe(own: "OwnMetrics") -> Recipe:
-    """Return the recipe: version and budget of the metrics, and the digest of each of the project's own."""
+    """Return the recipe: versions and budget of the metrics, and the digest of each of the project's own."""
     parameters: dict[str, Any] = {"steps": STEPS}
+    if versions := {name: metric.version for name, metric in BUILT_IN.items() if metric.version}:
+        parameters["built_in"] = versions
     if own.files:
         parameters["own"] = {metric.name: metric.digest for metric in own.load()}
     return Recipe(NAME, parameters, ALGORITHM_VERSION)
@@ -89,7 +91,7 @@ METRIC_STAGE = Stage(
     about="what is measured.",
     over="pairs",
     reads=("pairs", AMR_STAGE.name, LABEL_VECTOR_STAGE.name),
-    columns=METRICS,
+    columns=METRIC_COLUMNS,
     key=("pair_id",),
     settings=MetricSettings,
     prepare=read_own_metrics,

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from features.core.types import Shard
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from features.stages.metrics import METRIC_STAGE
 from features.store.drift import Drift, compare_values
 from features.store.reader import StoreReader

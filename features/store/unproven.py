@@ -4,7 +4,7 @@ import polars as pl
 
 from features.core.counting import counted
 from features.core.errors import StoreError
-from features.schemas import ALIGNED_METRICS
+from features.metrics.registry import ALIGNED_METRICS
 from features.stages.metrics import METRIC_STAGE
 from features.store.reader import StoreReader
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from features.metrics.registry import COMPARES
+from features.metrics.registry import BUILT_IN
 from flows.terminal import visible
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation
@@ -61,7 +61,7 @@ def print_explanations(
     console.print(Text(_MEASURED if encoder is None else f"{_MEASURED}\n{_PREDICTED}", style="dim"))
     if encoder is not None:  # else beside each metric, where there is room
         shown = dict.fromkeys(facet.name for each in explanations for facet in _split(each, unfold=unfold)[0])
-        compared = [f"{name:<15} {COMPARES[name]}" for name in shown if name in COMPARES]
+        compared = [f"{name:<15} {BUILT_IN[name].compares}" for name in shown if name in BUILT_IN]
         console.print(Text("\n".join(["what the metrics compare", *compared]), style="dim"))
     about = (
         "none, so nothing is predicted: train one of kind s3bert, or name one" if encoder is None else encoder.sentence
@@ -112,7 +112,7 @@ def _table(explanation: Explanation, shown: Sequence[FacetReading]) -> Table:
             Text(measured, style),
             *(Text(cell, faint or style) for cell in (() if alone else of_encoder)),
             Text(note, style or faint),
-            *([Text(COMPARES.get(facet.name, ""), "dim")] if alone else []),
+            *([Text(BUILT_IN[facet.name].compares if facet.name in BUILT_IN else "", "dim")] if alone else []),
         )
     table.add_section()
     if explanation.residual is not None:

@@ -6,7 +6,7 @@ import pytest
 
 from features import models
 from features.core.errors import ModelError
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from features.sentences import sentence_id
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe

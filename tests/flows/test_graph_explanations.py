@@ -5,7 +5,7 @@ import pytest
 from features.core.errors import StoreError
 from features.graph_files.sentence_graphs import StoredGraphs, find_graphs
 from features.metrics.explanation.pair import explain_graphs
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
 from training.evaluation.graph_pairs import as_json, choose_pairs, read_drawn
 from training.jobs import Source

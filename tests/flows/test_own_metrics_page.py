@@ -9,7 +9,7 @@ import pytest
 
 from features.metrics.items import DependencyTree, Frame, Frames, Span
 from features.metrics.own_files import MetricFile, load_files
-from features.schemas import METRIC_NAMES, METRICS
+from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
 from flows.command_line import run
 from flows.evaluate_encoder import own_docstrings
 from flows.project import load
@@ -65,7 +65,7 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, here, blocks):
     project.write(24)
     assert facetflow.run(project, "build")[0] == 0
     before = project.store.read("metrics", project.store.release(1).versions["metrics"])
-    assert before.columns == list(METRICS)
+    assert before.columns == list(METRIC_COLUMNS)
 
     (project.folder / "my_metrics.py").write_text(blocks["python"][0])
     make_little_encoder(project.folder / "little")
@@ -78,12 +78,12 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, here, blocks):
     code, said = facetflow.run(project, "build")
     assert code == 0, said
     metrics = project.store.read("metrics")
-    assert metrics.columns == [*METRICS, *OWN]
+    assert metrics.columns == [*METRIC_COLUMNS, *OWN]
     assert metrics.select(OWN).null_count().row(0) == (0, 0)
     # "1 small cat can sleep ." and "1 small cat can run .": five of seven words.
     assert metrics["common_words"].max() == pytest.approx(5 / 7)
     assert metrics.drop(OWN).sort("pair_id").equals(before.sort("pair_id"))
-    assert project.store.read("metrics", project.store.release(1).versions["metrics"]).columns == list(METRICS)
+    assert project.store.read("metrics", project.store.release(1).versions["metrics"]).columns == list(METRIC_COLUMNS)
 
     code, said = facetflow.run(project, "train")
     assert code == 0, said

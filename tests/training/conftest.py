@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from features.core.errors import InputError
 from features.core.files import read_table, write_table
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.metrics import METRIC_STAGE
 from training.data.choosing import choose_rows
@@ -42,7 +42,7 @@ class MeasuredPairs(IndexedPairs):
     Args:
         texts: the unique sentences, (n_texts,).
         pairs: one row per pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the metrics, first
-            the fifteen, then the project's own.
+            the built-in ones, then the project's own.
         teacher: the teacher's embeddings of `texts`, (n_texts, d), or None if there are none.
         source: where the pairs came from, for model cards: release and table versions, or the file.
     """

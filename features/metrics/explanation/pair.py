@@ -17,11 +17,9 @@ from features.metrics.measurement import compare
 from features.metrics.metric import Comparison, f1
 from features.metrics.parts import argument_triples, coreference_triples
 from features.metrics.readings import Readings
-from features.metrics.registry import METRICS
+from features.metrics.registry import BUILT_IN, METRICS
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
 
-NEED_VECTORS = frozenset({"wwlk", *NODES})
-"""Metrics that compare vectors of words."""
 _BATCHES: Mapping[str, Callable[[Readings], TripleBatch]] = {
     "smatch": smatch_triples,
     "unlabeled": unlabeled_triples,
@@ -106,7 +104,7 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     first = np.arange(0, 2 * len(pairs), 2)
     comparison = Comparison(graphs, first, first + 1, vectors or LabelVectors([], np.empty((0, 1), np.float32)))
     # The aligned facets follow below; their score is computed from the matches.
-    names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or name not in NEED_VECTORS)]
+    names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or not BUILT_IN[name].vectors)]
     scores = compare(comparison, names)
     images, proven = _align(comparison.readings, pairs)
     found = []

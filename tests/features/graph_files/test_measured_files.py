@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from features.core.errors import InputError
 from features.core.rows import OnRows
 from features.graph_files.measured import measure_files
+from features.metrics.registry import METRIC_NAMES
 from features.parsers.label_vectors import TextVectors
 from features.parsers.settings import LabelVectorSettings
-from features.schemas import METRIC_NAMES
 from flows.commands.measure import measure
 
 BOY = "# ::id x1\n# ::snt The boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"

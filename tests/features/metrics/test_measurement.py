@@ -13,10 +13,9 @@ from features.metrics import alignment, focus, measurement, neighbourhoods, over
 from features.metrics.compiled import kernel
 from features.metrics.measurement import compare, measure, warm_up
 from features.metrics.metric import Comparison
-from features.metrics.registry import METRICS
+from features.metrics.registry import METRIC_COLUMNS, METRICS
 from features.metrics.stage import measure_shard
 from features.schemas import LABEL_VECTORS, PAIRS, REJECTS
-from features.schemas import METRICS as COLUMNS
 
 SENTENCES = {
     "s1": "(s / sleep-01 :ARG0 (b / boy))",
@@ -43,7 +42,7 @@ def pairs_of(*sentences) -> pl.DataFrame:
 def test_all_fifteen_come_in_one_frame(no_vectors):
     batch = GraphBatch.from_penman(list(SENTENCES.values()))
     frame = measure(batch, batch, no_vectors)
-    assert frame.columns == [name for name in COLUMNS if name != "pair_id"]
+    assert frame.columns == [name for name in METRIC_COLUMNS if name != "pair_id"]
     assert frame.height == len(SENTENCES)
 
 
@@ -73,7 +72,7 @@ def test_what_cannot_be_measured_is_refused(no_vectors):
 def test_a_shard_has_a_row_for_each_pair_in_their_order(amr, label_vectors):
     pairs = pairs_of(("s3", "s1"), ("s1", "s2"), ("s1", "s1"), ("s2", "s1"))
     output = measure_shard(pairs, amr, label_vectors)
-    assert output.rows.schema == pl.Schema(COLUMNS)
+    assert output.rows.schema == pl.Schema(METRIC_COLUMNS)
     assert output.rows["pair_id"].to_list() == ["p0", "p1", "p2", "p3"]
     assert output.rejects.is_empty()
     assert output.rows.row(2)[1 : 1 + len(METRICS)] == pytest.approx([1.0] * len(METRICS))
@@ -100,7 +99,7 @@ def test_a_pair_without_a_graph_is_rejected_and_the_shard_goes_on(amr, label_vec
 def test_an_empty_shard_is_an_empty_table(amr, label_vectors):
     for pairs, graphs in ((pairs_of(), amr), (pairs_of(("s1", "s2")), amr[:0])):
         output = measure_shard(pairs, graphs, label_vectors)
-        assert output.rows.schema == pl.Schema(COLUMNS)
+        assert output.rows.schema == pl.Schema(METRIC_COLUMNS)
         assert output.rows.is_empty()
         assert len(output.rejects) == len(pairs)
 

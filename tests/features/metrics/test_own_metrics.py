@@ -14,8 +14,9 @@ from features.metrics.items import DependencyTree, Frame, Frames, Span, items_of
 from features.metrics.own import own_metric
 from features.metrics.own_files import MetricFile, OwnMetrics, load_files, read_metric_file
 from features.metrics.own_measurement import check_reads, measure_own
+from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
 from features.metrics.stage import measure_shard
-from features.schemas import DEPENDENCIES, LABEL_VECTORS, METRIC_NAMES, METRICS, PAIRS, SENTENCES
+from features.schemas import DEPENDENCIES, LABEL_VECTORS, PAIRS, SENTENCES
 
 HEAD = "from features.metrics.metric import f1\nfrom features.metrics.own import own_metric\n\n"
 LENGTH = '@own_metric(reads="sentences")\ndef length(left, right):\n    """Alike in length."""\n    return {}\n'
@@ -209,7 +210,7 @@ def test_a_shard_has_a_column_for_each_own_metric(amr, sentences):
     output = measure_shard(
         pairs_of(("s1", "s2"), ("s1", "s1")), amr, pl.DataFrame(schema=LABEL_VECTORS), own, {"sentences": sentences}
     )
-    assert output.rows.columns == [*METRICS, "length", "nodes"]
+    assert output.rows.columns == [*METRIC_COLUMNS, "length", "nodes"]
     assert output.rows["nodes"].to_list() == [0.5, 1.0]
     assert output.rows["length"][1] == 1.0
     assert output.rejects.is_empty()

@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 from features.core.errors import StoreError
-from features.schemas import METRICS, SENTENCES
+from features.metrics.registry import METRIC_COLUMNS
+from features.schemas import SENTENCES
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
@@ -15,7 +16,7 @@ PLAIN, OWN = Recipe("metrics"), Recipe("metrics", {"own": {"length": "abc"}})
 
 def rows(*ids: str, **own: float) -> pl.DataFrame:
     frame = pl.DataFrame({"pair_id": list(ids)}).with_columns(
-        pl.lit(None, dtype).alias(name) for name, dtype in METRICS.items() if name != "pair_id"
+        pl.lit(None, dtype).alias(name) for name, dtype in METRIC_COLUMNS.items() if name != "pair_id"
     )
     return frame.with_columns(pl.lit(value).alias(name) for name, value in own.items())
 
@@ -36,9 +37,9 @@ def commit(store: Store, recipe: Recipe, **shards: pl.DataFrame) -> int:
 def test_a_column_comes_with_the_first_shard_that_has_it(store):
     before = commit(store, PLAIN, pairs_0=rows("a"), pairs_1=rows("b"))
     after = commit(store, OWN, pairs_0=rows("a", length=0.5))
-    assert store.read("metrics", before).columns == list(METRICS)
+    assert store.read("metrics", before).columns == list(METRIC_COLUMNS)
     table = store.read("metrics", after, with_shard=True)
-    assert table.columns == [*METRICS, "length", "shard"]
+    assert table.columns == [*METRIC_COLUMNS, "length", "shard"]
     assert table.select("pair_id", "length").rows() == [("a", 0.5), ("b", None)]
     assert store.read("metrics", columns=["length"], shards=["pairs-0"])["length"].to_list() == [0.5]
 
@@ -114,7 +115,7 @@ def test_a_rejected_stage_says_what_its_rejects_are(store):
     stage = PlannedStage("metrics", "pairs", ("pairs",), PLAIN)
     mark = fingerprint(PLAIN, [f"pairs:pairs-0:{store.committed('pairs')['pairs-0'].fingerprint}"])
     failed = rejects_frame([Reject("a", RejectCode.METRIC_FAILED, "metric 'length' of 'mine.py' raised KeyError: 'x'")])
-    receipt = store.write_shard("metrics", "pairs-0", mark, StageOutput(pl.DataFrame(schema=METRICS), failed))
+    receipt = store.write_shard("metrics", "pairs-0", mark, StageOutput(pl.DataFrame(schema=METRIC_COLUMNS), failed))
     store.commit([receipt], run_id="r", recipes={"metrics": PLAIN})
     with pytest.raises(
         StoreError, match=r"1 of them as 'metric_failed' \(metric 'length' of 'mine\.py' raised KeyError"

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from features.core.errors import RunError
-from features.schemas import METRICS
+from features.metrics.registry import METRIC_COLUMNS
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
@@ -123,11 +123,11 @@ def test_what_became_of_the_newest_training_after_it_is_told(runs, capsys):
 def test_pairs_that_were_too_hard_to_align_are_counted(runs, capsys):
     assert "too hard" not in said(capsys)
     store = Store.open(runs.parent / "store")
-    flags = {name: pl.Boolean for name in METRICS if name.endswith("_optimal")}
-    easy = {name: True if name in flags else "p0" if name == "pair_id" else 1.0 for name in METRICS}
+    flags = {name: pl.Boolean for name in METRIC_COLUMNS if name.endswith("_optimal")}
+    easy = {name: True if name in flags else "p0" if name == "pair_id" else 1.0 for name in METRIC_COLUMNS}
     hard = easy | {"pair_id": "p1", "unlabeled_optimal": False}
     recipe = Recipe("metrics")
-    output = StageOutput(pl.DataFrame([easy, hard], schema=METRICS))
+    output = StageOutput(pl.DataFrame([easy, hard], schema=METRIC_COLUMNS))
     receipt = store.write_shard("metrics", "s0", fingerprint(recipe, ()), output)
     store.commit([receipt], run_id="r", recipes={"metrics": recipe})
     assert "  1 pair too hard to align exactly: its value is a lower bound where `smatch_optimal` " in said(capsys)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from features.core.errors import InputError, StoreError
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
 
 
@@ -98,7 +98,8 @@ class TestFromStore:
 
     @pytest.fixture
     def store(self, measured, tmp_path):
-        from features.schemas import EMBEDDINGS, METRICS, PAIRS, SENTENCES
+        from features.metrics.registry import METRIC_COLUMNS
+        from features.schemas import EMBEDDINGS, PAIRS, SENTENCES
         from features.sentences import sentence_id
         from features.stage_output import StageOutput
         from features.stages.recipe import Recipe
@@ -126,7 +127,7 @@ class TestFromStore:
             ).select(list(PAIRS)),
             "metrics": measured.pairs[:-1]
             .select("pair_id", *METRIC_NAMES)
-            .with_columns(pl.lit(value=True).alias(name) for name in METRICS if name.endswith("_optimal")),
+            .with_columns(pl.lit(value=True).alias(name) for name in METRIC_COLUMNS if name.endswith("_optimal")),
             "embeddings": pl.DataFrame(
                 {"sentence_id": ids, "vector": [[float(k), 1.0] for k in range(len(ids))]}, schema=EMBEDDINGS
             ),

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from features.core.errors import InputError, ModelError, RunError, SettingsError
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from training import progress
 from training.correlation import spearman
 from training.evaluation import models

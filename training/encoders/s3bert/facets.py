@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from features.core.errors import ModelError, SettingsError
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.calibration import (
     LEAST_PAIRS,
     FacetCalibration,

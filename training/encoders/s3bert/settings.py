@@ -59,7 +59,7 @@ class S3bertSettings(TunedSettings):
         teacher: embeddings whose cosines are preserved: `store` uses those of the release if it has them, `backbone`
             always encodes with the start model.
         facets: metrics that get a facet, in the order of their dimensions; when missing, every metric of the pairs: the
-            fifteen, then the project's own.
+            built-in ones, then the project's own.
         facet_dimensions: dimensions of each facet (h); the remaining ones are the residual.
         similarity: similarity of a facet's two sub-vectors. `manhattan` is 1 - L1 distance, as in the authors'
             repository.

@@ -5,7 +5,7 @@ from html import escape
 from features.core.page import folded
 from features.metrics.explanation.legend import show_pair
 from features.metrics.explanation.pair import GraphPair
-from features.metrics.registry import COMPARES
+from features.metrics.registry import BUILT_IN
 from training.encoders.s3bert.explain import Explanation
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.verdict import DISAGREES
@@ -59,9 +59,9 @@ def _facet_table(explanation: Explanation) -> str:
 
 def _row(facet: FacetReading, columns: slice) -> str:
     name = f'<span class="{facet.mark}">{escape(facet.name)}</span>' if facet.mark else escape(facet.name)
-    if facet.name in COMPARES:
+    if facet.name in BUILT_IN:
         blind = ", blind to what the words tell" if facet.blind else ""
-        name += f" <small>{COMPARES[facet.name]}{blind}</small>"
+        name += f" <small>{BUILT_IN[facet.name].compares}{blind}</small>"
     note = f' <small class="disagrees" title="{_DISAGREES}">≠</small>' if facet.disagrees and facet.reliable else ""
     share = None if facet.standing is None else f"{100 * facet.standing:.0f}"
     bar = "" if share is None else f'<span class="bar"><i style="width:{share}%"></i></span>'

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from features.core.errors import ModelError, SettingsError
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.facets import Facet, FacetLayout, plan_layout
 
 

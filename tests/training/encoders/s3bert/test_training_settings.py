@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from features.schemas import METRIC_NAMES
+from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.settings import PRESETS, S3bertSettings
 from training.loop.settings import LoopSettings
 
