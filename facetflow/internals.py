@@ -2,6 +2,7 @@
 
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.encoder_facts import encoder_facts
+from training.encoders.s3bert.existing_vectors import facets_of
 from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs, without_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout
@@ -31,6 +32,7 @@ __all__ = [
     "embed_in_parts",
     "encoder_facts",
     "explain_with",
+    "facets_of",
     "find_nearest",
     "load_encoder",
     "task_of",
