@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from features.core.errors import FacetflowError
+from features.core.errors import described
 from features.core.locks import is_held, only_one
 from training.run_use import in_use
 from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, TRAINING_LOCK, is_finished
@@ -64,11 +64,8 @@ def recorded(run: Path, identity: Identity) -> Iterator[None]:
         _write(run, "running", "")
         try:
             yield
-        except FacetflowError as error:
-            _write(run, "failed", str(error))
-            raise
         except Exception as error:
-            _write(run, "failed", f"{type(error).__name__}: {error}")
+            _write(run, "failed", described(error))
             raise
         except BaseException as interrupt:
             _write(run, "interrupted", str(interrupt))
@@ -83,7 +80,7 @@ def record_evaluation(run: Path, identity: Identity) -> None:
 
 def record_failed_evaluation(run: Path, error: BaseException) -> None:
     """Record that an evaluation of a run by all of its suites failed, or that it could not be judged."""
-    _write(run, "failed", str(error) or type(error).__name__, _EVALUATION)
+    _write(run, "failed", described(error), _EVALUATION)
 
 
 def trained_as(run: Path) -> Identity:
