@@ -77,20 +77,14 @@ def evaluate_encoder(
 def evaluate_all(
     settings: project.Project, jobs: Sequence[EvaluationJob], outbox: Outbox, *, promote: bool, unattended: bool
 ) -> list[Path]:
-    """Evaluate the encoders of some jobs, judge them, and show them on the server.
+    """Evaluate encoders, judge them, and show them on the server; otherwise as `evaluate_encoder`.
 
     Args:
         settings: the project file.
         jobs: the evaluations.
         outbox: to the server.
-        promote: as for `evaluate_encoder`.
+        promote: whether they are judged.
         unattended: whether a refresh evaluates (`promote_best`).
-
-    Returns:
-        Folders with metrics.json and report.html.
-
-    Raises:
-        PartlyDoneError, RunError: as for `evaluate_encoder`.
     """
     own = own_docstrings(settings)
     jobs = [job.model_copy(update={"own_metrics": own}) for job in jobs]

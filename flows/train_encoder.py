@@ -116,53 +116,30 @@ def train_all(
     *,
     seeds: int = 1,
 ) -> list[TrainedEncoder]:
-    """Train encoders one after the other, and show each on the server.
-
-    Args:
-        settings: the project file.
-        store: its store.
-        pinned: the release to train on.
-        encoders: the encoders.
-        outbox: to the server.
-        seeds: as for `train_encoder`.
-
-    Raises:
-        PartlyDoneError, RunError: as for `train_encoder`.
-    """
+    """Train encoders on a release one after the other, and show each on the server; otherwise as `train_encoder`."""
     trainings = [
         encoder.model_copy(update={"loop": encoder.loop.model_copy(update={"seed": encoder.loop.seed + further})})
         for encoder in encoders
         for further in range(seeds)
     ]
+    several = len(trainings) > 1
     remove_dead_scratch()  # a killed command may leave gigabytes
     contents = Contents.of(store, pinned)
-    with scratch("states") if len(trainings) > 1 else nullcontext() as shared:
-        return _train_all(settings, store, pinned, contents, trainings, outbox, shared)
-
-
-def _train_all(
-    settings: project.Project,
-    store: Store,
-    pinned: Release,
-    contents: Contents,
-    trainings: Sequence[EncoderSettings],
-    outbox: Outbox,
-    shared: Path | None,
-) -> list[TrainedEncoder]:
     trained: list[TrainedEncoder] = []
     failures: list[tuple[str, FacetflowError]] = []
-    for encoder in trainings:
-        if len(trainings) > 1:
-            say(f"Encoder {encoder.name!r}, seed {encoder.loop.seed}:")
-        try:
-            trained.append(_train(settings, store, pinned, contents, encoder, shared))
-        except FacetflowError as error:
-            failures.append((f"{encoder.name}, seed {encoder.loop.seed}", error))
-            if len(trainings) > 1:
-                warn(f"failed: {error}")
-        else:
-            outbox.show_all(show_training(settings, trained[-1].folder))
-    if failures and len(trainings) == 1:
+    with scratch("states") if several else nullcontext() as shared:
+        for encoder in trainings:
+            if several:
+                say(f"Encoder {encoder.name!r}, seed {encoder.loop.seed}:")
+            try:
+                trained.append(_train(settings, store, pinned, contents, encoder, shared))
+            except FacetflowError as error:
+                failures.append((f"{encoder.name}, seed {encoder.loop.seed}", error))
+                if several:
+                    warn(f"failed: {error}")
+            else:
+                outbox.show_all(show_training(settings, trained[-1].folder))
+    if failures and not several:
         raise failures[0][1]
     if failures:
         named = "; ".join(f"{what}: {str(error).rstrip('.')}" for what, error in failures)
