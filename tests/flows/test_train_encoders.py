@@ -171,7 +171,7 @@ def test_one_that_fails_keeps_no_other_from_being_trained(project, capsys):
     assert "failed: There is nothing to learn from." in capsys.readouterr().err
     states = {run.parent.parent.name: state_of(run) for run in made.runs.glob("*/*/seed-0")}
     assert {name: found.state for name, found in states.items()} == {"broken": "failed", "whole": "done"}
-    assert states["broken"].message == "There is nothing to learn from."
+    assert states["broken"].message == "There is nothing to learn from (FF518)."
     with pytest.raises(RunError, match=r"^There is nothing to learn from\.$") as failed:
         train("broken")
     assert not isinstance(failed.value, PartlyDoneError)

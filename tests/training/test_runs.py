@@ -132,7 +132,7 @@ def test_what_became_of_a_run_is_told_by_what_it_left(runs):
         assert state_of(run).state == "running", "who is refused does not write over the record of the other"
     with pytest.raises(RunError, match="no room"), recorded(run, {}):
         raise RunError("There is no room.")
-    assert (state_of(run).state, state_of(run).message) == ("failed", "There is no room.")
+    assert (state_of(run).state, state_of(run).message) == ("failed", "There is no room (FF500).")
     with pytest.raises(KeyboardInterrupt), recorded(run, {}):
         raise KeyboardInterrupt
     assert (state_of(run).state, state_of(run).message) == (
