@@ -147,7 +147,8 @@ def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project
     monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
     with pytest.raises(PartlyDoneError):
         evaluate_encoder.evaluate_encoder.fn(name="syntax")
-    assert [failed_evaluation(run) for run in runs] == ["1 of 2 jobs failed (there is nothing to score on) (FF500).", ""]
+    failed = "1 of 2 jobs failed (there is nothing to score on) (FF500)."
+    assert [failed_evaluation(run) for run in runs] == [failed, ""]
     monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: None)
     evaluate_encoder.evaluate_encoder.fn(name="syntax", suites=["facets"])
     assert failed_evaluation(runs[0]), "an evaluation by some suites says nothing of the whole one"
