@@ -1,7 +1,7 @@
 """The flow that brings the store up to date: ingest, plan, make what is missing, publish.
 
     check ──> ingest ──> plan ──┬── nothing to do ─────────────────────┐
-                                └── cluster ── shards ── commits ──────┴──> publish ──> event
+                                └── cluster ── shards ── commits ──────┴──> publish
 
 Run again after anything (new rows, a failure, a kill, a changed setting, a lost file), it makes only what is missing.
 """
@@ -20,7 +20,7 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from features.core.errors import FacetflowError, StoreError, described
+from features.core.errors import StoreError, described
 from features.core.file_errors import clear_errors
 from features.core.interruption import cause
 from features.core.leftovers import scratch
@@ -45,16 +45,11 @@ from flows.pages.build_facts import FactKeeper, end_killed
 from flows.pages.run_artifacts import BuildArtifacts
 from flows.removal.clean_up import clean_up
 from flows.removal.retention import delete_by_age
-from flows.server.announcing import intend, withdraw
-from flows.server.dead_runs import begin_again
-from flows.server.events import announce_pending, release_record
+from flows.server.events import emit_release
 from flows.server.outbox import Outbox, telling_the_server
 from flows.server.passwords import without_passwords
-from flows.server.prefect_address import somebody_listens
-from flows.server.unanswered_events import begin_unanswered
 from flows.stages import Chain, chain, check
 from flows.terminal import conclude, say, warn
-from flows.trainings.given_up import advice_on
 from flows.wall_time import WallTime
 from flows.wall_time import summary as summary_of_times
 from flows.watching.progress import BuildProgress
@@ -85,14 +80,20 @@ def build_features(
         FacetflowError: the run could not be done.
     """
     with telling_the_server() as outbox:
-        record = _build(outbox, project_file, dask_address, only_failed=only_failed, deep=deep, adopt=adopt)
+        record = build(outbox, project_file, dask_address, only_failed=only_failed, deep=deep, adopt=adopt)
     if record.state == "done":
         return Completed(message=record.message, data=record)
     return Failed(message=record.message, data=record)
 
 
-def _build(
-    outbox: Outbox, project_file: Path, dask_address: str | None, *, only_failed: bool, deep: bool, adopt: bool
+def build(
+    outbox: Outbox,
+    project_file: Path,
+    dask_address: str | None = None,
+    *,
+    only_failed: bool = False,
+    deep: bool = False,
+    adopt: bool = False,
 ) -> RunRecord:
     """Build under the store's lock and return the record; the arguments are those of the flow."""
     settings = project.load(project_file)
@@ -162,8 +163,6 @@ class Build:
             # Unwanted shards that would be made differently now must not be kept next to wanted ones.
             self.store.withdraw(planned.outdated, run_id=self.run_id)
             release, message = self._publish(stages, ingest_refused)
-            message = " ".join(filter(None, (message, announce_pending(self.settings, self.store))))
-            _begin_again(self.settings, self.store)
         total = time.monotonic() - started
         used = sum(outcome.seconds.values())
         record = dataclasses.replace(
@@ -231,9 +230,6 @@ class Build:
         limits = self.settings.limits
         if refused is not None:
             return None, f"Nothing was published: {refused}."
-        # Before the release exists: if this process dies right after publishing, the next build knows what to announce.
-        coming = release_record(self.store, max(before, default=0) + 1)
-        intend(coming)
         try:
             release = self.store.publish(
                 self.run_id,
@@ -243,11 +239,10 @@ class Build:
                 rejected_rows=limits.rejected_rows,
             )
         except StoreError as error:
-            withdraw(coming)
             return None, f"Nothing was published: {error}"
         if release.number in before:
-            withdraw(coming)
             return release, f"Nothing changed: release {release.number} is up to date."
+        emit_release(self.settings.name, self.store, release)
         return release, f"Published release {release.number}: {_counts(release.rows)}."
 
     def end(self, record: RunRecord) -> None:
@@ -275,19 +270,6 @@ class Build:
         say(f"Wall time: {summary_of_times(record.wall)}{outside}.")
         # The result, also with --quiet; standard output is for that of --json.
         (conclude if record.state == "done" else warn)(record.message)
-
-
-def _begin_again(settings: project.Project, store: Store) -> None:
-    """Start what earlier builds should have started and did not; no build fails if that cannot be found out."""
-    if somebody_listens():
-        try:
-            left = begin_again(settings.name, store.latest_release().number if store.releases() else None)
-            for flow, parameters in left if store.releases() else ():
-                if advice := advice_on(settings, store, flow, parameters):
-                    warn(advice)
-            begin_unanswered(settings, store)
-        except FacetflowError as error:
-            warn(f"{error} The next build asks again.")
 
 
 def _own(store: Store, name: str) -> None:

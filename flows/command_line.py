@@ -26,8 +26,9 @@ from flows.terminal import Verbosity, set_verbosity, show_controls, warn, write_
 COMMANDS: dict[str, str] = {
     "new": "Write a commented project file into a new folder.",
     "schema": "Write the JSON schema of the project file.",
+    "refresh": "Build, then train, evaluate and promote what is due.",
     "build": "Bring the feature store up to date and publish a release.",
-    "plan": "Show what a build would do, and why.",
+    "plan": "Show what a refresh would do, and why.",
     "status": "Show what the store holds and how the last build ended.",
     "retry": "Rerun the shards that failed in the last build.",
     "rejects": "Show the rows that were rejected: file, line, code, text.",
@@ -54,7 +55,7 @@ COMMANDS: dict[str, str] = {
 }
 """The commands in order of use, with the line that `--help` shows, so that listing them imports none."""
 
-RESUMED = ("build", "retry", "train")
+RESUMED = ("refresh", "build", "retry", "train")
 """Commands that continue where they were interrupted."""
 
 PROGRAM = "facetflow"

@@ -1,11 +1,12 @@
-"""The deployments of a project on a Prefect server: build on a schedule, train after a release, then evaluate.
+"""The deployments of a project on a Prefect server: refresh on a schedule, and what a refresh begins.
 
-    build_features/<project>     cron                                       ──┐
-    train_encoder/<project>      facetflow.features.committed of this store <─┘ ──┐
-    evaluate_encoder/<project>   facetflow.encoder.trained of this store     <────┘ ──> promoted if its scores hold
+    refresh/<project>             cron     build, publish, and begin what is due:
+    train_encoder/<project>                a training, which begins the evaluation that is due after it
+    evaluate_encoder/<project>             an evaluation; promoted if its scores hold
+    train_encoder/<project>@gpu            both again for each further pool that an encoder names (`pool = "gpu"`)
 
-One server serves any number of projects: deployments carry the project's name, triggers the id of its store. Deploying
-again keeps existing schedules, on or off.
+One server serves any number of projects: deployments carry the project's name, and the id of its store as their
+version (Prefect 3.8.8 loses the tags of a prefect.yaml). Deploying again keeps existing schedules, on or off.
 """
 
 from collections.abc import Sequence
@@ -18,11 +19,11 @@ from features.core.errors import RunError, SettingsError
 from features.store.store import Store
 from flows.project import load
 from flows.schedules import NIGHTLY, schedule_of
-from flows.server.dead_runs import watch_heartbeats
-from flows.server.events import COMMITTED, TRAINED, resource_id
+from flows.server.attempts import deployment_name
+from flows.server.dead_runs import FLOWS, watch_heartbeats
+from flows.server.events import resource_id
 from flows.server.passwords import shown
 from flows.server.prefect_address import is_on_this_machine
-from flows.server.unanswered_events import FOLLOWED_BY
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
 
 POOL = "facetflow"
 """Default name of the work pool."""
-BUILD = "build_features"
-TRAIN = "train_encoder"
-FLOWS = (BUILD, TRAIN, "evaluate_encoder")
+REFRESH = "refresh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +43,14 @@ class Target:
     Args:
         name: name of the project and of its deployments.
         project_file: absolute path.
-        resource: id by which events name the project's store.
+        resource: id by which events and deployments name the project's store.
+        pools: further work pools that its encoders name.
     """
 
     name: str
     project_file: Path
     resource: str
+    pools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,14 @@ class Deployed:
 
     Args:
         names: names of the form `flow/deployment`.
-        schedules: schedules of the build, in words; empty if it has none.
-        former: deployments of the same project file under other names, from before the project was renamed.
+        schedules: schedules of the refresh, in words; empty if it has none.
+        pools: further work pools that need workers.
+        former: deployments of the same project file under other names: of a former name of the project, or pool.
     """
 
     names: tuple[str, ...]
     schedules: tuple[str, ...]
+    pools: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
 
 
@@ -72,7 +75,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
 
     Args:
         project_file: the project file.
-        cron: schedule of the build, on from now; if None, existing schedules are kept.
+        cron: schedule of the refresh, on from now; if None, existing schedules are kept.
         pool: work pool for processes on the workers' machines; created if missing.
 
     Raises:
@@ -85,38 +88,40 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
     schedules = [{"schedule": schedule_of(cron), "active": True}] if cron is not None else None
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
-        _make_pool(client, pool)
+        for each in (pool, *target.pools):
+            _make_pool(client, each)
         watch_heartbeats(client)
         names = []
         for deployment in _deployments(target, pool):
-            known = _read(client, str(deployment.flow_name), target.name)
-            given = schedules if deployment.flow_name == BUILD else None
+            known = _read(client, str(deployment.flow_name), str(deployment.name))
+            given = schedules if deployment.flow_name == REFRESH else None
             # A schedule that is given is on: a paused deployment would not run by it.
             deployment.paused = known.paused if known is not None and given is None else False
             # Registering a deployment again replaces its schedules, and removes them if none are given.
             kept = [_kept(schedule) for schedule in known.schedules] if known is not None else None
             deployment.apply(schedules=given or kept)
             names.append(deployment.full_name)
-        _remove_ownerless(client, target)
-        return Deployed(tuple(names), _schedules(_read(client, BUILD, target.name)), _former(client, target))
+        schedules_now = _schedules(_read(client, REFRESH, target.name))
+        return Deployed(tuple(names), schedules_now, target.pools, _former(client, target, names))
 
 
 def next_steps(made: Deployed, pool: str | None) -> str:
-    """Return when the build runs, and what the user has to do for it.
+    """Return when the refresh runs, and what the user has to do for it.
 
     Args:
         made: the deployments.
-        pool: work pool that needs a worker; None if one is running.
+        pool: work pool of the project, if it needs a worker; None if one is running.
     """
     if made.schedules:
-        when = f"The build is scheduled: {', '.join(made.schedules)}."
+        when = f"The refresh is scheduled: {', '.join(made.schedules)}."
     else:
-        when = f'The build has no schedule yet: give one with --cron "{NIGHTLY}".'
-    worker = "" if pool is None else f" Flows need a running worker: prefect worker start --pool {pool}"
+        when = f'The refresh has no schedule yet: give one with --cron "{NIGHTLY}".'
+    pools = [*([pool] if pool is not None else []), *made.pools]
+    commands = " and ".join(f"prefect worker start --pool {each}" for each in pools)
+    worker = f" Flows need a running worker: {commands}" if pools else ""
     former = (
-        f"\nThe server still has {', '.join(made.former)} for this project file, from before the project was renamed: "
-        "releases are trained on twice until you delete them, on the server's page or with `prefect deployment delete "
-        "NAME`."
+        f"\nThe server still has {', '.join(made.former)} for this project file, of a former name or pool: delete "
+        "them, on the server's page or with `prefect deployment delete NAME`."
     )
     return when + worker + (former if made.former else "")
 
@@ -128,7 +133,7 @@ def describe(project_file: str) -> dict[str, Any]:
         project_file: the project file.
 
     Returns:
-        `name`, `project_file`, `resource` (id of the store in events); `cron`, `timezone` and `active` of the build's
+        `name`, `project_file`, `resource` (id of the store); `cron`, `timezone` and `active` of the refresh's
         schedule on the server, so that deploying again does not change it.
 
     Raises:
@@ -144,14 +149,14 @@ def describe(project_file: str) -> dict[str, Any]:
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
         watch_heartbeats(client)  # here, because Prefect's own command line deploys what we describe
-        deployment = _read(client, BUILD, target.name)
+        deployment = _read(client, REFRESH, target.name)
     described = {"name": target.name, "project_file": str(target.project_file), "resource": target.resource}
     if deployment is None or not deployment.schedules:
         return described | {"cron": NIGHTLY, "timezone": "UTC", "active": False}
     known, *others = deployment.schedules
     if others or not isinstance(known.schedule, CronSchedule):
         raise RunError(
-            f"The build of {target.name!r} has schedules on the server that prefect.yaml would replace by one cron "
+            f"The refresh of {target.name!r} has schedules on the server that prefect.yaml would replace by one cron "
             f"expression ({', '.join(_schedules(deployment))}): deploy with `facetflow deploy`, which keeps them."
         )
     return described | {
@@ -167,67 +172,40 @@ def target_of(project_file: Path) -> Target:
     project = load(project_file)
     store = Store.open(project.store, create=True, project=project.name)
     store.check_owner(project.name)
-    return Target(project.name, project_file.expanduser().resolve(), resource_id(store))
+    pools = dict.fromkeys(encoder.pool for encoder in project.encoders if encoder.pool is not None)
+    return Target(project.name, project_file.expanduser().resolve(), resource_id(store), tuple(pools))
 
 
 def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
-    """Return the three deployments."""
+    """Return the deployments of a project."""
     from prefect import Flow
     from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
-    from prefect.events import DeploymentEventTrigger, DeploymentTriggerTypes, ResourceSpecification, TriggerTypes
     from prefect.types.entrypoint import EntrypointType
 
-    from flows.build_features import build_features
     from flows.evaluate_encoder import evaluate_encoder
+    from flows.refresh import refresh
     from flows.train_encoder import train_encoder
 
-    def trigger(event: str) -> list[DeploymentTriggerTypes | TriggerTypes]:
-        _, parameter, key = FOLLOWED_BY[event]
-        return [
-            DeploymentEventTrigger(
-                name=_trigger_name(event, target),
-                match=ResourceSpecification({"prefect.resource.id": target.resource}),
-                expect={event},
-                parameters={parameter: f"{{{{ event.payload.{key} }}}}"},
-            )
-        ]
-
-    started_by_release = trigger(COMMITTED)
-    started_by_training = trigger(TRAINED)
-
-    def deployment(
-        flow: Flow[..., Any],
-        description: str,
-        triggers: list[DeploymentTriggerTypes | TriggerTypes] | None = None,
-        **more: Any,
-    ) -> "RunnerDeployment":
+    def deployment(flow: Flow[..., Any], description: str, other: str | None = None, **more: Any) -> "RunnerDeployment":
         made = flow.to_deployment(  # a coroutine if an event loop runs, which is not the case here
-            target.name,
+            deployment_name(target.name, other),
             description=description,
             parameters={"project_file": str(target.project_file), **more},
-            triggers=triggers,
-            # Builds of one store run one at a time; so do trainings and evaluations on one machine.
+            version=target.resource,
+            # Refreshes of one store run one at a time; so do trainings and evaluations in one pool.
             concurrency_limit=ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE),
             entrypoint_type=EntrypointType.MODULE_PATH,
-            work_pool_name=pool,
+            work_pool_name=other or pool,
         )
         return cast("RunnerDeployment", made)
 
-    return [
-        deployment(build_features, "Bring the feature store up to date and publish a release."),
-        deployment(
-            train_encoder,
-            "Train the encoders whose input changed in the release that a build has published.",
-            started_by_release,
-            only_changed=True,
-        ),
-        deployment(
-            evaluate_encoder,
-            "Evaluate the encoder that was trained, and promote it if its scores hold.",
-            started_by_training,
-            promote=True,
-        ),
-    ]
+    made = [deployment(refresh, "Build, publish, and begin the trainings and evaluations that are due.")]
+    for other in (None, *target.pools):
+        made.append(deployment(train_encoder, "Train an encoder that is due.", other))
+        made.append(
+            deployment(evaluate_encoder, "Evaluate a training, and promote it if its scores hold.", other, promote=True)
+        )
+    return made
 
 
 def _make_pool(client: "SyncPrefectClient", pool: str) -> None:
@@ -252,65 +230,33 @@ def _read(client: "SyncPrefectClient", flow: str, name: str) -> "DeploymentRespo
 
 def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None:
     """Refuse to take over the deployments of another store, which keeps its id wherever its folder is mounted."""
-    deployment = _read(client, BUILD, target.name)
-    known = deployment.parameters.get("project_file") if deployment is not None else None
-    stores = _stores_of(client, target.name)
-    if not stores or target.resource in stores:
+    deployment = _read(client, REFRESH, target.name)
+    if deployment is None or deployment.version == target.resource:
         return
+    known = deployment.parameters.get("project_file")
     # On a server of this machine a path identifies a project: its store was recreated.
     if known == str(target.project_file) and is_on_this_machine(str(client.api_url)):
         return
     raise RunError(
         f"The Prefect server at {shown(str(client.api_url))} serves another project named {target.name!r}, of "
-        f"{known!r} with the store {stores[0]!r}: give this one another name in "
+        f"{known!r} with the store {deployment.version!r}: give this one another name in "
         f"{str(target.project_file)!r}, or delete the other's deployments if they belong to a store that this "
         "project had before."
     )
 
 
-def _stores_of(client: "SyncPrefectClient", name: str) -> list[str]:
-    """Return the ids of the stores whose releases the deployments of a name wait for, read from their triggers."""
-    deployment = _read(client, TRAIN, name)
-    if deployment is None:
-        return []
-    related = client.read_resource_related_automations(f"prefect.deployment.{deployment.id}")
-    matches = [getattr(automation.trigger, "match", None) for automation in related]
-    named = [match.root.get("prefect.resource.id", "") for match in matches if match is not None]
-    return [str(resource) for resource in named if str(resource).startswith("facetflow.store.")]
-
-
-def _former(client: "SyncPrefectClient", target: Target) -> tuple[str, ...]:
-    """Return the deployments of the project file and its store under other names: their triggers are still there."""
+def _former(client: "SyncPrefectClient", target: Target, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the deployments of the project file and its store that are not among some names."""
     from prefect.client.schemas.filters import FlowFilter, FlowFilterName
 
     found = [
-        (flow, known.name)
+        f"{flow}/{known.name}"
         for flow in FLOWS
         for known in client.read_deployments(flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])))
-        if known.parameters.get("project_file") == str(target.project_file) and known.name != target.name
+        # On a server of many machines a path alone does not identify a project.
+        if (known.parameters.get("project_file"), known.version) == (str(target.project_file), target.resource)
     ]
-    # On a server of many machines a path alone does not identify a project.
-    names = {name for name in {name for _, name in found} if target.resource in _stores_of(client, name)}
-    return tuple(f"{flow}/{name}" for flow, name in found if name in names)
-
-
-def _remove_ownerless(client: "SyncPrefectClient", target: Target) -> None:
-    """Delete triggers whose deployment was deleted: Prefect leaves them, and each of their events would fail."""
-    from prefect.events.actions import RunDeployment
-    from prefect.exceptions import ObjectNotFound
-
-    for event in FOLLOWED_BY:
-        for automation in client.read_automations_by_name(_trigger_name(event, target)):
-            started = [action.deployment_id for action in automation.actions if isinstance(action, RunDeployment)]
-            try:
-                for deployment in filter(None, started):
-                    client.read_deployment(deployment)
-            except ObjectNotFound:
-                client.delete_automation(automation.id)
-
-
-def _trigger_name(event: str, target: Target) -> str:
-    return f"{event} of {target.name}"
+    return tuple(name for name in found if name not in names)
 
 
 def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:

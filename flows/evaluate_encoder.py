@@ -5,26 +5,26 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from prefect import flow
-from prefect.runtime import deployment
 
-from features.core.errors import FacetflowError, PartlyDoneError, RunError, StoreError
+from features.core.errors import FacetflowError, PartlyDoneError, RunError
 from features.metrics.own_files import load_files, read_metric_file
 from features.stages.metrics import METRIC_STAGE
 from features.store.store import Store
 from flows import project
 from flows.pages.run_artifacts import show_evaluation
-from flows.server.outbox import telling_the_server
-from flows.terminal import warn
-from flows.trainings.encoder_inputs import unscored
+from flows.server.outbox import Outbox, telling_the_server
+from flows.terminal import conclude, warn
+from flows.trainings.due import due
+from flows.trainings.evaluation_job import evaluation_job
 from flows.trainings.finished_runs import left_behind, runs_to_evaluate
+from flows.trainings.identities import Contents, evaluation_identity
 from flows.trainings.promoting import promote_best
 from flows.trainings.training_process import run_job
 from training.evaluation.run import metrics_file
-from training.jobs import EvaluationJob, Source
-from training.kinds import read_encoder_job
-from training.run_records import record_evaluation
+from training.jobs import EvaluationJob
+from training.run_records import record_evaluation, record_failed_evaluation, trained_as
 from training.run_use import in_use
-from training.runs import ENCODER, TRAINING_JOB
+from training.runs import run_id
 
 
 @flow(name="evaluate_encoder", persist_result=False)
@@ -35,6 +35,7 @@ def evaluate_encoder(
     *,
     suites: Sequence[str] = (),
     promote: bool = False,
+    wanted: str | None = None,
 ) -> list[Path]:
     """Evaluate encoders on the releases that they were trained on.
 
@@ -46,6 +47,7 @@ def evaluate_encoder(
         suites: names of suites to score with (`suites_of`); by default all.
         promote: make the best of the evaluated runs of an encoder the current one if its scores hold against those of
             the one that is current now ([promotion]).
+        wanted: the identity that a refresh wants (`flows.trainings.due`): evaluate and promote if it is still due.
 
     Returns:
         Folders with metrics.json and report.html.
@@ -59,21 +61,48 @@ def evaluate_encoder(
     with telling_the_server() as outbox:
         settings = project.load(project_file)
         names = [name] if isinstance(name, str) else name
+        if wanted is not None:
+            store = Store.open(settings.store)
+            items = due(settings, Contents.of(store, store.latest_release()))
+            if not any((item.step, item.identity) == ("evaluation", wanted) for item in items):
+                conclude("It is no longer due: it was done meanwhile, or a training or other settings have followed.")
+                return []
         for sentence in left_behind(settings, names or ()):
             warn(sentence)
         runs = runs_to_evaluate(settings, names or ())
-        with in_use(*runs):
-            jobs = [_job(settings, run, split, suites) for run in runs]
-            done, failure = _evaluated(jobs)
-            if promote:
-                with _recorded(done):
-                    promote_best(settings, done, [job.output for job in jobs], unattended=deployment.id is not None)
+        jobs = [evaluation_job(settings, run, split, suites) for run in runs]
+        return evaluate_all(settings, jobs, outbox, promote=promote, unattended=wanted is not None)
+
+
+def evaluate_all(
+    settings: project.Project, jobs: Sequence[EvaluationJob], outbox: Outbox, *, promote: bool, unattended: bool
+) -> list[Path]:
+    """Evaluate encoders, judge them, and show them on the server; otherwise as `evaluate_encoder`.
+
+    Args:
+        settings: the project file.
+        jobs: the evaluations.
+        outbox: to the server.
+        promote: whether they are judged.
+        unattended: whether a refresh evaluates (`promote_best`).
+    """
+    own = own_docstrings(settings)
+    jobs = [job.model_copy(update={"own_metrics": own}) for job in jobs]
+    with in_use(*(job.output for job in jobs)):
+        done, failure = _evaluated(jobs)
+        if promote:
+            with _recorded(done):
+                promote_best(settings, done, [job.output for job in jobs], unattended=unattended)
         for job in done:
-            outbox.show_all(show_evaluation(settings, metrics_file(job.output, suites)))
-        folders = [job.output for job in done]
-        if failure is not None:
-            raise (PartlyDoneError(str(failure), folders) if done else failure) from failure.__cause__
-        return folders
+            if not job.suites:  # evaluations by some suites are made by hand, beside the whole one
+                name = run_id(settings.runs, job.output)
+                record_evaluation(job.output, evaluation_identity(trained_as(job.output), name, job))
+    for job in done:
+        outbox.show_all(show_evaluation(settings, metrics_file(job.output, job.suites)))
+    folders = [job.output for job in done]
+    if failure is not None:
+        raise (PartlyDoneError(str(failure), folders) if done else failure) from failure.__cause__
+    return folders
 
 
 def _evaluated(jobs: Sequence[EvaluationJob]) -> tuple[list[EvaluationJob], RunError | None]:
@@ -96,8 +125,8 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> tuple[list[EvaluationJob], RunE
     else:
         done, failure = list(jobs), None
     for job in jobs:
-        if not job.suites:  # evaluations by some suites are made by hand, beside the whole one
-            record_evaluation(job.output, None if job in done else failure)
+        if failure is not None and job not in done and not job.suites:
+            record_failed_evaluation(job.output, failure)
     return done, failure
 
 
@@ -108,31 +137,8 @@ def _recorded(jobs: Sequence[EvaluationJob]) -> Iterator[None]:
         yield
     except Exception as error:
         for job in jobs:
-            record_evaluation(job.output, error)
+            record_failed_evaluation(job.output, error)
         raise
-
-
-def _job(settings: project.Project, run: Path, split: str | None, suites: Sequence[str]) -> EvaluationJob:
-    trained = read_encoder_job(run / TRAINING_JOB)
-    try:
-        store = Store.open(settings.store)
-        without = unscored(settings, trained.settings, store, store.release(trained.source.release))
-    except StoreError:  # the suites that read the store say what is wrong with it
-        without = trained.source.without
-    return EvaluationJob(
-        source=Source(store=settings.store, release=trained.source.release, without=without),
-        encoder=run / ENCODER,
-        output=run,
-        split=split or trained.settings.splits[1],
-        suites=tuple(suites),
-        ratings=tuple(each.model_dump(mode="json") for each in settings.evaluation if not each.has_classes),
-        tasks=tuple(each.model_dump(mode="json") for each in settings.evaluation if each.has_classes),
-        classifiers=settings.transfer.classifiers,
-        folds=settings.transfer.folds,
-        base=settings.base,
-        project=settings.name,
-        own_metrics=own_docstrings(settings),
-    )
 
 
 def own_docstrings(settings: project.Project) -> dict[str, str]:

@@ -7,7 +7,7 @@ one that lacks some of them        somebody may have deleted them, so they are n
 from pathlib import Path
 
 from features.core.errors import FacetflowError
-from flows.deployments import BUILD, deploy
+from flows.deployments import REFRESH, deploy
 from flows.server import up_record
 from flows.server.prefect_address import server_does
 from flows.terminal import say, warn
@@ -35,10 +35,10 @@ def deploy_lost() -> None:
 
 
 def _project_files() -> set[str]:
-    """Return the project files of the builds that the server has."""
+    """Return the project files of the refreshes that the server has."""
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowFilter, FlowFilterName
 
     with server_does("say which projects it has"), get_client(sync_client=True) as client:
-        builds = client.read_deployments(flow_filter=FlowFilter(name=FlowFilterName(any_=[BUILD])))
-    return {str(build.parameters.get("project_file")) for build in builds}
+        deployed = client.read_deployments(flow_filter=FlowFilter(name=FlowFilterName(any_=[REFRESH])))
+    return {str(refresh.parameters.get("project_file")) for refresh in deployed}

@@ -1,4 +1,4 @@
-"""When builds run by themselves: a cron expression, whose time comes again, and not every second."""
+"""When refreshes run by themselves: a cron expression, whose time comes again, and not every second."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ def schedule_of(cron: str) -> "CronSchedule":
         schedule = CronSchedule(cron=cron)
     except ValueError as error:
         raise SettingsError(f"The schedule {cron!r} is not a cron expression: {_FIELDS} {NIGHTLY!r}.") from error
-    # Prefect reads a sixth field as seconds, others read the first one so: sixty builds at a time that nobody meant.
+    # Prefect reads a sixth field as seconds, others read the first one so: sixty refreshes at a time that nobody meant.
     if (fields := len(cron.split())) > 5:
         raise SettingsError(f"The schedule {cron!r} has {fields} fields instead of five: {_FIELDS} {NIGHTLY!r}.")
     try:

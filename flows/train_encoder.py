@@ -1,6 +1,6 @@
 """The flow that trains encoders on a pinned release of the store."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,11 @@ from features.store.releases import Release
 from features.store.store import Store
 from flows import project
 from flows.pages.run_artifacts import show_training
-from flows.server.announcing import intend
-from flows.server.events import announce_pending, encoder_record
+from flows.server.attempts import begin_due
 from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, say, warn
-from flows.trainings.encoder_inputs import run_of, unchanged_since, unread
+from flows.trainings.due import due
+from flows.trainings.identities import Contents, run_of, training_identity, unread
 from flows.trainings.training_process import run_job
 from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob
@@ -54,7 +54,7 @@ def train_encoder(
     names: Sequence[str] = (),
     seeds: int = 1,
     *,
-    only_changed: bool = False,
+    wanted: str | None = None,
 ) -> list[TrainedEncoder]:
     """Train encoders; an interrupted run continues from its checkpoint, a finished one is left alone.
 
@@ -63,8 +63,8 @@ def train_encoder(
         release: number of the release to train on; by default the newest.
         names: names of the encoders; by default all of the project.
         seeds: number of trainings of each, with the seed of its settings and the seeds that follow.
-        only_changed: skip encoders that were trained on exactly the same input in an earlier release, and train on the
-            newest release where the given one has been followed by others.
+        wanted: the identity that a refresh wants (`flows.trainings.due`): train on the newest release if that still
+            gives the encoder this identity and nobody has finished it; what is due then follows.
 
     Returns:
         The encoders. If one cannot be trained, the others still are.
@@ -79,17 +79,20 @@ def train_encoder(
         settings = project.load(project_file)
         store = Store.open(settings.store)
         pinned = store.release(release)
-        trainings = [
-            encoder.model_copy(update={"loop": encoder.loop.model_copy(update={"seed": encoder.loop.seed + further})})
-            for encoder in chosen_encoders(settings, names)
-            for further in range(seeds)
-        ]
-        if only_changed:
-            pinned = _newest(store, pinned)
-            trainings = list(_changed(settings, store, pinned, trainings))
-        remove_dead_scratch()  # a killed command may leave gigabytes
-        with scratch("states") if len(trainings) > 1 else nullcontext() as shared:
-            return _train_all(settings, store, pinned, trainings, outbox, shared)
+        encoders = chosen_encoders(settings, names)
+        if wanted is not None:
+            pinned = store.latest_release()
+            items = due(settings, Contents.of(store, pinned))
+            encoders = [item.encoder for item in items if (item.step, item.identity) == ("training", wanted)]
+            if not encoders:
+                conclude("It is no longer due: it was done meanwhile, or a release or other settings have followed.")
+        trained = train_all(settings, store, pinned, encoders, outbox, seeds=seeds)
+        if wanted is not None:
+            try:
+                begin_due(settings, store)
+            except FacetflowError as error:  # the encoder is trained
+                warn(f"{error} The next refresh goes on from here.")
+        return trained
 
 
 def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[EncoderSettings]:
@@ -104,57 +107,39 @@ def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[Enc
     return [settings.encoder(name) for name in dict.fromkeys(names)] if names else list(settings.encoders)
 
 
-def _newest(store: Store, pinned: Release) -> Release:
-    """Return the newest release, and report it where it is not the given one.
-
-    Trainings wait for each other: if they take longer than the time between two releases, those on releases that have
-    been followed by others would never end.
-    """
-    newest = store.latest_release()
-    if newest.number != pinned.number:
-        conclude(f"Release {pinned.number} has been followed by release {newest.number}: that one is trained on.")
-    return newest
-
-
-def _changed(
-    settings: project.Project, store: Store, pinned: Release, trainings: Sequence[EncoderSettings]
-) -> Iterator[EncoderSettings]:
-    """Yield the encoders that were not trained on the same input yet, and report that the others are left alone."""
-    for encoder in trainings:
-        run = unchanged_since(settings, store, pinned, encoder)
-        if run is None:
-            yield encoder
-        else:
-            conclude(
-                f"Encoder {encoder.name!r} is left alone: nothing that it reads has changed in release {pinned.number} "
-                f"since {run_id(settings.runs, run)}."
-            )
-
-
-def _train_all(
+def train_all(
     settings: project.Project,
     store: Store,
     pinned: Release,
-    trainings: Sequence[EncoderSettings],
+    encoders: Sequence[EncoderSettings],
     outbox: Outbox,
-    shared: Path | None,
+    *,
+    seeds: int = 1,
 ) -> list[TrainedEncoder]:
+    """Train encoders on a release one after the other, and show each on the server; otherwise as `train_encoder`."""
+    trainings = [
+        encoder.model_copy(update={"loop": encoder.loop.model_copy(update={"seed": encoder.loop.seed + further})})
+        for encoder in encoders
+        for further in range(seeds)
+    ]
+    several = len(trainings) > 1
+    remove_dead_scratch()  # a killed command may leave gigabytes
+    contents = Contents.of(store, pinned)
     trained: list[TrainedEncoder] = []
     failures: list[tuple[str, FacetflowError]] = []
-    for encoder in trainings:
-        if len(trainings) > 1:
-            say(f"Encoder {encoder.name!r}, seed {encoder.loop.seed}:")
-        try:
-            trained.append(_train(settings, store, pinned, encoder, shared))
-        except FacetflowError as error:
-            failures.append((f"{encoder.name}, seed {encoder.loop.seed}", error))
-            if len(trainings) > 1:
-                warn(f"failed: {error}")
-        else:
-            outbox.show_all(show_training(settings, trained[-1].folder))
-        if unheard := announce_pending(settings, store):
-            warn(unheard)
-    if failures and len(trainings) == 1:
+    with scratch("states") if several else nullcontext() as shared:
+        for encoder in trainings:
+            if several:
+                say(f"Encoder {encoder.name!r}, seed {encoder.loop.seed}:")
+            try:
+                trained.append(_train(settings, store, pinned, contents, encoder, shared))
+            except FacetflowError as error:
+                failures.append((f"{encoder.name}, seed {encoder.loop.seed}", error))
+                if several:
+                    warn(f"failed: {error}")
+            else:
+                outbox.show_all(show_training(settings, trained[-1].folder))
+    if failures and not several:
         raise failures[0][1]
     if failures:
         named = "; ".join(f"{what}: {str(error).rstrip('.')}" for what, error in failures)
@@ -164,10 +149,15 @@ def _train_all(
 
 
 def _train(
-    settings: project.Project, store: Store, pinned: Release, encoder: EncoderSettings, shared: Path | None
+    settings: project.Project,
+    store: Store,
+    pinned: Release,
+    contents: Contents,
+    encoder: EncoderSettings,
+    shared: Path | None,
 ) -> TrainedEncoder:
     seed = encoder.loop.seed
-    without = unread(settings, encoder, store, pinned)
+    without = unread(settings, encoder, contents)
     run = run_of(settings, encoder, pinned.number, without)
     job = TrainingJob[Source, EncoderSettings](
         source=Source(store=Path(store.location), release=pinned.number, without=without),
@@ -182,10 +172,8 @@ def _train(
         ),
         shared=shared,
     )
-    with recorded(run):
+    with recorded(run, training_identity(settings, encoder, contents)):
         # A finished encoder is never replaced: a job that succeeds there has found it to be the same.
         was_done = is_finished(run)
-        if not was_done:
-            intend(encoder_record(run))
         run_job(KINDS[encoder.kind].module, job)
     return TrainedEncoder(encoder.name, run_id(settings.runs, run), run / ENCODER, pinned.number, seed, was_done)

@@ -23,7 +23,7 @@ EVERYTHING = "everything at once"
 
 PATIENCE = 1200.0
 """Seconds without anything written after which something that has not finished counts as hanging."""
-PHASES = ("start", "ingest", "cluster", "stages", "commit", "publication", "announcement", "end")
+PHASES = ("start", "ingest", "cluster", "stages", "commit", "published")
 LEARNING = ("training", "evaluation")
 KINDS = {
     "flows.server.server_process": "Prefect server",
@@ -139,24 +139,12 @@ class Scene:
         now = time.time()
         logs = [file.stat().st_mtime for file in store.glob("tables/*/_delta_log/*.json")]
         build = self.folder / "runs" / "builds" / runs[-1].stem
-        release, announced = self._newest_release()
-        if announced == "pending":
-            return "announcement" if release else "publication"
-        if announced == "announced" and now - self._announced_at() < 1.0:
-            return "end"
+        releases = [file.stat().st_mtime for file in store.glob("releases/*.json")]
+        if releases and now - max(releases) < 1.0:
+            return "published"
         if logs and now - max(logs) < 0.2:
             return "commit"
         return "ingest" if not build.exists() else "stages" if list(build.glob("*.log")) else "cluster"
-
-    def _newest_release(self) -> tuple[bool, str]:
-        records = sorted((self.folder / "store" / "releases").glob("*.announcement.json"))
-        if not records:
-            return False, ""
-        release = records[-1].with_name(records[-1].name.replace(".announcement", ""))
-        return release.exists(), str(read_json(records[-1]).get("state", ""))
-
-    def _announced_at(self) -> float:
-        return max(file.stat().st_mtime for file in (self.folder / "store" / "releases").glob("*.announcement.json"))
 
 
 class Killer:

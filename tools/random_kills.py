@@ -3,14 +3,14 @@
     python tools/random_kills.py --kills 100 --seed 1        an hour or more on two idle cores
     python tools/random_kills.py --kills 6 --by-hand         builds only, each with a private Prefect server
 
-Two projects grow and are updated in turn: one by commands that are repeated when they fail, with a private Prefect
-server; one under `facetflow up`, where builds are runs of the deployment, and training and evaluation follow
-automatically. SIGKILL goes to any process that was started (command, flow run, Prefect server, worker of either kind,
-fork server of the workers, training, evaluation, `up` itself, everything at once) in a phase drawn beforehand. At the
-end both stores are compared with one that was built without a kill, row for row; Ctrl-C or SIGTERM stop the killing at
-once, and the comparison follows.
+Two projects grow and are refreshed in turn: one by `facetflow refresh`, repeated when it fails, with a private Prefect
+server; one under `facetflow up`, where refreshes, trainings and evaluations are runs of its deployments. SIGKILL goes
+to any process that was started (command, flow run, Prefect server, worker of either kind, fork server of the workers,
+training, evaluation, `up` itself, everything at once) in a phase drawn beforehand. At the end both stores are compared
+with one that was built without a kill, row for row; Ctrl-C or SIGTERM stop the killing at once, and the comparison
+follows.
 
-Exits with 1 when a row is lost or doubled, a release is not announced or trained on exactly once, or anything is left.
+Exits with 1 when a row is lost or doubled, a training or an evaluation is done or begun twice, or anything is left.
 """
 
 import argparse
@@ -37,6 +37,8 @@ GROWTH = 24
 """Pairs that a project grows by in each round."""
 
 
+_REFRESH_EVERY = 20.0
+"""Seconds between two refreshes under `up`."""
 _REFUSALS = 3
 """Failures in a row without a kill that count as a violation: a dying process may still hold a lock."""
 
@@ -84,6 +86,7 @@ class Up:
         self.scene, self.report = scene, report
         self.process: subprocess.Popen[bytes] | None = None
         self.asked: str | None = None
+        self.asked_at = 0.0
 
     def api(self, path: str, content: Any = None) -> Any:
         """Query the server; None where it does not answer."""
@@ -101,25 +104,26 @@ class Up:
             return None
 
     def see_to_it(self) -> None:
-        """Start `up` unless it is running, and a build unless one is scheduled, pending or running."""
+        """Start `up` unless it is running, and a refresh unless one is scheduled, pending or running."""
         if self.process is None or self.process.poll() is not None:
             self.process = self.scene.start("up")
-        deployment = self.api(f"/deployments/name/build_features/{self.scene.name}")
+        deployment = self.api(f"/deployments/name/refresh/{self.scene.name}")
         if deployment is None:
             return
         if self.asked is not None:
             run = self.api(f"/flow_runs/{self.asked}")
             if run is None or run["state_type"] in {"SCHEDULED", "PENDING", "RUNNING"}:
                 return
+            if time.monotonic() - self.asked_at < _REFRESH_EVERY:
+                return
         run = self.api(f"/deployments/{deployment['id']}/create_flow_run", {"state": {"type": "SCHEDULED"}})
-        self.asked = run["id"] if run is not None else None
+        self.asked, self.asked_at = (run["id"] if run is not None else None), time.monotonic()
 
-    def events(self, name: str) -> list[Any]:
-        """Return the payloads of the events with a name that concern this project's store."""
-        store = self.scene.store()
-        about = {"resource": {"id": [f"facetflow.store.{store.id}"]}, "event": {"name": [name]}} if store else {}
-        found = self.api("/events/filter", {"filter": about, "limit": 50})
-        return [event["payload"] for event in found["events"]] if found else []
+    def runs(self, flow: str) -> list[Any]:
+        """Return the runs of a deployment of the project."""
+        deployment = self.api(f"/deployments/name/{flow}/{self.scene.name}")
+        asked = {"flow_runs": {"deployment_id": {"any_": [deployment["id"]]}}, "limit": 200} if deployment else {}
+        return self.api("/flow_runs/filter", asked) or [] if asked else []
 
     def end(self) -> None:
         """Stop it as a user would."""
@@ -129,7 +133,7 @@ class Up:
 
 
 def under_up(scene: Scene, up: Up, killer: Killer) -> None:
-    """Update a project unattended: the next build is a run of the deployment."""
+    """Update a project unattended: the next refresh is a run of the deployment."""
     begun, looked = time.monotonic(), 0.0
     number = scene.releases + 1
     while not (killer.left == 0 and _is_evaluated(scene, number)):
@@ -148,12 +152,33 @@ def under_up(scene: Scene, up: Up, killer: Killer) -> None:
             return  # remaining kills are for the next round
 
 
-def check_announced(scene: Scene, up: Up, report: Report) -> None:
-    """Check that the server has exactly one event for each release and each encoder."""
-    wanted = Counter(range(1, scene.releases + 1))
-    for name in ("facetflow.features.committed", "facetflow.encoder.trained"):
-        if (found := Counter(payload["release"] for payload in up.events(name))) != wanted:
-            report.violated(f"{scene.name}: {name} was announced {dict(found)} (release: times), not once each")
+def check_learnt(scene: Scene, report: Report) -> None:
+    """Check that nothing is due any more, and that each release has exactly one encoder, which was judged."""
+    deadline = time.monotonic() + PATIENCE
+    while due := _due(scene):
+        if time.monotonic() > deadline:
+            report.violated(f"{scene.name}: still due: {due}")
+            return
+        time.sleep(2)
+    for number in range(1, scene.releases + 1):
+        if len(judged := list(scene.folder.glob(f"runs/*/{number:05d}-*/seed-*/promotion.json"))) != 1:
+            report.violated(f"{scene.name}: release {number} has {len(judged)} encoders that were judged")
+
+
+def _due(scene: Scene) -> list[Any]:
+    said = scene.run("plan", "--json", "--quiet")
+    due: list[Any] = json.loads(said[said.index("{") :])["due"]
+    return due
+
+
+def check_begun_once(scene: Scene, up: Up, report: Report) -> None:
+    """Check that each training and each evaluation was completed by exactly one of its attempts."""
+    for flow in ("train_encoder", "evaluate_encoder"):
+        identities: Counter[str] = Counter()
+        for run in up.runs(flow):
+            identities[run["idempotency_key"].partition(":")[0]] += run["state_type"] == "COMPLETED"
+        if len(identities) != scene.releases or set(identities.values()) != {1}:
+            report.violated(f"{scene.name}: {flow} was completed {dict(identities)} (identity: times), not once each")
 
 
 def main() -> None:
@@ -204,10 +229,10 @@ def main() -> None:
         if scene is served:
             under_up(scene, up, killer)
         else:
-            by_hand(scene, killer, ("build",) if options.by_hand else ("build", "train", "evaluate"))
+            by_hand(scene, killer, ("build",) if options.by_hand else ("refresh",))
         killer.left = 0
         scene.releases += 1
-    _finish(scenes, reference, up, temporary, report)
+    _finish(scenes, reference, up, temporary, report, learns=not options.by_hand)
     print(f"\n{'process':<36}kills", flush=True)
     for kind, count in report.kinds.most_common():
         print(f"{kind:<36}{count:>5}", flush=True)
@@ -218,17 +243,19 @@ def main() -> None:
     sys.exit(bool(report.violations))
 
 
-def _finish(scenes: list[Scene], reference: Scene, up: Up, temporary: Path, report: Report) -> None:
-    """Build once more without changes, build the reference, and compare."""
+def _finish(scenes: list[Scene], reference: Scene, up: Up, temporary: Path, report: Report, *, learns: bool) -> None:
+    """Refresh once more without changes, build the reference, and compare."""
     scenes = sorted(scenes, key=lambda scene: scene.releases)  # the reference grows from one to the other
     for scene in scenes:
         if scene.releases == 0:
             continue
-        said = scene.run("build")
+        said = scene.run("refresh" if learns else "build")
         if "Nothing changed" not in said:
-            report.violated(f"{scene.name}: a build without changes prints: {last_line(said)}")
+            report.violated(f"{scene.name}: without changes it prints: {last_line(said)}")
+        if learns:
+            check_learnt(scene, report)
         if scene.name == "served":
-            check_announced(scene, up, report)
+            check_begun_once(scene, up, report)
             up.end()
         while reference.releases < scene.releases:
             write_project(reference.folder, GROWTH * (reference.releases + 1), name=reference.name, more=ENCODER)

@@ -37,6 +37,8 @@ class Kind:
         suites: suites of `training.evaluation.suites` that it is scored by, in addition to those of all kinds.
         classifies: settings with which its encoders have a classifier that predicts labels of pairs, and their values;
             empty if all of them have one, None if none has.
+        version: of the code that trains them: incremented when the same settings and data give another encoder, so
+            that a refresh trains them again.
     """
 
     settings: type[EncoderSettings]
@@ -44,6 +46,7 @@ class Kind:
     tables: tuple[str, ...]
     suites: tuple[str, ...] = ()
     classifies: Mapping[str, str] | None = None
+    version: int = 1
 
 
 KINDS: Mapping[str, Kind] = {

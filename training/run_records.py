@@ -1,15 +1,16 @@
 """State of a run: written by the process that runs it, read by `facetflow runs`.
 
     run.json          running ──> done │ failed │ interrupted        run.lock    of the process that wrote "running"
-    evaluation.json   failed, until an evaluation succeeds
+    evaluation.json   done │ failed
 
-A killed process leaves the state "running", but no process holds the lock.
+A killed process leaves the state "running", but no process holds the lock. What is done has its **identity**: what
+decided its result, part by part. A refresh compares it with what it wants (`flows.trainings.due`).
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +27,8 @@ _CHECKPOINT = "checkpoint.pt"
 _EVALUATION = "evaluation.json"
 
 State = Literal["running", "done", "failed", "interrupted"]
+Identity = Mapping[str, str]
+"""What decides a result: part, such as a table or the settings → its digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +39,22 @@ class RunState:
         state: `interrupted` also if the process was killed.
         message: why it failed, or how to continue; may be empty.
         at: time of the state, UTC, ISO 8601; empty if unknown.
+        identity: what decided the result of what is done; empty if unknown.
     """
 
     state: State
     message: str
     at: str
+    identity: Identity = field(default_factory=dict)
 
 
 @contextmanager
-def recorded(run: Path) -> Iterator[None]:
+def recorded(run: Path, identity: Identity) -> Iterator[None]:
     """Lock a run, and record its state.
 
     Args:
         run: its folder, made when missing.
+        identity: of the training.
 
     Raises:
         RunError: another process holds it, or the folder cannot be written.
@@ -64,20 +70,27 @@ def recorded(run: Path) -> Iterator[None]:
         except BaseException as interrupt:
             _write(run, "interrupted", str(interrupt))
             raise
-        _write(run, "done", "")
+        _write(run, "done", "", identity=identity)
 
 
-def record_evaluation(run: Path, error: BaseException | None = None) -> None:
-    """Record that an evaluation of a run by all of its suites failed, or forget that one did.
+def record_evaluation(run: Path, identity: Identity) -> None:
+    """Record that a run was evaluated by all of its suites, and judged where that was asked for."""
+    _write(run, "done", "", _EVALUATION, identity)
 
-    Args:
-        run: its folder.
-        error: why; None if it succeeded.
-    """
-    if error is None:
-        (run / _EVALUATION).unlink(missing_ok=True)
-        return
+
+def record_failed_evaluation(run: Path, error: BaseException) -> None:
+    """Record that an evaluation of a run by all of its suites failed, or that it could not be judged."""
     _write(run, "failed", described(error), _EVALUATION)
+
+
+def trained_as(run: Path) -> Identity:
+    """Return the identity of a finished training; empty if it is not finished or not recorded."""
+    return _read(run).identity if is_finished(run) else {}
+
+
+def evaluated_as(run: Path) -> Identity:
+    """Return the identity of the last evaluation of a run; empty if none succeeded since one failed."""
+    return _read(run, _EVALUATION).identity
 
 
 def failed_evaluation(run: Path) -> str:
@@ -112,10 +125,12 @@ def state_of(run: Path) -> RunState:
 def _read(run: Path, file: str = RECORD) -> RunState:
     try:
         content: dict[str, Any] = json.loads((run / file).read_bytes())
-        return RunState(content["state"], str(content["message"]), str(content["at"]))
+        identity = dict(content["identity"]) if content["state"] == "done" else {}
+        return RunState(content["state"], str(content["message"]), str(content["at"]), identity)
     except (OSError, ValueError, KeyError, TypeError):
         return RunState("interrupted", "", "")  # it never began, or the record is damaged
 
 
-def _write(run: Path, state: State, message: str, file: str = RECORD) -> None:
-    write_json(run / file, asdict(RunState(state, message, datetime.now(UTC).isoformat(timespec="seconds"))))
+def _write(run: Path, state: State, message: str, file: str = RECORD, identity: Identity | None = None) -> None:
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    write_json(run / file, asdict(RunState(state, message, at, dict(identity or {}))))

@@ -44,6 +44,9 @@ MAP = "map"
 RECORD = "run.json"
 """State of a run (`training.run_records`)."""
 
+UNDECISIVE = frozenset({"name", "pool"})
+"""Settings of an encoder that do not affect the result."""
+
 _SEED = re.compile(r"seed-(\d+)")
 _GROUP = re.compile(r"(\d{5,})-([0-9a-f]+)")
 
@@ -65,18 +68,20 @@ def check_encoder_name(name: str, key: str) -> None:
         )
 
 
-def settings_digest(settings: Trainable, ratings: str = "", without: Sequence[str] = ()) -> str:
-    """Return six hexadecimal digits that change with every setting that affects the result, except name and seed.
+def settings_digest(settings: Trainable, ratings: str = "", without: Sequence[str] = (), version: int = 1) -> str:
+    """Return six hexadecimal digits that change with all but the data that affects the result, except the seed.
 
     Args:
         settings: of an encoder.
         ratings: digest of the ratings that choose its model; empty if none do.
         without: corpora of the store that it is not trained on although its settings name none.
+        version: of the code that trains it (`training.kinds.Kind`).
     """
-    chosen = decisive(settings, exclude=frozenset({"name"}))
+    chosen = decisive(settings, exclude=UNDECISIVE)
     chosen["loop"] = {name: value for name, value in chosen["loop"].items() if name != "seed"}
     chosen |= {"ratings": ratings} if ratings else {}
     chosen |= {"without": sorted(without)} if without else {}
+    chosen |= {"version": version} if version > 1 else {}
     return hashlib.blake2b(json.dumps(chosen, sort_keys=True).encode(), digest_size=3).hexdigest()
 
 

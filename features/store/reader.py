@@ -41,8 +41,8 @@ class StoreReader:
 
     @property
     def id(self) -> str:
-        """The id of this store, unchanged when its folder is moved."""
-        return self._ids["sentences"]
+        """The id of this store, unchanged when its folder is moved; empty for one that is not there yet."""
+        return self._ids.get("sentences", "")
 
     def read(
         self,

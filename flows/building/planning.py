@@ -1,11 +1,14 @@
-"""What a build would do, computed without writing anything to the store or its index of graphs.
+"""What a refresh would do, computed without writing anything to the store or its index of graphs.
 
 store ── damage ── corpora, in memory ──> the store as it would be ──> plan ──> what may stand in a release's way
+                                                                         └────> the release ──> trainings, evaluations
 """
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from features.core.counting import counted
+from features.core.errors import StoreError
 from features.core.leftovers import scratch
 from features.ingest import IngestReport
 from features.store.damage import Damage
@@ -19,11 +22,13 @@ from flows.building.ingest_repair import make_again, of_ingest
 from flows.building.label_counts import label_counts
 from flows.project import Project
 from flows.stages import chain, check
+from flows.trainings.due import Due, due
+from flows.trainings.identities import Contents
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a build would do.
+    """What a refresh would do.
 
     Args:
         store: folder of the store.
@@ -33,6 +38,9 @@ class Outlook:
         obstacles: why the build will or may publish nothing, as sentences.
         pointless: why the training of an encoder will end at once, as sentences.
         labels: what `label_counts` returns.
+        release: number of the release that encoders are trained on then; None if there is none.
+        publishes: whether it is a new one.
+        due: the trainings and evaluations that are due on it; each training is evaluated after it.
     """
 
     store: str
@@ -42,6 +50,9 @@ class Outlook:
     obstacles: tuple[str, ...]
     pointless: tuple[str, ...]
     labels: list[dict[str, Any]]
+    release: int | None
+    publishes: bool
+    due: tuple[Due, ...]
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values."""
@@ -71,11 +82,39 @@ class Outlook:
             "obstacles": list(self.obstacles),
             "pointless": list(self.pointless),
             "labels": self.labels,
+            "release": self.release,
+            "publishes": self.publishes,
+            "due": [
+                {
+                    "step": item.step,
+                    "encoder": item.encoder.name,
+                    "runs": list(item.runs),
+                    "identity": item.identity,
+                    "reason": item.reason,
+                }
+                for item in self.due
+            ],
         }
+
+    def following(self) -> list[str]:
+        """Return, as sentences, what follows the build: a release, trainings, evaluations."""
+        if self.release is None:
+            return []
+        told = [f"Release {self.release} {'would follow' if self.publishes else 'stays the newest'}."]
+        trainings = [item for item in self.due if item.step == "training"]
+        evaluations = [item for item in self.due if item.step == "evaluation"]
+        if trainings:
+            named = "; ".join(f"{item.subject}, because {item.reason}" for item in trainings)
+            told.append(f"{counted(len(trainings), 'encoder')} would be trained: {named}.")
+        if evaluations:
+            named = "; ".join(f"{item.subject}, because {item.reason}" for item in evaluations)
+            verb = "is" if len(evaluations) == 1 else "are"
+            told.append(f"{counted(len(evaluations), 'evaluation')} {verb} due: {named}.")
+        return told
 
 
 def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
-    """Find out what a build would do.
+    """Find out what a refresh would do.
 
     Args:
         project: the project file.
@@ -107,6 +146,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     in_the_way += obstacles(
         ahead, planned, stages, failed_shards=limits.failed_shards, rejected_rows=limits.rejected_rows
     )
+    release, contents, publishes = _following(store, ahead, planned, obstructed=bool(in_the_way))
     return Outlook(
         store.location,
         ingested.report,
@@ -115,4 +155,25 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
         tuple(in_the_way),
         made_by.pointless,
         label_counts(project, ahead),
+        release,
+        publishes,
+        tuple(due(project, contents)) if contents is not None else (),
     )
+
+
+def _following(
+    store: Store, ahead: StoreAhead, planned: Plan, *, obstructed: bool
+) -> tuple[int | None, Contents | None, bool]:
+    """Return the number of the release that follows, what it holds, and whether it is a new one."""
+    releases = store.releases()
+    last = max(releases, key=lambda release: release.number, default=None)
+    try:
+        held = Contents.of(store, last) if last is not None else None
+    except StoreError:  # it can no longer be read: the next release holds something else
+        held = None
+    if obstructed:
+        return (last.number, held, False) if last is not None else (None, None, False)
+    coming = Contents.ahead(ahead, planned)
+    if last is not None and held is not None and coming.shards.items() <= held.shards.items():
+        return last.number, held, False
+    return (last.number if last is not None else 0) + 1, coming, True

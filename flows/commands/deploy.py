@@ -12,9 +12,10 @@ from flows.console.options import CRON, POOL
 @POOL
 @click.pass_obj
 def deploy(project: Path, cron: str | None, pool: str) -> None:
-    """Register the deployments of the project on the configured Prefect server: build, train, evaluate.
+    """Register the deployments of the project on the configured Prefect server: refresh, train, evaluate.
 
-    A release starts a training, a training an evaluation, and an encoder whose scores hold becomes the current one.
+    A refresh builds and begins what is due: trainings, then evaluations, in the work pool that the encoder names
+    (`pool`). An encoder whose scores hold becomes the current one.
     Deploy again after moving the project or upgrading facetflow; existing schedules are kept.
     """
     from features.core.errors import RunError

@@ -1,4 +1,4 @@
-"""`facetflow plan`: what a build would do, and why."""
+"""`facetflow plan`: what a refresh would do, and why."""
 
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from flows.console.options import DEEP, JSON
 @JSON
 @click.pass_obj
 def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
-    """Show how many shards of each stage a build would make; nothing is parsed, measured or written.
+    """Show what a refresh would do: shards of each stage, the release, trainings and evaluations; nothing is written.
 
-    The exit code is 0 also when it says that the build would publish nothing.
+    The exit code is 0 also when it says that nothing would be published.
     """
     from flows.building.ingest_corpora import drawn_splits, summary, warnings
     from flows.building.label_counts import in_words
@@ -39,5 +39,5 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
         click.echo("There is nothing to parse or measure: no encoder reads graphs, trees, roles or metrics.")
     for line in outlook.plan.explain():
         click.echo(line if explain else line.partition(" to do:")[0] + (" to do" if " to do:" in line else ""))
-    for sentence in outlook.obstacles:
+    for sentence in (*outlook.obstacles, *outlook.following()):
         click.echo(sentence)

@@ -94,8 +94,7 @@ def _show_store(found: "Mapping[str, Any]") -> None:
         click.echo(f"  {tell_unproven(found['unproven'])}")
     click.echo("Releases" if found["releases"] else "No release yet.")
     for release in found["releases"][-3:]:
-        waits = "; its event waits for the next build" if release["announced"] == "pending" else ""
-        click.echo(f"  {release['number']} of {release['created']}, by run {release['run_id']}{waits}")
+        click.echo(f"  {release['number']} of {release['created']}, by run {release['run_id']}")
     click.echo("Runs" if found["runs"] else "No run yet.")
     for run in found["runs"]:
         click.echo(f"  {run['run_id']} {run['state']}: {run['message']}")
@@ -130,8 +129,6 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
     """
     from features.store.tables import SOURCES, TABLES
     from features.store.unproven import unproven_pairs
-    from flows.server.announcing import state_of
-    from flows.server.events import release_record
 
     committed = {table: store.committed(table) for table in TABLES if table != "rejects"}
     asked = (
@@ -156,10 +153,7 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
         ],
         "rejects": rejects.sort("stage", "code").to_dicts(),
         "unproven": unproven_pairs(store),
-        "releases": [
-            asdict(release) | {"announced": state_of(release_record(store, release.number))}
-            for release in store.releases()
-        ],
+        "releases": [asdict(release) for release in store.releases()],
         "runs": [_run(store, record) for record in store.runs()[:runs]],
     }
 

@@ -4,6 +4,7 @@ import click
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "new": ("facetflow new my-project --kind aspect", "facetflow new example --example"),
+    "refresh": ("facetflow refresh",),
     "build": ("facetflow build", "facetflow build --dask-address tls://scheduler:8786"),
     "plan": ("facetflow plan --explain",),
     "diff": ("facetflow diff", "facetflow diff 3 7 --json"),

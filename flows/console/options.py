@@ -60,7 +60,7 @@ TOP = click.option(
 CRON = click.option(
     "--cron",
     metavar="EXPRESSION",
-    help='When to build, such as "0 3 * * *" for every night at 3:00 UTC; without it, schedules stay as they are.',
+    help='When to refresh, such as "0 3 * * *" for every night at 3:00 UTC; without it, schedules stay as they are.',
 )
 POOL = click.option("--pool", default="facetflow", show_default=True, help="Work pool; created if missing.")
 JSON = click.option(

@@ -1,6 +1,6 @@
 """What a Prefect server shows of a run: progress, shards, quality, scores, and links to the pages.
 
-    build_features     progress · shards · rejected rows · the page
+    refresh            progress · shards · rejected rows · the page
     train_encoder      how the training went
     evaluate_encoder   scores · the report
 

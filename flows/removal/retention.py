@@ -18,8 +18,6 @@ from flows.removal.old_builds import find_old_builds, find_old_records
 from flows.removal.old_folders import OldFolder, remove
 from flows.removal.old_releases import find_old_releases
 from flows.removal.old_runs import find_old_runs
-from flows.server.announcing import withdraw
-from flows.server.events import release_record
 from flows.terminal import say, warn
 
 
@@ -115,7 +113,6 @@ def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete
     unread = find_old_releases(settings, store, age) if extent.releases else []
     old_releases = tuple(number for number in found.releases if number in unread)
     for number in old_releases:
-        withdraw(release_record(store, number))
         store.remove_release(number)
     garbage = store.collect_garbage(age)
     builds, records = tuple(find_old_builds(settings, store, age)), tuple(find_old_records(store, age))

@@ -1,42 +1,34 @@
-"""Flow runs that the server still counts as running although their process is gone, and what they had begun.
+"""Flow runs that the server still counts as running although their process is gone.
 
 A run holds the only slot of its deployment until it ends, and one that died with its machine never ends: the next
-builds would wait behind it for ever.
+refreshes would wait behind it for ever. Prefect itself sends heartbeats of runs and leaves what follows to automations.
 
     `facetflow up`      no process of this machine has the run's id           ─┐
-    any server          an automation: no heartbeat of the run for ten minutes ─┴─> Crashed
-    the next build      a training on the newest release or an evaluation that crashed or failed is restarted
-
-Those that ended because `facetflow up` was told to end are no attempts (`flows.server.stopped_runs`).
+    any server          an automation: no heartbeat of the run for ten minutes ─┴─> Crashed; the next refresh goes on
+    `up` told to end    the runs that it ended                                 ───> scheduled again, which is no attempt
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import psutil
 
 from flows.server.prefect_address import server_does
-from flows.terminal import warn
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
-    from prefect.client.schemas.objects import FlowRun
 
 AUTOMATION = "facetflow: runs without a heartbeat"
 """Name of the automation; a server needs one, however many projects it serves."""
 SILENCE = 600
 """Seconds without a heartbeat after which a run counts as dead; runs send one every 180 s."""
-ATTEMPTS = 3
-"""Attempts at a training or an evaluation, whatever ended them, before it is left to the user."""
+FLOWS = ("refresh", "train_encoder", "evaluate_encoder")
+"""The flows of a project that have deployments."""
 _MANY = 200
 """Runs that a server returns in one request."""
 _RUN_ID = "PREFECT__FLOW_RUN_ID"
-LEARNING = ("train_encoder", "evaluate_encoder")
-"""Flows that are restarted when they ended without a result; a build continues what the one before left."""
-_FLOWS = ("build_features", *LEARNING)
 
 
 def mark_dead_runs(*, worker_runs: bool) -> list[str]:
@@ -52,12 +44,16 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
         RunError: the server does not answer as it should.
     """
     from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
+    from prefect.client.schemas.objects import StateType
     from prefect.states import Crashed
 
     # A worker starts pending runs, and reports itself when a run that is being cancelled has ended.
     begun = ("RUNNING",) if worker_runs else ("RUNNING", "CANCELLING", "PENDING")
     with server_does("say which runs it holds to be running"), get_client(sync_client=True) as client:
-        suspects = [run for run in read_runs(client, begun) if run.deployment_id is not None]
+        kinds = FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType(state) for state in begun]))
+        running = client.read_flow_runs(flow_run_filter=FlowRunFilter(state=kinds), limit=_MANY)
+        suspects = [run for run in running if run.deployment_id is not None]
         here = runs_of_processes() if suspects else set()
         dead = []
         for run in suspects:
@@ -67,6 +63,33 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
                 client.set_flow_run_state(run.id, Crashed(message="Its process is gone."), force=True)
                 dead.append(run.name)
     return dead
+
+
+def schedule_again(runs: set[UUID]) -> list[str]:
+    """Schedule runs again that were ended with `facetflow up`: the next worker goes on with them.
+
+    Args:
+        runs: ids of runs whose processes have been ended.
+
+    Returns:
+        The names of those that had not done their work.
+
+    Raises:
+        RunError: the server does not answer as it should.
+    """
+    from prefect.client.orchestration import get_client
+    from prefect.states import AwaitingRetry, Crashed
+
+    told = "It was ended with `facetflow up`, and goes on when that runs again."
+    names = []
+    with server_does("schedule again what was ended"), get_client(sync_client=True) as client:
+        for run in map(client.read_flow_run, runs):
+            if run.state_type is None or run.state_type.value in {"COMPLETED", "CANCELLED", "CANCELLING"}:
+                continue
+            client.set_flow_run_state(run.id, Crashed(message=told), force=True)  # which gives back its slot
+            client.set_flow_run_state(run.id, AwaitingRetry(message=told), force=True)
+            names.append(run.name)
+    return names
 
 
 def watch_heartbeats(client: "SyncPrefectClient") -> None:
@@ -89,7 +112,7 @@ def watch_heartbeats(client: "SyncPrefectClient") -> None:
             expect={heartbeat, *ends},
             match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
             match_related=ResourceSpecification(
-                {"prefect.resource.role": "flow", "prefect.resource.name": list(_FLOWS)}
+                {"prefect.resource.role": "flow", "prefect.resource.name": list(FLOWS)}
             ),
             for_each={"prefect.resource.id"},
             posture=Posture.Proactive,
@@ -109,104 +132,13 @@ def watch_heartbeats(client: "SyncPrefectClient") -> None:
         client.create_automation(automation)
 
 
-def begin_again(project: str, newest: int | None = None) -> list[tuple[str, dict[str, Any]]]:
-    """Restart trainings and evaluations of a project that crashed or failed and have not been completed since.
+def runs_of_processes(url: str | None = None) -> set[UUID]:
+    """Return the ids of the flow runs that have a process on this machine.
 
     Args:
-        project: name of the project, by which the configured server knows its deployments.
-        newest: number of the newest release; trainings on older ones are not restarted.
-
-    Returns:
-        Flow and parameters of those that are not restarted, after too many attempts.
-
-    Raises:
-        RunError: the server does not answer as it should.
+        url: address of the API of their server; any when None.
     """
-    from prefect.client.orchestration import get_client
-    from prefect.exceptions import ObjectNotFound
-
-    given_up = []
-    with server_does("say which trainings have ended"), get_client(sync_client=True) as client:
-        for flow in LEARNING:
-            try:
-                deployment = client.read_deployment_by_name(f"{flow}/{project}")
-            except ObjectNotFound:  # a server on which the project is not deployed
-                continue
-            for parameters, attempts in _undone(read_runs(client, deployment=deployment.id), newest):
-                if attempts >= ATTEMPTS:
-                    given_up.append((flow, parameters))
-                    continue
-                client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
-                what = parameters.get("name") or f"release {parameters.get('release') or 'unknown'}"
-                warn(f"{flow} ({what}) ended without a result and is started again.")
-    return given_up
-
-
-def _undone(runs: "Sequence[FlowRun]", newest: int | None) -> list[tuple[dict[str, Any], int]]:
-    """Return the parameters whose runs all crashed or failed, with the number of these attempts.
-
-    Args:
-        runs: runs of one deployment, newest first; those before a completed one of the same subject are ignored.
-        newest: number of the newest release; runs of older ones are ignored.
-    """
-    states: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    parameters: dict[str, dict[str, Any]] = {}
-    completed: set[tuple[str, str]] = set()
-    for run in runs:
-        subject, release = _subject(run.parameters), str(run.parameters.get("release"))
-        if _state(run) == "COMPLETED":
-            completed.add(subject)
-        if subject in completed or (newest is not None and release.isdecimal() and int(release) < newest):
-            continue
-        key = repr(sorted((name, str(value)) for name, value in run.parameters.items()))
-        parameters[key] = run.parameters
-        states[key][_state(run)] += 1
-    ended = {"CRASHED", "FAILED"}
-    return [(parameters[key], found.total()) for key, found in states.items() if found.keys() <= ended]
-
-
-def _subject(parameters: Mapping[str, Any]) -> tuple[str, str]:
-    """Return encoder and seed of an evaluation: all encoders share a deployment. A training is of all encoders."""
-    name = str(parameters.get("name") or "")
-    return name.partition("/")[0], name.rpartition("/")[2]
-
-
-def _state(run: "FlowRun") -> str:
-    return run.state_type.value if run.state_type is not None else ""
-
-
-def read_runs(
-    client: "SyncPrefectClient", states: Sequence[str] = (), deployment: UUID | None = None
-) -> "list[FlowRun]":
-    """Return runs that a server knows, newest first; not all if there are many.
-
-    Args:
-        client: client of the server.
-        states: states of the runs, such as "RUNNING"; any if empty.
-        deployment: id of their deployment; any by default.
-    """
-    from prefect.client.schemas.filters import (
-        DeploymentFilter,
-        DeploymentFilterId,
-        FlowRunFilter,
-        FlowRunFilterState,
-        FlowRunFilterStateType,
-    )
-    from prefect.client.schemas.objects import StateType
-    from prefect.client.schemas.sorting import FlowRunSort
-
-    kinds = FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType(state) for state in states]))
-    return client.read_flow_runs(
-        flow_run_filter=FlowRunFilter(state=kinds) if states else None,
-        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])) if deployment else None,
-        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
-        limit=_MANY,
-    )
-
-
-def runs_of_processes() -> set[UUID]:
-    """Return the ids of the flow runs that have a process on this machine."""
-    return {run for _, run, _ in _processes()}
+    return {run for _, run, server in _processes() if url in (None, server)}
 
 
 def processes_of_flows(url: str) -> list[psutil.Process]:

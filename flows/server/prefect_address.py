@@ -146,7 +146,7 @@ def server_does(what: str) -> Iterator[None]:
 def running_server() -> str | None:
     """Return the address of the server that `facetflow up` runs for this user, with its password; None without one.
 
-    A starting server is waited for: what a build announces to nobody meanwhile would start no training.
+    A starting server is waited for: it is to do what is due.
     """
     deadline = time.monotonic() + START_TIMEOUT
     while (known := up_record.running()) is not None and known.url is None and time.monotonic() < deadline:

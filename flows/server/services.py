@@ -1,7 +1,7 @@
 """What `facetflow up` keeps running on one machine: a Prefect server with a database file, and a worker.
 
     up ──┬── server    127.0.0.1, the database in the user's state folder
-         ├── worker    runs what the server schedules: builds, trainings, evaluations
+         ├── worker    runs what the server schedules: refreshes, trainings, evaluations
          └── up.json   process and address; commands that find it use that server, with the password beside it
 
 Both are restarted when they end by themselves, the server also when it does not answer for minutes, as often as it
@@ -17,18 +17,18 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from uuid import UUID
 
 import psutil
 
 from features.core.durable import write_whole
-from features.core.errors import FacetflowError, RunError, StoreError
+from features.core.errors import FacetflowError, RunError
 from features.core.file_errors import clear_errors
 from features.core.leftovers import remove_dead_scratch, scratch
 from flows.server import up_record
-from flows.server.dead_runs import mark_dead_runs, processes_of_flows
+from flows.server.dead_runs import mark_dead_runs, processes_of_flows, runs_of_processes, schedule_again
 from flows.server.own_server import OwnServer, log_before
 from flows.server.prefect_address import answers, talking_to
-from flows.server.stopped_runs import go_on
 from flows.server.up_record import Running, running, state_folder
 from flows.terminal import detail, say, warn
 
@@ -73,7 +73,6 @@ def keep_running(
             stack.enter_context(talking_to(server.address))
             up_record.write(server.url)
             on_ready(server.url)
-            _go_on()
             _mark_dead_runs(worker_runs=False)
             worker = _start_worker(pool, temporary / "w")
             database = state / "prefect" / "prefect.db"
@@ -100,13 +99,11 @@ def keep_running(
                             on_restart()
                         _mark_dead_runs(worker_runs=True)
                     looked = time.monotonic()
-        except (KeyboardInterrupt, SystemExit):  # told to end, by whatever signal; at a shutdown all processes are
-            with suppress(StoreError):
-                up_record.record_stop()
-            raise
         finally:
             if worker is not None:
+                begun = runs_of_processes(server.url)
                 _end(worker)
+                _schedule_again(begun)
             server.stop()
 
 
@@ -254,17 +251,13 @@ def _mark_dead_runs(*, worker_runs: bool) -> None:
         detail(f"{error} It is asked again in {_LOOK_EVERY:.0f} s.")
 
 
-def _go_on() -> None:
-    """Schedule what ran when `facetflow up` was told to end."""
-    since = up_record.stopped_at()
-    if since is None:
-        return
+def _schedule_again(runs: set[UUID]) -> None:
+    """Schedule what was ended again, so that it goes on when `facetflow up` runs again."""
     try:
-        for run in go_on(since):
-            say(f"{run} had been ended with `facetflow up`, and goes on.")
-        up_record.forget_stop()
-    except FacetflowError as error:
-        warn(f"{error} The next build starts again what was running when `facetflow up` was stopped.")
+        for name in schedule_again(runs):
+            say(f"The flow run {name!r} was ended, and goes on when `facetflow up` runs again.")
+    except FacetflowError as error:  # its server has died: what ran is marked as crashed at the next start
+        detail(f"{error} The next refresh goes on from here.")
 
 
 def _count(restarts: list[float], what: str, log: Path | None) -> None:

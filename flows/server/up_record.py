@@ -4,7 +4,6 @@ up.lock      held while it runs, released however it ends
 up.json      its process and, as soon as its server answers, the address
 password     name and password of that server, new at each start; only the user can read it
 projects.json   the projects that its server has, with their schedules; it may lose its database
-stopped      when it was told to end; what ran then goes on when it runs again (`flows.server.stopped_runs`)
 """
 
 import fcntl
@@ -14,7 +13,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from features.core.durable import write_whole
@@ -23,7 +21,7 @@ from features.core.file_errors import clear_errors
 from features.core.locks import is_held
 from flows.server.passwords import with_credentials
 
-_LOCK, _RECORD, _PASSWORD, _STOPPED = "up.lock", "up.json", "password", "stopped"
+_LOCK, _RECORD, _PASSWORD = "up.lock", "up.json", "password"
 _PROJECTS = "projects.json"
 _PATIENCE = 2.0
 """Maximum seconds between taking the lock and writing the record."""
@@ -163,35 +161,6 @@ def record_project(project_file: Path, cron: str | None) -> None:
     every[name] = cron or every.get(name)
     with clear_errors(f"Writing to {str(state_folder())!r}"):
         write_whole(state_folder(), _PROJECTS, json.dumps(every).encode())
-
-
-def record_stop() -> None:
-    """Record that `facetflow up` was told to end now, unless an earlier stop is recorded.
-
-    Raises:
-        StoreError: the state folder cannot be written.
-    """
-    if stopped_at() is None:
-        with clear_errors(f"Writing to {str(state_folder())!r}"):
-            write_whole(state_folder(), _STOPPED, datetime.now(UTC).isoformat().encode())
-
-
-def stopped_at() -> datetime | None:
-    """Return when `facetflow up` was told to end, None if it was not since the last `forget_stop`."""
-    try:
-        return datetime.fromisoformat((state_folder() / _STOPPED).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-
-
-def forget_stop() -> None:
-    """Forget that it was told to end: what ran then goes on.
-
-    Raises:
-        StoreError: the state folder cannot be written.
-    """
-    with clear_errors(f"Writing to {str(state_folder())!r}"):
-        (state_folder() / _STOPPED).unlink(missing_ok=True)
 
 
 def _is_held() -> bool:

@@ -12,11 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from features.core.errors import StoreError
-from features.store.store import Store
 from flows import project
 from flows.terminal import conclude
-from flows.trainings.encoder_inputs import is_older
 from flows.trainings.training_process import run_job
 from training.evaluation.best_seed import BestSeed, best_seed
 from training.evaluation.promotion import (
@@ -33,6 +30,7 @@ from training.evaluation.promotion import (
 from training.evaluation.run import METRICS_FILE
 from training.jobs import EvaluationJob
 from training.kinds import release_of
+from training.run_records import trained_as
 from training.runs import ENCODER, all_runs, encoder_name, group_of, is_finished, newest, run_id, seed_of
 from training.writing import read_json, write_json
 
@@ -46,7 +44,7 @@ def promote_best(
         settings: the project.
         jobs: the evaluations, all of them done.
         asked: folders of the runs that were to be evaluated, with those that could not be.
-        unattended: whether a server began them: what was late then promotes no run of an older release, nor one seed
+        unattended: whether a refresh began them: what was late then promotes no run of an older release, nor one seed
             after another.
     """
     by_encoder: dict[str, list[EvaluationJob]] = {}
@@ -75,8 +73,6 @@ def _promote_of(
     last = group_of(newest(holding)) if holding else None
     seeds = [run for run in holding if group_of(run) == last]
     best = best_seed(seeds) if seeds else None
-    if best is not None:
-        promote(best.run, name)
     for run, verdict in verdicts.items():
         promoted = best is not None and run == best.run
         why = [] if best is None or not verdict.holds else _choice(runs, run, best, seeds)
@@ -84,6 +80,8 @@ def _promote_of(
         reasons = [*(verdict.reasons if promoted or before is not None else ()), *why]
         _record(run, promoted=promoted, holds=verdict.holds, against=_id(runs, before, gone), reasons=reasons)
         what = f"is now the current run of the encoder {name!r}" if promoted else "was not promoted"
+        if promoted:  # recorded before: if it is killed here, the run is judged again
+            promote(run, name)
         conclude(f"{run_id(runs, run)} {what}: {'; '.join(reasons)}.")
 
 
@@ -99,10 +97,10 @@ def _leave(runs: Path, name: str, current: Path, seeds: Sequence[Path], *, alone
     """
     known = run_id(runs, current)
     others = [run for run in seeds if run != current]
-    for run in others:
+    for run in seeds:
         if not (run / PROMOTION_FILE).is_file():  # a record of how it was judged says more
-            reasons = [f"{known}, another seed of the same training, is the current run"]
-            _record(run, promoted=False, holds=None, against=known, reasons=reasons)
+            which = "" if run == current else f"{known}, another seed of the same training, is "
+            _record(run, promoted=run == current, holds=None, against=known, reasons=[f"{which}the current run"])
     if not alone:
         return
     which = ""
@@ -147,7 +145,8 @@ def _verdicts(
     newer = release_of(before) or 0
     for run, job in evaluated.items():
         release = release_of(run) or 0
-        if unattended and release < newer and not _is_of_another_store(settings, before, release):
+        # The numbers of releases say nothing where the current run is of a store that was there before.
+        if unattended and release < newer and trained_as(before).get("store") == trained_as(run).get("store"):
             reason = f"the current run was trained on release {newer}, this one on release {release}"
             found[run] = Verdict(holds=False, reasons=(reason,))
             continue
@@ -156,21 +155,6 @@ def _verdicts(
             scores = _scores_on_the_same_pairs(before, new, job)
         found[run] = compare_scores(new, scores, settings.promotion)
     return found
-
-
-def _is_of_another_store(settings: project.Project, run: Path, release: int) -> bool:
-    """Return whether a run is of a store that was there before, so that the numbers of its releases say nothing.
-
-    Args:
-        settings: the project.
-        run: folder of the run, whose release has a higher number.
-        release: number of a release of the project's store.
-    """
-    try:
-        known = Store.open(settings.store).releases()
-    except StoreError:  # it can no longer be read
-        return False
-    return any(is_older(run, found) for found in known if found.number == release)
 
 
 def _choice(runs: Path, run: Path, best: BestSeed, seeds: Sequence[Path]) -> list[str]:

@@ -11,6 +11,7 @@ import httpx
 import patient_http
 import pytest
 import yaml
+from generated import ENCODER
 
 from features.core.errors import RunError
 from flows.deployments import deploy, describe, next_steps
@@ -18,7 +19,7 @@ from flows.server.prefect_address import talking_to
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-FLOWS = ("build_features", "train_encoder", "evaluate_encoder")
+FLOWS = ("refresh", "train_encoder", "evaluate_encoder")
 
 
 @pytest.fixture
@@ -60,64 +61,35 @@ def schedules(found: dict) -> list[tuple[str, bool]]:
     return [(known["schedule"]["cron"], known["active"]) for known in found["schedules"]]
 
 
-def triggers(server, name: str) -> list[tuple[str, str, str]]:
-    """Return name, event and resource of each trigger of the deployments of a project."""
-    ids = {
-        patient_http.client.get(f"{server.address}/deployments/name/{flow}/{name}", timeout=30).json()["id"]: flow
-        for flow in FLOWS[1:]
-    }
-    automations = patient_http.client.post(
-        f"{server.address}/automations/filter", json={"limit": 200}, timeout=30
-    ).json()
-    return sorted(
-        (automation["name"], automation["trigger"]["expect"][0], automation["trigger"]["match"]["prefect.resource.id"])
-        for automation in automations
-        if automation["actions"][0].get("deployment_id") in ids
-    )
-
-
 def test_entrypoints_are_modules_and_named_like_their_flow(root):
     deployments = yaml.safe_load((root / "prefect.yaml").read_text())["deployments"]
     assert [deployment["entrypoint"] for deployment in deployments] == [f"flows.{name}.{name}" for name in FLOWS]
 
 
-def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_store(
-    project, prefect, deployment, facetflow, server, wait_until
+def test_prefect_yaml_deploys_a_project_under_its_name_with_the_id_of_its_store(
+    project, prefect, deployment, facetflow, server
 ):
     file = written(project, "by-yaml")
     prefect("work-pool", "create", "facetflow", "--type", "process", project=None)
     done = prefect("deploy", "--all", project=str(file))
     assert done.returncode == 0, done.stdout + done.stderr
-    build = deployment("build_features", "by-yaml")
+    build = deployment("refresh", "by-yaml")
     assert schedules(build) == [("0 3 * * *", False)], "nothing runs before somebody says so"
     assert build["parameters"] == {"project_file": str(file)}
     assert build["pull_steps"] == [], "the package is installed where the worker runs"
     about = f"facetflow.store.{project.store.id}"
-    events = ("facetflow.encoder.trained", "facetflow.features.committed")
-    # By these names a build finds triggers whose event was lost.
-    expected = [(f"{event} of by-yaml", event, about) for event in events]
-    assert triggers(server, "by-yaml") == expected
+    assert [deployment(flow, "by-yaml")["version"] for flow in FLOWS] == [about] * 3
 
     # `facetflow deploy` knows the same deployments, and what is on stays on, whichever way they are deployed again.
     code, output = facetflow.run(project, "deploy", "--cron", "7 4 * * 1")
     assert code == 0, output
-    assert "The build is scheduled: cron 7 4 * * 1 UTC (on)." in output
+    assert "The refresh is scheduled: cron 7 4 * * 1 UTC (on)." in output
     assert facetflow.run(project, "deploy")[0] == 0
-    assert schedules(deployment("build_features", "by-yaml")) == [("7 4 * * 1", True)]
+    assert schedules(deployment("refresh", "by-yaml")) == [("7 4 * * 1", True)]
     with talking_to(server.address):
         kept = {"cron": "7 4 * * 1", "timezone": "UTC", "active": True}
         assert kept.items() <= describe(str(file)).items(), "prefect.yaml keeps it too"
-    assert triggers(server, "by-yaml") == expected, "and there is one trigger of each kind"
-
-    # A release starts the training of this project.
-    assert facetflow.run(project, "build")[0] == 0
-    train = deployment("train_encoder", "by-yaml")["id"]
-    asked = {"flow_runs": {"deployment_id": {"any_": [train]}}}
-    (run,) = wait_until(
-        lambda: patient_http.client.post(f"{server.address}/flow_runs/filter", json=asked).json(), "the training"
-    )
-    assert run["parameters"]["project_file"] == str(file)
-    assert int(run["parameters"]["release"]) == 1
+    assert [deployment(flow, "by-yaml")["version"] for flow in FLOWS] == [about] * 3
 
 
 def test_prefect_yaml_keeps_the_time_zone_and_refuses_schedules_that_it_cannot_keep(project, deployment, server):
@@ -129,7 +101,7 @@ def test_prefect_yaml_keeps_the_time_zone_and_refuses_schedules_that_it_cannot_k
     berlin = CronSchedule(cron="0 3 * * *", timezone="Europe/Berlin")
     with talking_to(server.address), get_client(sync_client=True) as client:
         deploy(file, cron="0 3 * * *")
-        identity = UUID(deployment("build_features", "zoned")["id"])
+        identity = UUID(deployment("refresh", "zoned")["id"])
         (known,) = client.read_deployment_schedules(identity)
         client.update_deployment_schedule(identity, known.id, schedule=berlin)
         described = describe(str(file))
@@ -146,7 +118,7 @@ def test_an_unset_project_is_refused(prefect, deployment):
     assert done.returncode != 0
     assert "FACETFLOW_PROJECT is not set" in done.stdout + done.stderr
     with pytest.raises(httpx.HTTPStatusError, match="404"):
-        deployment("build_features", "{{ project.name }}")
+        deployment("refresh", "{{ project.name }}")
 
 
 def test_another_project_of_the_same_name_is_refused(project, facetflow, tmp_path):
@@ -174,11 +146,11 @@ def test_deployments_of_a_former_name_are_named(project, facetflow):
     project.store.adopt("later-name")
     code, output = facetflow.run(project, "deploy")
     assert code == 0
-    former = "build_features/former-name, train_encoder/former-name, evaluate_encoder/former-name"
+    former = "refresh/former-name, train_encoder/former-name, evaluate_encoder/former-name"
     assert f"The server still has {former} for this project file" in output
     written(project, "former-name")
     project.store.adopt("former-name")
-    assert "still has build_features/later-name" in facetflow.run(project, "deploy")[1], "renamed back"
+    assert "still has refresh/later-name" in facetflow.run(project, "deploy")[1], "renamed back"
 
 
 @pytest.mark.parametrize(
@@ -204,27 +176,21 @@ def test_a_paused_deployment_does_not_count_as_scheduled_until_a_schedule_is_giv
     file = written(project, "paused")
     with talking_to(server.address), get_client(sync_client=True) as client:
         assert deploy(file, cron="0 3 * * *").schedules == ("cron 0 3 * * * UTC (on)",)
-        client.pause_deployment(deployment("build_features", "paused")["id"])  # the switch on Prefect's page
+        client.pause_deployment(deployment("refresh", "paused")["id"])  # the switch on Prefect's page
         assert deploy(file).schedules == ("cron 0 3 * * * UTC (off: the deployment is paused)",)
         assert not describe(str(file))["active"], "prefect.yaml knows only schedules: off stays off"
         assert deploy(file, cron="0 4 * * *").schedules == ("cron 0 4 * * * UTC (on)",)
-        assert not deployment("build_features", "paused")["paused"]
+        assert not deployment("refresh", "paused")["paused"]
 
 
-def test_a_deployment_that_was_deleted_leaves_no_trigger_behind_once_it_is_deployed_again(project, deployment, server):
-    file = written(project, "deleted")
-    with talking_to(server.address):
-        deploy(file)
-        patient_http.client.delete(
-            f"{server.address}/deployments/{deployment('train_encoder', 'deleted')['id']}"
-        ).raise_for_status()
-        deploy(file)
-    automations = patient_http.client.post(
-        f"{server.address}/automations/filter", json={"limit": 200}, timeout=30
-    ).json()
-    left = [known for known in automations if known["name"].endswith("of deleted")]
-    assert len(left) == 2, "Prefect itself leaves the trigger of the deleted deployment"
-    assert len(triggers(server, "deleted")) == 2
+def test_each_pool_that_an_encoder_names_has_deployments_and_needs_a_worker(project, facetflow, deployment):
+    project.write(10, name="pooled", sentences=8, more=ENCODER + 'pool = "gpu"\n')
+    code, output = facetflow.run(project, "deploy")
+    assert code == 0, output
+    assert "train_encoder/pooled@gpu, evaluate_encoder/pooled@gpu at" in output
+    assert "prefect worker start --pool facetflow and prefect worker start --pool gpu" in output
+    pools = [deployment(flow, name)["work_pool_name"] for flow in FLOWS[1:] for name in ("pooled", "pooled@gpu")]
+    assert pools == ["facetflow", "gpu"] * 2
 
 
 def test_without_a_server_it_is_said_where_to_get_one(project, facetflow_alone, tmp_path):

@@ -10,6 +10,7 @@ from features.core.locks import only_one
 from flows import evaluate_encoder
 from flows.project import Project
 from flows.trainings import promoting
+from flows.trainings.evaluation_job import evaluation_job
 from flows.trainings.finished_runs import left_behind, runs_to_evaluate, suites_to_score
 from training.evaluation.promotion import Verdict, current_run, promote
 from training.evaluation.suites import suites_of
@@ -146,7 +147,8 @@ def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project
     monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
     with pytest.raises(PartlyDoneError):
         evaluate_encoder.evaluate_encoder.fn(name="syntax")
-    assert [failed_evaluation(run) for run in runs] == ["1 of 2 jobs failed (there is nothing to score on).", ""]
+    failed = "1 of 2 jobs failed (there is nothing to score on) (FF500)."
+    assert [failed_evaluation(run) for run in runs] == [failed, ""]
     monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: None)
     evaluate_encoder.evaluate_encoder.fn(name="syntax", suites=["facets"])
     assert failed_evaluation(runs[0]), "an evaluation by some suites says nothing of the whole one"
@@ -155,11 +157,11 @@ def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project
     monkeypatch.setattr(evaluate_encoder, "promote_best", promote_best)
     with pytest.raises(InputError):
         evaluate_encoder.evaluate_encoder.fn(name="syntax", promote=True)
-    assert [failed_evaluation(run) for run in runs] == ["The current encoder cannot be read."] * 2
+    assert [failed_evaluation(run) for run in runs] == ["The current encoder cannot be read (FF100)."] * 2
 
 
 @pytest.mark.parametrize(("unattended", "promoted"), [(True, False), (False, True)])
-def test_what_a_server_evaluates_late_does_not_replace_a_run_of_a_newer_release(
+def test_what_a_refresh_evaluates_late_does_not_replace_a_run_of_a_newer_release(
     project, monkeypatch, unattended, promoted
 ):
     older, newer = project.runs / OTHERS[0], project.runs / SEEDS[0]
@@ -169,7 +171,7 @@ def test_what_a_server_evaluates_late_does_not_replace_a_run_of_a_newer_release(
     promote(newer, "syntax")
     monkeypatch.setattr(promoting, "_scores_on_the_same_pairs", lambda *_: {})
     monkeypatch.setattr(promoting, "compare_scores", lambda *_: Verdict(holds=True, reasons=("as good",)))
-    job = evaluate_encoder._job(project, older, None, ())
+    job = evaluation_job(project, older)
     promoting.promote_best(project, [job], unattended=unattended)
     assert current_run(project.runs, "syntax") == (older if promoted else newer).resolve()
     decision = json.loads((older / "promotion.json").read_text())

@@ -1,13 +1,13 @@
-"""Which encoders a training covers: all or some, several seeds, those with changed input; a failing one stops none.
+"""Which encoders a training covers: all or some, several seeds, those that are due; a failing one stops none.
 
 The kind is a toy that reads pairs alone and learns nothing, so that no model is needed.
 """
 
+import dataclasses
 import json
 import os
 import pickle
 import shutil
-import time
 
 import polars as pl
 import pytest
@@ -21,10 +21,9 @@ from features.store.store import Store
 from features.store.tables import TABLES
 from flows.command_line import run
 from flows.project import Project
-from flows.server import events
 from flows.train_encoder import train_encoder
-from flows.trainings.encoder_inputs import input_of, unchanged_since, unread, unscored
-from flows.trainings.given_up import advice_on
+from flows.trainings.due import due
+from flows.trainings.identities import Contents, training_identity, unread, unscored
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
 from training.run_records import state_of
@@ -95,7 +94,7 @@ def project(tmp_path, store, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
     toy = Kind(S3bertSettings, "toy_training", tables=("sentences", "pairs"))
-    for module in ("flows.train_encoder", "training.kinds"):
+    for module in ("flows.train_encoder", "flows.trainings.identities", "training.kinds"):
         monkeypatch.setattr(f"{module}.KINDS", {**KINDS, "s3bert": toy})
 
     def make(*encoders, evaluation=()):
@@ -117,6 +116,12 @@ def project(tmp_path, store, monkeypatch):
 
 def train(*names, **more):
     return train_encoder.fn(names=names, **more)
+
+
+def trainings_due(made, store, release=None):
+    """Return encoder → why its training is due on a release."""
+    items = due(made, Contents.of(store, store.release(release)))
+    return {item.encoder.name: item.reason for item in items if item.step == "training"}
 
 
 def test_all_encoders_are_trained_by_default_and_metrics_may_be_off(project):
@@ -166,7 +171,7 @@ def test_one_that_fails_keeps_no_other_from_being_trained(project, capsys):
     assert "failed: There is nothing to learn from." in capsys.readouterr().err
     states = {run.parent.parent.name: state_of(run) for run in made.runs.glob("*/*/seed-0")}
     assert {name: found.state for name, found in states.items()} == {"broken": "failed", "whole": "done"}
-    assert states["broken"].message == "There is nothing to learn from."
+    assert states["broken"].message == "There is nothing to learn from (FF518)."
     with pytest.raises(RunError, match=r"^There is nothing to learn from\.$") as failed:
         train("broken")
     assert not isinstance(failed.value, PartlyDoneError)
@@ -195,71 +200,59 @@ def test_the_command_names_what_was_trained_and_is_partly_done_where_some_failed
     assert (code, told.out) == (1, "")
 
 
-def test_a_release_trains_the_encoders_whose_input_changed(project, capsys):
-    project(encoder("seen", "captions"), encoder("grown", "news"))
+def test_those_are_due_whose_input_changed_and_a_refresh_says_why(project, store):
+    made = project(encoder("seen", "captions"), encoder("grown", "news"))
+    assert trainings_due(made, store) == dict.fromkeys(("seen", "grown"), "it has no finished training")
     first = train(release=1)
-    assert [one.name for one in first] == ["seen", "grown"]
-    capsys.readouterr()
-    second = train(release=2, only_changed=True)
-    assert [one.name for one in second] == ["grown"]
-    said = f"Encoder 'seen' is left alone: nothing that it reads has changed in release 2 since {first[0].run}.\n"
-    assert said in capsys.readouterr().err
+    assert trainings_due(made, store, 1) == {}
+    assert trainings_due(made, store) == {"grown": f"sentences and pairs changed since {first[1].run}"}
     assert [one.name for one in train(release=2)] == ["seen", "grown"], "by hand everything is trained"
+    assert trainings_due(made, store) == {}
 
 
-def test_a_training_that_waited_while_other_releases_came_is_on_the_newest_and_theirs_have_nothing_to_do(
-    project, capsys
-):
-    project(encoder("seen", "captions"), encoder("grown", "news"))
-    late = train(release=1, only_changed=True)
-    assert [(one.name, one.release) for one in late] == [("seen", 2), ("grown", 2)]
-    assert "Release 1 has been followed by release 2: that one is trained on.\n" in capsys.readouterr().err
-    assert [one.was_done for one in train(release=2, only_changed=True)] == [True, True]
-    assert "followed" not in capsys.readouterr().err
-    assert [one.release for one in train(release=1)] == [1, 1], "by hand the given release is trained on"
+def test_a_training_that_a_refresh_began_is_on_the_newest_release_and_only_while_it_is_due(project, store, capsys):
+    made = project(encoder("seen", "captions"), encoder("grown", "news"))
+    before = {item.encoder.name: item.identity for item in due(made, Contents.of(store, store.release(1)))}
+    (seen,) = train("seen", wanted=before["seen"])
+    assert (seen.name, seen.release) == ("seen", 2), "another release came while it waited, with the same input"
+    capsys.readouterr()
+    assert train("grown", wanted=before["grown"]) == [], "of older rows: a newer one is due instead"
+    assert train("seen", wanted=before["seen"]) == [], "it was finished meanwhile"
+    assert capsys.readouterr().err.count("It is no longer due: it was done meanwhile") == 2
 
 
-def test_a_run_of_a_store_that_was_there_before_leaves_no_encoder_alone(project, store):
+def test_a_run_of_a_store_that_was_there_before_is_of_other_data(project, store):
     made = project(encoder("seen", "captions"))
     (run,) = train(release=1)
-    os.utime(run.folder / "training.json", (0, 0))
     shutil.rmtree(store.location)  # built anew, as it has to be to get rid of rows: its releases begin at 1 again
     anew = Store.open(store.location, create=True)
-    add_shard(anew, "captions", 7)
+    add_shard(anew, "captions", 0)
     anew.publish("one", stages=())
-    add_shard(anew, "news", 8)
-    anew.publish("two", stages=())
-    assert unchanged_since(made, anew, anew.release(2), encoder("seen", "captions")) is None
+    assert trainings_due(made, anew) == {"seen": f"the store changed since {run.run}"}
 
 
-def test_what_no_build_starts_again_is_said_until_it_is_done(project, store):
-    made = project(encoder("seen", "captions"), encoder("grown", "news"))
-    train("seen", release=1)
-    parameters = {"release": 2}
-    assert advice_on(made, store, "train_encoder", parameters) == (
-        "train_encoder (release 2) has ended without a result 3 times and is not started again: "
-        "`facetflow train grown` does."
-    )
-    (grown,) = train("grown", release=2)
-    assert advice_on(made, store, "train_encoder", parameters) == "", "by hand"
-    parameters = {"name": grown.run}
-    assert advice_on(made, store, "evaluate_encoder", parameters) == (
-        f"evaluate_encoder ({grown.run}) has ended without a result 3 times and is not started again: "
-        f"`facetflow evaluate {grown.run} --promote` does."
-    )
-    (grown.folder.parent / "promotion.json").write_text("{}")
-    assert advice_on(made, store, "evaluate_encoder", parameters) == "", "by hand"
-    assert advice_on(made, store, "evaluate_encoder", {"name": "gone/00001-aaaaaa/seed-0"}) == ""
-
-
-def test_other_settings_or_another_seed_are_another_training(project, store):
+def test_what_was_killed_between_the_encoder_and_its_record_is_found_to_be_finished(project, store):
     made = project(encoder("seen", "captions"))
-    train(release=1)
-    release = store.release(2)
-    assert unchanged_since(made, store, release, encoder("seen", "captions")) is not None
-    assert unchanged_since(made, store, release, encoder("seen", "captions", alpha=0.5)) is None
-    assert unchanged_since(made, store, release, encoder("seen", "captions", loop={"seed": 1})) is None
-    assert unchanged_since(made, store, release, encoder("seen", "captions", loop={"threads": 1})) is not None
+    (first,) = train()
+    (first.folder.parent / "run.json").write_text('{"state": "running", "message": "", "at": "", "identity": {}}')
+    assert trainings_due(made, store) == {"seen": f"what it was trained on changed since {first.run}"}
+    assert [one.was_done for one in train()] == [True]
+    assert trainings_due(made, store) == {}
+
+
+def test_other_settings_another_seed_or_other_code_are_another_training(project, store, monkeypatch):
+    made = project(encoder("seen", "captions"))
+    (run,) = train(release=1)
+
+    def reasons(**more):
+        return trainings_due(made.model_copy(update={"encoders": (encoder("seen", "captions", **more),)}), store)
+
+    assert reasons() == reasons(loop={"threads": 1}) == reasons(pool="gpu") == {}
+    assert reasons(alpha=0.5) == {"seen": f"its settings changed since {run.run}"}
+    assert reasons(loop={"seed": 1}) == {"seen": f"its seed changed since {run.run}"}
+    later = dataclasses.replace(KINDS["s3bert"], tables=("sentences", "pairs"), version=2)
+    monkeypatch.setattr("flows.trainings.identities.KINDS", {"s3bert": later})
+    assert reasons() == {"seen": f"its settings changed since {run.run}"}
 
 
 def test_other_ratings_that_choose_the_model_are_another_run(project, store, tmp_path):
@@ -271,10 +264,10 @@ def test_other_ratings_that_choose_the_model_are_another_run(project, store, tmp
     first, by_loss = (one.folder.parent for one in train(release=1))
     assert by_loss.parent.name == f"00001-{settings_digest(encoder('by-loss', 'captions'))}"
     assert [one.was_done for one in train(release=1)] == [True, True]
-    assert unchanged_since(made, store, store.release(2), chosen) == first
+    assert trainings_due(made, store).keys() == set()
 
     file.write_text(file.read_text().replace("\t3", "\t2"))
-    assert unchanged_since(made, store, store.release(2), chosen) is None
+    assert trainings_due(made, store).keys() == {"chosen"}
     (second,) = train("chosen", release=1)
     assert (second.was_done, second.folder.parent.parent.parent) == (False, first.parent.parent)
     assert second.folder.parent != first
@@ -286,14 +279,15 @@ def test_a_corpus_that_the_project_no_longer_names_is_not_trained_on(project, st
     every, named = encoder("every"), encoder("named", "captions", "news")
     made = project(every, named)
     before = {one.name: one.folder for one in train()}
-    assert unread(made, every, store, store.release()) == ()
+    contents = Contents.of(store, store.release())
+    assert unread(made, every, contents) == ()
 
     fewer = made.model_copy(update={"corpora": made.corpora[:1]})
     monkeypatch.setattr("flows.train_encoder.project.load", lambda _: fewer)
-    assert unread(fewer, every, store, store.release()) == ("news",)
-    assert unread(fewer, named, store, store.release()) == ()
-    assert unscored(fewer, encoder("captions", "captions"), store, store.release()) == ("news",)
-    assert unscored(fewer, named, store, store.release()) == ()
+    assert unread(fewer, every, contents) == ("news",)
+    assert unread(fewer, named, contents) == ()
+    assert unscored(fewer, encoder("captions", "captions"), contents) == ("news",)
+    assert unscored(fewer, named, contents) == ()
     now = {one.name: one.folder for one in train()}
     assert now["named"] == before["named"]
     assert now["every"].parents[1] != before["every"].parents[1], "another training"
@@ -302,34 +296,14 @@ def test_a_corpus_that_the_project_no_longer_names_is_not_trained_on(project, st
     assert json.loads((before["every"].parent / "train.json").read_text())["source"]["without"] == []
 
 
-@pytest.mark.usefixtures("project")
-def test_what_an_encoder_reads_is_what_its_corpora_use(store, monkeypatch):
-    toy = Kind(S3bertSettings, "toy_training", tables=("sentences", "pairs"))
-    monkeypatch.setattr("training.kinds.KINDS", {"s3bert": toy})
-    read = input_of(store, store.release(2), encoder("grown", "news"))
-    assert sorted((table, shard) for table, shard, _ in read) == [
-        ("pairs", "pairs-00001"),
-        ("pairs", "pairs-00002"),
-        ("sentences", "sentences-00001"),
-        ("sentences", "sentences-00002"),
-    ]
-
-
-def test_the_event_of_an_encoder_carries_its_name_and_its_run(project, store, monkeypatch):
-    announced = []
-    monkeypatch.setattr(events, "announce", lambda announcement, **_: announced.append(announcement))
-    made = project(encoder("one"), encoder("two"))
-    found = train()
-    assert [announcement.payload for announcement in announced[-2:]] == [
-        {"project": "ours", "name": one.name, "run": one.run, "release": 2} for one in found
-    ]
-    assert len({announcement.id for announcement in announced}) == 2, (
-        "each has one event, however often it is looked at"
+def test_what_an_encoder_reads_is_what_its_corpora_use(project, store):
+    made = project(encoder("grown", "news"))
+    first, second = (
+        training_identity(made, encoder("grown", "news"), Contents.of(store, store.release(number)))
+        for number in (1, 2)
     )
-    before = announced[-1].id
-    os.utime(found[-1].folder / "training.json", (time.time() + 60,) * 2)  # it was deleted and made again
-    events.announce_pending(made, store)
-    assert announced[-1].id != before
+    assert first.keys() == second.keys() == {"store", "settings", "seed", "sentences", "pairs"}
+    assert [part for part in first if first[part] != second[part]] == ["sentences", "pairs"]
 
 
 def test_a_project_without_encoders_trains_none_and_says_so(project, capsys):

@@ -1,4 +1,4 @@
-"""`facetflow up` left alone: cron builds, training after a release, evaluation, promotion."""
+"""`facetflow up` left alone: cron, build, training, evaluation, promotion."""
 
 import json
 import subprocess
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from generated import ENCODER, write_backbone
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -70,7 +71,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         client.auth = password_of(url, state.parent)
         code, output = up.run(other, "up")
         assert code == 0, output
-        assert "Added build_features/theirs, train_encoder/theirs, evaluate_encoder/theirs" in output
+        assert "Added refresh/theirs, train_encoder/theirs, evaluate_encoder/theirs" in output
 
         def finished() -> Counter[tuple[str, str]]:
             """Count the runs that ended, by deployment and state."""
@@ -92,8 +93,8 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         code, output = up.run(project, "status")
         assert f"Current encoder syntax: syntax/{first.parent.name}/seed-0\n" in output
         assert f"`facetflow up` is running (process {service.pid}): {url.removesuffix('/api')}" in output
-        builds = finished()[("build_features/ours", "COMPLETED")]
-        wait_until(lambda: finished()[("build_features/ours", "COMPLETED")] > builds, "a build without news", 240)
+        builds = finished()[("refresh/ours", "COMPLETED")]
+        wait_until(lambda: finished()[("refresh/ours", "COMPLETED")] > builds, "a build without news", 240)
 
         project.write(40, **ours)  # new rows
         wait_until(lambda: evaluated(2), "the second evaluation", 400)
@@ -114,3 +115,58 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         service.wait(120)
     wait_until(lambda: not up.left_running(), "everything to end")
     assert up.run(project, "down")[1] == "Nothing to stop: `facetflow up` is not running for this user.\n"
+
+
+def test_a_training_whose_worker_is_killed_goes_on_by_the_next_refresh(project, tmp_path, up, wait_until):
+    write_backbone(project.folder / "backbone")
+    project.write(20, name="ours", per_shard=32, more=ENCODER.replace("epochs = 2", "epochs = 1000"))
+    state, runs = tmp_path / "state" / "facetflow", project.folder / "runs"
+    with (
+        (tmp_path / "up.log").open("w+") as log,
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "flows.command_line", "up"],
+            cwd=project.folder,
+            env={**up.environment, "FACETFLOW_TEST_MARK": up.mark},
+            stdout=log,
+            stderr=log,
+        ) as service,
+        ended_with_the_test(service),
+        httpx.Client(timeout=60) as client,
+    ):
+        wait_until(lambda: "http" in log_of(log.name), "the server", 200)
+        url = json.loads((state / "up.json").read_text())["url"]
+        client.auth = password_of(url, state)
+
+        def refresh() -> None:
+            deployment = client.get(f"{url}/deployments/name/refresh/ours").json()["id"]
+            scheduled = {"state": {"type": "SCHEDULED"}}
+            run = client.post(f"{url}/deployments/{deployment}/create_flow_run", json=scheduled).json()["id"]
+            ended = lambda: client.get(f"{url}/flow_runs/{run}").json()["state_type"] == "COMPLETED"  # noqa: E731
+            wait_until(ended, "a refresh", 300)
+
+        def trainings() -> list[dict]:
+            deployment = client.get(f"{url}/deployments/name/train_encoder/ours").json()["id"]
+            asked = {"flow_runs": {"deployment_id": {"any_": [deployment]}}, "sort": "EXPECTED_START_TIME_ASC"}
+            return client.post(f"{url}/flow_runs/filter", json=asked).json()
+
+        refresh()
+        (run,) = trainings()
+        wait_until(lambda: list(runs.glob("s3bert/*/seed-0/checkpoint.pt")), "a checkpoint", 300)
+        for process in up.left_running():
+            if any(
+                word in " ".join(process.cmdline()) for word in ("prefect worker", "prefect.engine", "s3bert.train")
+            ):
+                process.kill()
+        wait_until(lambda: trainings()[0]["state_type"] == "CRASHED", "the run to be given up", 300)
+        assert len(trainings()) == 1, "by itself nothing is begun again"
+        refresh()
+        wait_until((runs / "s3bert" / "current").exists, "the promotion", 400)
+        assert [found["state_type"] for found in trainings()][:1] == ["CRASHED"]
+        assert [found["idempotency_key"].rpartition(":")[::2] for found in trainings()] == [
+            (run["idempotency_key"].rpartition(":")[0], str(number)) for number in (0, 1)
+        ]
+        asked = {"logs": {"flow_run_id": {"any_": [trainings()[1]["id"]]}}}
+        lines = [line["message"] for line in client.post(f"{url}/logs/filter", json=asked).json()]
+        assert [line for line in lines if "resumed at step" in line], lines
+        assert up.run(project, "down")[0] == 0
+        service.wait(120)

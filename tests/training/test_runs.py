@@ -10,7 +10,7 @@ import pytest
 from features.core.errors import ModelError, RunError
 from features.core.locks import only_one
 from training.encoders.s3bert.settings import S3bertSettings
-from training.run_records import LOCK, recorded, state_of
+from training.run_records import LOCK, recorded, state_of, trained_as
 from training.runs import (
     all_runs,
     check_encoder_name,
@@ -122,18 +122,18 @@ def test_settings_that_decide_the_result_are_another_folder_and_no_others(tmp_pa
 def test_what_became_of_a_run_is_told_by_what_it_left(runs):
     run = runs / BEGUN
     assert state_of(run).state == "interrupted"
-    with recorded(run):
+    with recorded(run, {"pairs": "a1"}):
         assert state_of(run).state == "running"
         with (
             pytest.raises(RunError, match=r"Another training works in .*seed-0' \(process \d+\): wait for it"),
-            recorded(run),
+            recorded(run, {}),
         ):
             pass
         assert state_of(run).state == "running", "who is refused does not write over the record of the other"
-    with pytest.raises(RunError, match="no room"), recorded(run):
+    with pytest.raises(RunError, match="no room"), recorded(run, {}):
         raise RunError("There is no room.")
-    assert (state_of(run).state, state_of(run).message) == ("failed", "There is no room.")
-    with pytest.raises(KeyboardInterrupt), recorded(run):
+    assert (state_of(run).state, state_of(run).message) == ("failed", "There is no room (FF500).")
+    with pytest.raises(KeyboardInterrupt), recorded(run, {}):
         raise KeyboardInterrupt
     assert (state_of(run).state, state_of(run).message) == (
         "interrupted",
@@ -144,6 +144,10 @@ def test_what_became_of_a_run_is_told_by_what_it_left(runs):
     (run / "encoder").mkdir()
     (run / "encoder" / "training.json").write_text("{}")
     assert state_of(run).state == "done"
+    assert trained_as(run) == {}, "its record says that it was interrupted"
+    with recorded(run, {"pairs": "a1"}):
+        assert trained_as(run) == {}
+    assert trained_as(run) == {"pairs": "a1"}
 
 
 def test_a_run_whose_process_was_killed_does_not_run(tmp_path, root):
@@ -151,7 +155,7 @@ def test_a_run_whose_process_was_killed_does_not_run(tmp_path, root):
 import os, sys
 from pathlib import Path
 from training.run_records import recorded
-with recorded(Path(sys.argv[1])):
+with recorded(Path(sys.argv[1]), {}):
     os.kill(os.getpid(), 9)
 """
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], check=False, cwd=root)

@@ -11,7 +11,7 @@ from typing import Any
 from features.core.errors import InputError, ModelError, SettingsError
 from training.encoders.settings import EncoderSettings
 from training.loop.settings import decisive
-from training.runs import TRAINING_FILE, flattened
+from training.runs import TRAINING_FILE, UNDECISIVE, flattened
 from training.writing import read_json
 
 _log = logging.getLogger("training")
@@ -40,7 +40,7 @@ class TrainingPlan:
     @property
     def decisive(self) -> dict[str, Any]:
         """The settings that determine the result."""
-        return flattened(decisive(self.settings, exclude=frozenset({"name"})))
+        return flattened(decisive(self.settings, exclude=UNDECISIVE))
 
     @property
     def identity(self) -> str:

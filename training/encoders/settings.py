@@ -60,6 +60,8 @@ class EncoderSettings(Trainable):
             `[[evaluation]]`: Spearman's correlation between the cosines of its pairs and their ratings.
         search: settings to try several values of, in every combination, each from the same start; the encoder with the
             best dev score is kept: `{ learning_rate = [1e-5, 2e-5, 5e-5] }`.
+        pool: work pool of a Prefect server in which `refresh` lets it be trained and evaluated, such as one of machines
+            with a GPU; that of the project when missing. `facetflow deploy` again after changing it.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)
@@ -74,6 +76,7 @@ class EncoderSettings(Trainable):
     splits: tuple[str, str] = ("train", "dev")
     choose_by: str = BY_LOSS
     search: Mapping[str, tuple[int | float, ...]] = {}
+    pool: Annotated[str, Field(pattern=r"^[\w.-]+$")] | None = None
 
     @model_validator(mode="after")
     def _check_search(self) -> Self:

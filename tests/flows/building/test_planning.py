@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from generated import ENCODER
 
 from features.store.store import Store
 from flows.building.ingest_corpora import ingest_corpora, read_corpora, warnings
@@ -60,6 +61,8 @@ def test_a_first_build_is_planned_without_making_a_store(project, monkeypatch, c
         "amr: 3 shards, 3 to do: 3 new",
         "label_vectors: 3 shards, 3 to do: 3 new",
         "metrics: 6 shards, 6 to do: 6 new",
+        "Release 1 would follow.",
+        "1 encoder would be trained: s3bert, because it has no finished training.",
     ]
     assert snapshot(project.folder) == before
     assert not (project.folder / "store").exists()
@@ -77,6 +80,27 @@ def test_a_refresh_is_planned_with_its_new_rows(built, monkeypatch, capsys):
     ]
     assert [work["kind"] for work in planned["to_do"]] == ["new"] * 4
     assert planned["obstacles"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_plan_foresees_the_release_and_the_identity_of_what_follows(built, facetflow, monkeypatch, capsys):
+    def due():
+        assert run(["plan", "--json"]) == 0
+        planned = json.loads(capsys.readouterr().out)
+        return planned["release"], planned["publishes"], planned["due"]
+
+    monkeypatch.chdir(built.folder)
+    assert due()[:2] == (1, False)
+    built.write(62, sentences=8, per_shard=8, more=ENCODER)
+    assert run(["plan"]) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "Release 2 would follow.",
+        "1 encoder would be trained: s3bert, because it has no finished training.",
+    ]
+    ahead = due()
+    assert facetflow.run(built, "build")[0] == 0
+    assert due() == (2, False, ahead[2]), "the same identity, from the plan and from the release"
 
 
 def test_rows_that_ingest_would_reject_stand_in_the_way(project, monkeypatch, capsys):
@@ -184,6 +208,8 @@ def test_a_project_for_aspects_is_planned_in_words_of_texts_and_labels(tmp_path,
         "Read 2 rows: 2 new texts, 2 new labels.",
         COUNTS,
         "There is nothing to parse or measure: no encoder reads graphs, trees, roles or metrics.",
+        "Release 1 would follow.",
+        "1 encoder would be trained: task, because it has no finished training.",
     ]
 
 

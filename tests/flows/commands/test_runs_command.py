@@ -11,7 +11,7 @@ from features.core.errors import RunError
 from flows.commands.runs import runs
 from training.evaluation.run import FORMAT
 from training.evaluation.suites import SUITES
-from training.run_records import record_evaluation
+from training.run_records import record_failed_evaluation
 from training.writing import write_json
 
 PROJECT = 'name = "p"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "x.tsv" }\n'
@@ -122,7 +122,7 @@ def test_refused_runs_and_failed_evaluations_are_told(project, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     group = project.parent / "runs" / "syntax" / "00003-aaaaaa"
     write_json(group / "seed-1" / "promotion.json", {"promoted": False, "holds": False, "reasons": []})
-    record_evaluation(group / "seed-2", RunError("There is nothing to score on."))
+    record_failed_evaluation(group / "seed-2", RunError("There is nothing to score on."))
     shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
     assert "interrupted, refused" in shown
     assert "refused: its scores did not hold against those of the run that was current then" in shown

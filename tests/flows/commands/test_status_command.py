@@ -20,7 +20,7 @@ from flows.command_line import run
 from flows.project import load
 from training.evaluation.promotion import promote
 from training.evaluation.run import FORMAT
-from training.run_records import record_evaluation
+from training.run_records import record_evaluation, record_failed_evaluation
 from training.writing import write_json
 
 PROJECT = """\
@@ -105,10 +105,10 @@ def test_what_became_of_the_newest_training_after_it_is_told(runs, capsys):
     current, newest = (f"syntax/0000{release}-aaaaaa/seed-0" for release in (1, 2))
     again = f"(`facetflow evaluate {newest} --promote`"
     assert f"Newest training {newest} is not evaluated yet {again} does it)\n" in said(capsys)
-    record_evaluation(runs / newest, RunError("There is nothing to score on.\nA second line."))
+    record_failed_evaluation(runs / newest, RunError("There is nothing to score on.\nA second line."))
     failed = f"Newest training {newest} could not be evaluated: There is nothing to score on {again} tries again)\n"
     assert failed in said(capsys)
-    record_evaluation(runs / newest)
+    record_evaluation(runs / newest, {})
     for folder in (current, newest):
         write_json(runs / folder / "metrics.json", {"format": FORMAT, "suites": {}})
     assert "Newest training" not in said(capsys)

@@ -37,12 +37,12 @@ def test_projects_of_all_folders_are_registered_again_with_their_schedules(proje
         with talking_to(server.address), get_client(sync_client=True) as client:
             deploy_lost()
             said = capsys.readouterr().err
-            assert "The server has lost its database; registered again: build_features/ours, train_encoder/ours" in said
-            assert "registered again: build_features/theirs" in said
+            assert "The server has lost its database; registered again: refresh/ours, train_encoder/ours" in said
+            assert "registered again: refresh/theirs" in said
             assert f"has lost the project {str(files[2])!r}, and it cannot be registered again: " in said
-            (schedule,) = client.read_deployment_by_name("build_features/ours").schedules
+            (schedule,) = client.read_deployment_by_name("refresh/ours").schedules
             assert (schedule.schedule.cron, schedule.active) == ("0 3 * * *", True)
-            theirs = client.read_deployment_by_name("build_features/theirs")
+            theirs = client.read_deployment_by_name("refresh/theirs")
             assert theirs.schedules == []
             client.delete_deployment(theirs.id)
             deploy_lost()
@@ -50,7 +50,7 @@ def test_projects_of_all_folders_are_registered_again_with_their_schedules(proje
             assert f"The server lacks the project {str(files[1])!r}: `facetflow up` in its folder" in said
             assert "ours" not in said
             with pytest.raises(ObjectNotFound):
-                client.read_deployment_by_name("build_features/theirs")
+                client.read_deployment_by_name("refresh/theirs")
     finally:
         server.stop()
 

@@ -72,7 +72,7 @@ def test_a_command_awaits_the_server_that_is_starting(state, monkeypatch):
     monkeypatch.setattr(prefect_address, "answers", lambda url: url == WITH_PASSWORD)
     with up_record.only_one():
         monkeypatch.setattr("time.sleep", lambda _: up_record.write(UP["url"]))
-        assert prefect_address.configured_api() == WITH_PASSWORD, "else nobody would hear what a build announces"
+        assert prefect_address.configured_api() == WITH_PASSWORD, "it is to do what is due"
 
 
 def test_the_address_of_up_alone_is_enough(state, monkeypatch):
@@ -160,11 +160,8 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
     assert ("did not answer 6 times in a row and is restarted" in capsys.readouterr().err) == (silences == 6)
 
 
-@pytest.mark.parametrize(
-    ("end", "orderly"), [(KeyboardInterrupt(), True), (SystemExit(143), True), (RunError("it keeps ending"), False)]
-)
-def test_only_an_orderly_stop_is_recorded_and_what_ran_goes_on_once(end, orderly, state, monkeypatch, capsys):
-    asked = []
+def test_what_ran_is_scheduled_again_once_it_has_ended_and_before_the_server_does(state, monkeypatch, capsys):
+    run, steps = uuid.uuid4(), []
 
     class Ending:
         """A server that runs until `facetflow up` ends."""
@@ -172,31 +169,30 @@ def test_only_an_orderly_stop_is_recorded_and_what_ran_goes_on_once(end, orderly
         url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
 
         def ended(self):
-            raise end
+            raise SystemExit(143)
 
         def wait_until_ready(self):
             assert up_record.running()
 
         def stop(self):
-            assert (up_record.stopped_at() is not None) == orderly, "before anything that takes a while"
+            steps.append("server")
 
-    def go_on(since):
-        asked.append(since)
-        return ["train_encoder 'one'"]
+    def schedule_again(runs):
+        steps.extend(runs)
+        return ["hasty-heron"]
 
     worker = [sys.executable, "-c", "import time; time.sleep(600)"]
     monkeypatch.setattr(services, "_start_server", lambda *_: Ending())
     monkeypatch.setattr(services, "_start_worker", lambda *_: subprocess.Popen(worker, start_new_session=True))
     monkeypatch.setattr(services, "mark_dead_runs", lambda **_: [])
-    monkeypatch.setattr(services, "go_on", go_on)
+    monkeypatch.setattr(services, "runs_of_processes", lambda url: {run} if url == UP["url"] else set())
+    monkeypatch.setattr(services, "_end", lambda worker: (worker.kill(), worker.wait(), steps.append("worker")))
+    monkeypatch.setattr(services, "schedule_again", schedule_again)
     monkeypatch.setattr(services, "_POLL", 0.0)
-    for _ in range(2):
-        with pytest.raises(type(end)):
-            services.keep_running("pool", 0, lambda _: None)
-    assert len(asked) == orderly
-    assert (
-        "train_encoder 'one' had been ended with `facetflow up`, and goes on." in capsys.readouterr().err
-    ) == orderly
+    with pytest.raises(SystemExit):
+        services.keep_running("pool", 0, lambda _: None)
+    assert steps == ["worker", run, "server"]
+    assert "'hasty-heron' was ended, and goes on when `facetflow up` runs again." in capsys.readouterr().err
 
 
 FLOW = """

@@ -3,16 +3,14 @@
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
-from features.store.releases import Release, write_release
-from features.store.store import Store
 from flows.project import Project
 from flows.trainings import promoting
 from training.evaluation.promotion import current_run, promote, was_refused
 from training.jobs import EvaluationJob, Source
+from training.run_records import recorded
 
 OLD, SEEDS = "syntax/00001-aaaaaa/seed-0", tuple(f"syntax/00002-aaaaaa/seed-{seed}" for seed in range(3))
 NEWER = "syntax/00003-aaaaaa/seed-0"
@@ -185,14 +183,11 @@ def test_after_a_current_run_that_is_gone_one_that_was_not_refused_is_promoted(p
     assert "there was no current encoder" not in capsys.readouterr().err
 
 
-def test_unattended_a_run_of_an_older_release_is_late_unless_the_current_one_is_of_a_store_before(project, tmp_path):
+def test_unattended_a_run_of_an_older_release_is_late_unless_the_current_one_is_of_a_store_before(project):
     promote(project.runs / NEWER, "syntax")
-    store = Store.open(tmp_path / "store", create=True)
-    project = project.model_copy(update={"store": Path(store.location)})
-    for year, promoted in (("1960", NEWER), ("2020", SEEDS[1])):  # the runs of the fixture were finished in 1970
-        release = Release(2, "run", f"{year}-01-01T00:00:00+00:00", "", versions={}, recipes={}, rows={}, rejects={})
-        (Path(store.location) / "releases" / "00002.json").unlink(missing_ok=True)
-        write_release(store.storage, release)
+    for store, promoted in (("before", NEWER), ("now", SEEDS[1])):
+        with recorded(project.runs / NEWER, {"store": "before"}), recorded(project.runs / SEEDS[1], {"store": store}):
+            pass
         assert promote_best(project, SEEDS[1], unattended=True) == promoted
         if promoted == NEWER:
             reasons = ["the current run was trained on release 3, this one on release 2"]

@@ -1,0 +1,126 @@
+"""The flow that walks the whole plan: build, publish, train, evaluate, promote.
+
+    build ──> release ──> due? ──> train ──> due? ──> evaluate ──> promote
+
+Where a Prefect server has the deployments of the project (`facetflow up`, `facetflow deploy`), it begins trainings and
+evaluations there, and whoever finishes one begins what follows; otherwise they are done here. After a kill, anywhere,
+the next refresh goes on: what is due is computed from what is finished, and nothing else is remembered.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.states import Completed, Failed
+
+from features.core.errors import FacetflowError
+from features.store.runs import RunRecord
+from features.store.store import Store
+from flows import project
+from flows.build_features import build
+from flows.evaluate_encoder import evaluate_all
+from flows.server.attempts import begin_due
+from flows.server.outbox import Outbox, telling_the_server
+from flows.terminal import conclude, say, warn
+from flows.train_encoder import TrainedEncoder, train_all
+from flows.trainings.due import Due, Step, due
+from flows.trainings.evaluation_job import evaluation_job
+from flows.trainings.identities import Contents
+from training.runs import run_id
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a refresh did.
+
+    Args:
+        build: record of the build.
+        trained: ids of the runs that were trained here.
+        evaluated: ids of the runs that were evaluated here.
+        served: what a server does: encoders to train, runs to evaluate; also what an earlier refresh has begun.
+        failures: why trainings or evaluations failed.
+    """
+
+    build: RunRecord
+    trained: tuple[str, ...] = ()
+    evaluated: tuple[str, ...] = ()
+    served: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+
+@flow(name="refresh", persist_result=False)
+def refresh(
+    project_file: Path = Path("facetflow.toml"), dask_address: str | None = None, *, deep: bool = False
+) -> State[Refreshed]:
+    """Build, publish, train what is due, evaluate and promote; run again after anything, it goes on.
+
+    Args:
+        project_file: the project file.
+        dask_address: as for `build_features`.
+        deep: as for `build_features`.
+
+    Returns:
+        Completed with what was done; Failed with it when the build published nothing, or a training or an evaluation
+        failed.
+
+    Raises:
+        FacetflowError: the build could not be done, or what is due cannot be found out.
+    """
+    with telling_the_server() as outbox:
+        record = build(outbox, project_file, dask_address, deep=deep)
+        settings = project.load(project_file)
+        store = Store.open(settings.store)
+        done = Refreshed(record)
+        if store.releases():
+            items = begin_due(settings, store)
+            if items is None:
+                done = _follow(done, settings, store, outbox)
+            else:
+                done = Refreshed(record, served=tuple(item.subject for item in items))
+    message = " ".join((record.message, *done.failures))
+    state = Failed if done.failures or record.state != "done" else Completed
+    return state(message=message, data=done)
+
+
+def _follow(done: Refreshed, settings: project.Project, store: Store, outbox: Outbox) -> Refreshed:
+    """Train, evaluate and promote what is due, in this process; what fails ends nothing else."""
+    trained: list[TrainedEncoder] = []
+    folders: list[Path] = []
+    failures: list[str] = []
+    try:
+        if trainings := _due(settings, store, "training"):
+            encoders = [item.encoder for item in trainings]
+            trained = train_all(settings, store, store.latest_release(), encoders, outbox)
+    except FacetflowError as error:
+        trained = _tell(error, failures)
+    try:
+        if evaluations := _due(settings, store, "evaluation"):
+            jobs = [evaluation_job(settings, settings.runs / run) for item in evaluations for run in item.runs]
+            folders = evaluate_all(settings, jobs, outbox, promote=True, unattended=True)
+    except FacetflowError as error:
+        folders = _tell(error, failures)
+    if settings.encoders and not (trained or folders or failures):
+        conclude("All encoders are trained, evaluated and judged.")
+    return Refreshed(
+        done.build,
+        trained=tuple(one.run for one in trained),
+        evaluated=tuple(run_id(settings.runs, folder) for folder in folders),
+        failures=tuple(failures),
+    )
+
+
+def _due(settings: project.Project, store: Store, step: Step) -> list[Due]:
+    """Return what is due, and say why."""
+    items = [item for item in due(settings, Contents.of(store, store.latest_release())) if item.step == step]
+    for item in items:
+        say(f"The {step} of {item.subject} is due, because {item.reason}.")
+    return items
+
+
+def _tell(error: FacetflowError, failures: list[str]) -> list[Any]:
+    """Warn of a failure, add it to the others, and return what succeeded nevertheless."""
+    warn(f"failed: {error}")
+    failures.append(str(error))
+    return getattr(error, "done", [])

@@ -1,0 +1,117 @@
+"""Trainings and evaluations that a server lets its workers do: each is begun once under its identity.
+
+Prefect promises that one idempotency key makes one run, whoever asks and however often. A run that has ended keeps
+its key, so the key has the number of the attempt.
+
+    9a1c…:0    Crashed     a worker died
+    9a1c…:1    Running     nothing to begin
+    9a1c…:2    three attempts that Failed or Crashed, or one that was Cancelled: left to the user
+"""
+
+from typing import TYPE_CHECKING
+
+from features.store.store import Store
+from flows.project import Project
+from flows.server.events import resource_id
+from flows.server.prefect_address import server_does, somebody_listens
+from flows.terminal import conclude, warn
+from flows.trainings.due import Due, due
+from flows.trainings.identities import Contents
+
+if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
+    from prefect.client.schemas.objects import FlowRun
+
+ATTEMPTS = 3
+"""Attempts at a training or an evaluation, whatever ended them, before it is left to the user."""
+FLOWS = {"training": "train_encoder", "evaluation": "evaluate_encoder"}
+"""Step → its flow."""
+_ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
+_MANY = 200
+"""Runs that a server returns in one request."""
+
+
+def deployment_name(project: str, pool: str | None) -> str:
+    """Return the name of the deployments of a project that work in a pool; None is the pool of the project."""
+    return project if pool is None else f"{project}@{pool}"
+
+
+def begin_due(project: Project, store: Store) -> list[Due] | None:
+    """Let the configured server do what is due, unless it does so already.
+
+    Args:
+        project: the project file.
+        store: its store, with a release.
+
+    Returns:
+        What was due; None if no server works for this project, so that it is to be done here.
+
+    Raises:
+        RunError: the server does not answer as it should, or lacks the deployments of a pool.
+        StoreError: the newest release cannot be read.
+    """
+    from prefect.client.orchestration import get_client
+    from prefect.exceptions import ObjectNotFound
+
+    if not somebody_listens():
+        return None
+    with server_does("say which trainings it has begun"), get_client(sync_client=True) as client:
+        try:
+            deployed = client.read_deployment_by_name(f"{FLOWS['training']}/{project.name}")
+        except ObjectNotFound:
+            return None
+        if deployed.version != resource_id(store):  # another project of this name
+            return None
+        items = due(project, Contents.of(store, store.latest_release()))
+        for item in items:
+            _begin(client, project, item)
+    return items
+
+
+def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> None:
+    """Begin one training or evaluation, unless that was done or is left to the user."""
+    from prefect.exceptions import ObjectNotFound
+
+    flow = FLOWS[item.step]
+    runs = _attempts(client, item.identity)
+    states = [run.state_type.value if run.state_type else "" for run in runs]
+    if any(state not in _ENDED for state in states):
+        return
+    since = states[: states.index("COMPLETED")] if "COMPLETED" in states else states
+    if "CANCELLED" in since[:1] or len(since) >= ATTEMPTS:
+        ended = "was cancelled" if "CANCELLED" in since[:1] else f"has ended without a result {ATTEMPTS} times"
+        words = f"train {item.encoder.name}" if item.step == "training" else f"evaluate {item.runs[0]} --promote"
+        warn(f"{flow} ({item.subject}) {ended} and is not started again: `facetflow {words}` does.")
+        return
+    number = max((int(str(run.idempotency_key).rpartition(":")[2]) for run in runs), default=-1) + 1
+    name = deployment_name(project.name, item.encoder.pool)
+    parameters = {"names": [item.encoder.name]} if item.step == "training" else {"name": list(item.runs)}
+    try:
+        deployed = client.read_deployment_by_name(f"{flow}/{name}")
+    except ObjectNotFound:
+        warn(f"The server has no deployment {flow}/{name}: `facetflow deploy` or `facetflow up` registers it.")
+        return
+    run = client.create_flow_run_from_deployment(
+        deployed.id,
+        parameters={**parameters, "wanted": item.identity},
+        tags=[_tag(item.identity)],
+        idempotency_key=f"{item.identity}:{number}",
+    )
+    again = f", attempt {number + 1}" if number else ""
+    conclude(f"The server does the {item.step} of {item.subject} ({run.name}{again}), because {item.reason}.")
+
+
+def _attempts(client: "SyncPrefectClient", identity: str) -> "list[FlowRun]":
+    """Return the runs that were begun under an identity, newest first."""
+    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterTags
+    from prefect.client.schemas.sorting import FlowRunSort
+
+    return client.read_flow_runs(
+        flow_run_filter=FlowRunFilter(tags=FlowRunFilterTags(all_=[_tag(identity)])),
+        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
+        limit=_MANY,
+    )
+
+
+def _tag(identity: str) -> str:
+    return f"facetflow:{identity}"

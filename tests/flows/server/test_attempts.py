@@ -1,0 +1,106 @@
+"""A server does what is due once: one run for each identity, another attempt when that ended, and not for ever."""
+
+import pytest
+from generated import ENCODER
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterId
+from prefect.states import Cancelled, Completed, Crashed, Failed, Pending, Running
+
+from flows import project as projects
+from flows.deployments import deploy
+from flows.server.attempts import ATTEMPTS, begin_due
+from flows.server.prefect_address import talking_to
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+POOLED = ENCODER.replace('name = "s3bert"', 'name = "syntax"\npool = "gpu"')
+
+
+@pytest.fixture
+def client(server, monkeypatch):
+    monkeypatch.delenv("FACETFLOW_PRIVATE_SERVER", raising=False)
+    with talking_to(server.address), get_client(sync_client=True) as client:
+        yield client
+
+
+@pytest.fixture
+def settings(built, tmp_path):
+    """A project with a release and two encoders, one of a pool of its own; its name is new to the server."""
+    name = f"due-{tmp_path.name}".replace("_", "-")
+    built.write(60, name=name, sentences=8, per_shard=8, more=ENCODER + POOLED)
+    built.store.adopt(name)
+    return projects.load(built.folder / "facetflow.toml")
+
+
+@pytest.fixture
+def trainings(client, settings):
+    """Return a function that returns the runs of the trainings of an encoder, newest first."""
+
+    def runs(encoder):
+        name = settings.name + ("@gpu" if encoder == "syntax" else "")
+        deployment = client.read_deployment_by_name(f"train_encoder/{name}").id
+        of_deployment = DeploymentFilter(id=DeploymentFilterId(any_=[deployment]))
+        return client.read_flow_runs(deployment_filter=of_deployment)
+
+    return runs
+
+
+def ended(client, run, *states):
+    for state in (Pending(), Running(), *states):
+        client.set_flow_run_state(run.id, state, force=True)
+
+
+@pytest.mark.usefixtures("client")
+def test_a_server_that_does_not_know_the_project_does_nothing_for_it(settings, built):
+    assert begin_due(settings, built.store) is None
+
+
+def test_what_is_due_is_begun_once_in_the_pool_that_the_encoder_names(client, settings, built, trainings, capsys):
+    deploy(built.folder / "facetflow.toml")
+    items = begin_due(settings, built.store)
+    assert [(item.step, item.subject) for item in items] == [("training", "s3bert"), ("training", "syntax")]
+    assert "because it has no finished training." in capsys.readouterr().err
+    (run,), (pooled,) = trainings("s3bert"), trainings("syntax")
+    assert run.parameters["names"] == ["s3bert"]
+    assert run.parameters["wanted"] == items[0].identity
+    assert pooled.work_pool_name == "gpu"
+    assert len(begin_due(settings, built.store)) == 2
+    assert capsys.readouterr().err == "", "they wait for a worker"
+    assert len(trainings("s3bert")) == len(trainings("syntax")) == 1
+
+
+def test_a_training_that_ended_without_a_result_has_another_attempt_but_not_for_ever(
+    client, settings, built, trainings, capsys
+):
+    deploy(built.folder / "facetflow.toml")
+    for attempt, state in enumerate((Crashed(), Failed(), Crashed()), start=1):
+        begin_due(settings, built.store)
+        runs = [run for run in trainings("s3bert") if not run.state.is_final()]
+        assert [run.idempotency_key.rpartition(":")[2] for run in runs] == [str(attempt - 1)]
+        ended(client, runs[0], state)
+    assert attempt == ATTEMPTS
+    capsys.readouterr()
+    begin_due(settings, built.store)
+    assert len(trainings("s3bert")) == ATTEMPTS
+    left = f"train_encoder (s3bert) has ended without a result {ATTEMPTS} times and is not started again: "
+    assert f"{left}`facetflow train s3bert` does.\n" in capsys.readouterr().err
+
+
+def test_a_result_that_was_deleted_is_made_again_and_what_was_cancelled_is_left(
+    client, settings, built, trainings, capsys
+):
+    deploy(built.folder / "facetflow.toml")
+    begin_due(settings, built.store)
+    ended(client, trainings("s3bert")[0], Completed())
+    ended(client, trainings("syntax")[0], Cancelled())
+    begin_due(settings, built.store)
+    assert [run.state.is_final() for run in trainings("s3bert")].count(False) == 1, "Prefect keeps the key of the old"
+    assert len(trainings("syntax")) == 1
+    assert "train_encoder (syntax) was cancelled and is not started again" in capsys.readouterr().err
+
+
+def test_encoders_whose_pool_is_not_deployed_are_named(client, settings, built, trainings, capsys):
+    built.write(60, name=settings.name, sentences=8, per_shard=8, more=ENCODER)
+    deploy(built.folder / "facetflow.toml")
+    begin_due(settings, built.store)
+    assert len(trainings("s3bert")) == 1
+    assert f"no deployment train_encoder/{settings.name}@gpu: `facetflow deploy`" in capsys.readouterr().err
