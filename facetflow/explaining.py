@@ -10,10 +10,11 @@ from typing import overload
 
 from facetflow import internals
 from facetflow.names import near
-from facetflow.notebook import show_explanation
 from facetflow.pairing import Texts, pair_sentences
 from features.core.errors import SettingsError
+from features.core.pages import render
 from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
+from features.metrics.explanation.drawing import draw_sides
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 
 
@@ -59,7 +60,9 @@ class Explanation(internals.Explanation):
         return f"<explanation of {self.sentence_a!r} and {self.sentence_b!r}:{similarity} {stands_out}>"
 
     def _repr_html_(self) -> str:
-        return show_explanation(self, self.graphs, self.graphs_from, self.encoder)
+        sentences = self.sentence_a, self.sentence_b
+        drawn = draw_sides(self.graphs, sentences) if self.graphs is not None else []
+        return str(render("facetflow/explanation.html", explanation=self, graphs=drawn))
 
 
 @overload
