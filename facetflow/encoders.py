@@ -70,7 +70,7 @@ class Encoder:
 
     @cached_property
     def facets(self) -> tuple[Facet, ...]:
-        """The facets, in the order of their dimensions; dimensions after the last belong to none (the residual)."""
+        """The facets, in the order of their dimensions; the others before or after them are the residual."""
         return tuple(
             Facet(
                 name=facet.name,
@@ -108,6 +108,22 @@ class Encoder:
         )
         vectors = np.asarray(found, np.float32)
         return vectors[0] if single else vectors
+
+    def facets_of(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return the embeddings of sentences whose embeddings by the start model exist, without encoding them again.
+
+        Args:
+            vectors: embeddings by the model that the encoder was trained from, (d_start,) for a sentence, (n, d_start)
+                for several.
+
+        Returns:
+            What `encode` returns for these sentences, float32: the given vectors, then their facets.
+
+        Raises:
+            InputError: the vectors have another number of dimensions.
+            ModelError: the encoder is no map of its start model's embeddings.
+        """
+        return internals.facets_of(self.folder, self.model, self._layout, vectors)
 
     @overload
     def similarity(self, a: str, b: str, facet: str | None = None, *, aspect: str | None = None) -> float: ...
