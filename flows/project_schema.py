@@ -61,15 +61,7 @@ def sections() -> list[Section]:
 
 
 def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *, once: bool) -> Iterator[Section]:
-    """Yield a section and those within it.
-
-    Args:
-        title: title of the section.
-        model: model that checks it.
-        usual: model with the default values.
-        path: path of the section, such as `encoders.loop`.
-        once: whether its nested sections belong to the file itself, and not to an item of a list.
-    """
+    """Yield a section and those within it."""
     meaning_of = meanings(model)
     keys, inner = [], []
     for name, field in model.model_fields.items():

@@ -84,11 +84,7 @@ def _keep_sockets_in_scratch() -> None:
 
 
 def _end(*, wait: bool = False) -> None:
-    """End the process at once, even during its imports: it holds this one's standard error open.
-
-    Args:
-        wait: wait until it is gone, so that another one can be started.
-    """
+    """End the process at once, even during its imports: it holds this one's standard error open."""
     process = getattr(forkserver, "_forkserver", None)  # Python has no public name for it
     if (number := getattr(process, "_forkserver_pid", None)) is not None:
         with suppress(ProcessLookupError, ChildProcessError):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flows.console.one_shot import check_page, say_written
-from flows.console.options import JSON
+from flows.console.options import JSON, page_option
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from features.store.differences import ReleaseDifference
@@ -15,11 +15,7 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @click.command()
 @click.argument("old", type=click.IntRange(min=1), required=False)
 @click.argument("new", type=click.IntRange(min=1), required=False)
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that opens offline, with the distributions drawn; - is standard output.",
-)
+@page_option(", with the distributions drawn")
 @JSON
 @click.pass_obj
 def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, as_json: bool) -> None:
@@ -57,11 +53,6 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
 
 def _numbers(known: list[int], old: int | None, new: int | None) -> tuple[int, int]:
     """Return the numbers of the releases to compare.
-
-    Args:
-        known: numbers of all releases, ascending.
-        old: the older release asked for, if any.
-        new: the newer one asked for, if any.
 
     Raises:
         StoreError: there is nothing to compare with.

@@ -4,23 +4,13 @@ from pathlib import Path
 
 import click
 
-from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, OUTPUT, TEXT_COLUMNS, TOP, format_option
+from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, TABLES, TEXT_COLUMNS, TOP, output_options
 
 
 @click.command()
 @click.argument("file", type=INPUT)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    help="Table to write (.tsv, .csv, .jsonl, .parquet), one row per neighbour. - is standard output.",
-)
-@format_option("tsv", "csv", "jsonl", "parquet")
-@click.option(
-    "--among",
-    help="Another file, or a labelled corpus of the project, to search; by default FILE itself.",
-)
+@output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per neighbour. - is standard output.", *TABLES)
+@click.option("--among", help="Another file, or a labelled corpus of the project, to search; by default FILE itself.")
 @ASPECT
 @ENCODER
 @TEXT_COLUMNS

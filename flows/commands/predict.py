@@ -7,7 +7,7 @@ import click
 
 from features.core.counting import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
-from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, format_option
+from flows.console.options import DEVICE, INPUT, JSON, TABLES, output_options
 from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
@@ -30,14 +30,7 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
 
 @click.command()
 @click.argument("pairs", type=INPUT)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    help="Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.",
-)
-@format_option("tsv", "csv", "jsonl", "parquet")
+@output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.", *TABLES)
 @click.option(
     "--columns",
     nargs=2,
@@ -92,9 +85,7 @@ def predict(
     from features.core.outputs import STANDARD, TABLES, check_output, format_of, shown, write_text
     from features.corpora.pair_tables import read_pair_rows
     from features.parsers.devices import resolve_device
-    from flows.console.gone_runs import warn_of_gone
-    from flows.console.kept_runs import keep
-    from flows.project import load
+    from flows.console.here import Here
     from flows.watching.file_progress import FileProgress
     from training.encoders.loading import load_encoder
     from training.predicting import PairPredictor, choose_predictor
@@ -105,14 +96,12 @@ def predict(
     kind = format_of(output, TABLES, form)
     check_output(output, pairs)  # before the work starts
     _check_page(page, pairs, output)
-    settings = load(project) if project.exists() else None
-    runs = None if settings is None else settings.runs
+    here = Here.read(project)
     with nothing_half_written():
-        names = () if settings is None else [each.name for each in settings.encoders]
-        folder = keep(choose_predictor(runs, encoder, among=names, explained=page is not None))
-        warn_of_gone(runs, encoder, folder, names)
-        rows = read_pair_rows(pairs, columns or (), () if settings is None else settings.corpora, warn)
-        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)), runs)
+        chosen = choose_predictor(here.runs, encoder, among=here.encoders, explained=page is not None)
+        folder = here.use(chosen, encoder)
+        rows = read_pair_rows(pairs, columns or (), here.corpora, warn)
+        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)), here.runs)
         if page is not None:
             predictor.require_spans()
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
@@ -122,10 +111,9 @@ def predict(
         shown_pairs = [] if page is None else predictor.explain(found.each(asked)[:MOST])
         write_table(_table(rows, found), output, kind)
         if page is not None:
-            named = "" if settings is None else settings.name
             caveats = [*([found.threshold.told] if found.threshold else []), *found.caveats]
             html = render_predictions(
-                shown_pairs, len(asked), str(folder), predictor.sees, caveats=caveats, project=named
+                shown_pairs, len(asked), str(folder), predictor.sees, caveats=caveats, project=here.name
             )
             write_text(page, [html])
     wrong = [row for row in rows if row.problem]
@@ -149,12 +137,7 @@ def _counts(found: "Predictions") -> dict[str, int]:
 
 
 def _described(found: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, object]:
-    """Return what is known about predictions, as JSON values.
-
-    Args:
-        found: the predictions.
-        wrong: the rows without one.
-    """
+    """Return what is known about predictions, as JSON values."""
     rate, parsing = found.pairs_per_second, found.share_of_parsing
     return {
         "labels": _counts(found),
@@ -180,12 +163,7 @@ def _speed(found: "Predictions") -> str:
 
 
 def _check_page(page: Path | None, *others: Path) -> None:
-    """Refuse a page that cannot be written.
-
-    Args:
-        page: file of the page; None for none.
-        others: other files that the command reads and writes.
-    """
+    """Refuse a page that cannot be written."""
     from features.core.outputs import STANDARD, check_output
 
     if page == STANDARD:

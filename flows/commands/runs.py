@@ -88,11 +88,7 @@ def _cell(run: Mapping[str, Any], suite: str, name: str) -> str:
 
 
 def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
-    """Return for each run the suites by which it was scored on other data than the run that was evaluated last.
-
-    Args:
-        runs: folders of runs, evaluated or not.
-    """
+    """Return for each run the suites by which it was scored on other data than the run that was evaluated last."""
     from features.core.errors import FacetflowError
     from training.evaluation.run import METRICS_FILE, read_scores
     from training.evaluation.suites import scored_suites
@@ -111,11 +107,7 @@ def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
 
 
 def _explained(scored: Sequence[tuple[str, str]]) -> str:
-    """Return an explanation of the scores, one line per suite.
-
-    Args:
-        scored: suite and name of each score.
-    """
+    """Return an explanation of the scores, one line per suite."""
     from training.evaluation.suites import load_suite
 
     lines = []

@@ -1,13 +1,13 @@
 """`facetflow score srl`: score a tagger of semantic roles against gold frames."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from features.parsers.settings import PredicatesBy, SrlSettings
 from flows.console.one_shot import name_wrong, nothing_half_written
-from flows.console.options import DEVICE, INPUT, JSON, TAGGER, THREADS
+from flows.console.options import DEVICE, INPUT, JSON, TAGGER, THREADS, predicates_option
 from flows.terminal import write_json
 
 if TYPE_CHECKING:
@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("gold", type=INPUT)
 @TAGGER
-@click.option(
-    "--predicates",
-    default="tagger",
-    show_default=True,
-    type=click.Choice(get_args(PredicatesBy)),
-    help="How predicates are found for the second score: by the tagger itself, or by spaCy from parts of speech.",
-)
+@predicates_option(" for the second score")
 @DEVICE
 @THREADS
 @JSON

@@ -70,11 +70,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
 
 
 def _show_store(found: "Mapping[str, Any]") -> None:
-    """Print what the store holds.
-
-    Args:
-        found: as `_found` returns it.
-    """
+    """Print what the store holds."""
     from features.store.unproven import tell_unproven
 
     owner = f" of project {found['project']!r}" if found["project"] else ""
@@ -104,13 +100,7 @@ def _show_store(found: "Mapping[str, Any]") -> None:
 
 
 def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
-    """Return what to do about a current run that is gone.
-
-    Args:
-        settings: the project file.
-        name: of the encoder.
-        gone: its current run.
-    """
+    """Return what to do about a current run that is gone."""
     from training.runs import finished_encoders
 
     if name in finished_encoders(settings.runs):
@@ -121,13 +111,7 @@ def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
 
 
 def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", runs: int) -> dict[str, Any]:
-    """Return what the store holds, as JSON values.
-
-    Args:
-        store: the store.
-        wanted: stage → shards that are wanted; empty for a table that no stage makes now. None if that is unknown.
-        runs: number of runs to return.
-    """
+    """Return what the store holds, as JSON values."""
     from features.store.tables import SOURCES, TABLES
     from features.store.unproven import unproven_pairs
     from flows.server.announcing import state_of

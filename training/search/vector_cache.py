@@ -166,10 +166,6 @@ def _digest(encoder: Path, task: str | None) -> str:
 def _load(part: Path, wanted: KeysView[bytes] | None = None) -> tuple[list[bytes], Vectors]:
     """Return keys and vectors of a part; nothing, and no vectors are read, if none of its keys is wanted.
 
-    Args:
-        part: a file of the cache.
-        wanted: keys of which one is enough; None for any.
-
     Raises:
         ValueError, KeyError, EOFError, BadZipFile: it is damaged; the archive has checksums.
         OSError: it cannot be read.
@@ -212,12 +208,7 @@ def _merge(folder: Path, parts: Sequence[Path]) -> Path | None:
 
 
 def _forget(folder: Path, used: Collection[Path]) -> None:
-    """Remove temporary files of killed searches and, above the limit, the parts that were unused for longest.
-
-    Args:
-        folder: of all parts, by any encoder.
-        used: parts that this search needs, which stay.
-    """
+    """Remove temporary files of killed searches and, above the limit, the parts that were unused for longest."""
     leftovers.remove_dead(folder.rglob(".*.tmp"))
     parts = sorted(folder.rglob("*.npz"), key=lambda part: (part not in used, -part.stat().st_mtime))
     taken = 0
