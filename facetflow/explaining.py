@@ -102,15 +102,15 @@ def explain_readings(
         encoder: the encoder and its training data, in one line; empty without one.
         graphs: whether to parse and to measure.
     """
-    found, origin = _measure(readings) if graphs else ({}, "not asked for")
+    compared, origin = _measure(readings) if graphs else ({}, "not asked for")
     explanations = []
     for number, reading in enumerate(readings):
-        pair = found.get(number)
+        pair = compared.get(number)
         whole = reading if pair is None else internals.with_graphs(reading, pair)
         lacking = f"this pair has none ({origin}), so nothing is measured"
-        said = {field.name: getattr(whole, field.name) for field in fields(whole)}
+        values = {field.name: getattr(whole, field.name) for field in fields(whole)}
         where = origin if pair is not None or not graphs else lacking
-        explanations.append(Explanation(**said, graphs=pair, graphs_from=where, encoder=encoder))
+        explanations.append(Explanation(**values, graphs=pair, graphs_from=where, encoder=encoder))
     return explanations
 
 
@@ -119,5 +119,5 @@ def _measure(readings: Sequence[internals.Explanation]) -> tuple[dict[int, Graph
     texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
     graphs, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), (), None)
     pairs = pairs_with_graphs(texts, graphs)
-    found = explain_graphs(list(pairs.values()), label_vectors(graphs.values()))
-    return dict(zip(pairs, found, strict=True)), origin
+    compared = explain_graphs(list(pairs.values()), label_vectors(graphs.values()))
+    return dict(zip(pairs, compared, strict=True)), origin

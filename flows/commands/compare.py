@@ -61,14 +61,14 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
         sides.append(evaluated)
     if sides[0] == sides[1]:
         raise click.UsageError(f"{first!r} and {second!r} are the same runs; name two that differ")
-    found = compare_runs(sides[0], sides[1])
+    comparison = compare_runs(sides[0], sides[1])
     ids = [[run_id(settings.runs, run) for run in runs] for runs in sides]
     if html is not None:
-        _write_page(html, settings, [*zip((first, second), sides, ids, strict=True)], found)
+        _write_page(html, settings, [*zip((first, second), sides, ids, strict=True)], comparison)
     if as_json:
-        write_json(dict(zip("ab", ids, strict=True)) | asdict(found))
+        write_json(dict(zip("ab", ids, strict=True)) | asdict(comparison))
     elif html is None:
-        print_tables([comparison_table(found, *map(shown_runs, ids))])
+        print_tables([comparison_table(comparison, *map(shown_runs, ids))])
 
 
 def _not_evaluated(settings: "Project", name: str, runs: Sequence[Path]) -> str:
@@ -94,7 +94,7 @@ def _tell_suites(runs: Sequence[Path]) -> str:
 
 
 def _write_page(
-    html: Path, settings: "Project", named: Sequence[tuple[str, list[Path], list[str]]], found: "Comparison"
+    html: Path, settings: "Project", named: Sequence[tuple[str, list[Path], list[str]]], comparison: "Comparison"
 ) -> None:
     """Write the page of a comparison."""
     from features.core.outputs import write_text
@@ -107,7 +107,7 @@ def _write_page(
     with nothing_half_written():
         with FileProgress("sentences") as progress:
             page = differences_page(
-                (a, b), found, settings.section(DEPENDENCY_STAGE), project=settings.name, on_rows=progress
+                (a, b), comparison, settings.section(DEPENDENCY_STAGE), project=settings.name, on_rows=progress
             )
         write_text(html, [page])
     say_written(f"the comparison of {a.name} and {b.name}", html)

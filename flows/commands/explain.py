@@ -96,15 +96,15 @@ def explain(
     if folder is None and shared is not None:
         raise click.UsageError("--words needs an encoder with facets, and none is here: name one with --encoder")
     explanations, shares = (without_encoder(pairs), []) if folder is None else _predict(folder, pairs, shared)
-    found, origin = ({}, "not asked for") if no_graphs else _explain_graphs(here, explanations, graphs)
-    explanations = [with_graphs(e, found[n]) if n in found else e for n, e in enumerate(explanations)]
+    compared, origin = ({}, "not asked for") if no_graphs else _explain_graphs(here, explanations, graphs)
+    explanations = [with_graphs(e, compared[n]) if n in compared else e for n, e in enumerate(explanations)]
     facts = None if folder is None else encoder_facts(folder)
     if html is not None:
         from training.evaluation.facets.explanation_page import render_explanations
 
-        write_text(html, [render_explanations(explanations, found, facts, origin, project=here.name)])
+        write_text(html, [render_explanations(explanations, compared, facts, origin, project=here.name)])
         say_written(counted(len(explanations), "explained pair"), html)
-    origins = [_graphs_of(found.get(n), origin, no_graphs=no_graphs) for n in range(len(explanations))]
+    origins = [_graphs_of(compared.get(n), origin, no_graphs=no_graphs) for n in range(len(explanations))]
     if as_json:
         explained = iter(enumerate(explanations))
         for row in rows:
@@ -114,14 +114,14 @@ def explain(
             else:
                 position, explanation = next(explained)
                 line |= _as_json(explanation, facts, origins[position])
-                line |= {"graphs": asdict(found[position])} if position in found and graphs else {}
+                line |= {"graphs": asdict(compared[position])} if position in compared and graphs else {}
                 line |= {"shares": shares[position].as_json()} if shares else {}
             write_json(line, indent=None)
     elif html is None:
         print_explanations(explanations, facts, origins, shares, unfold=verbosity() >= Verbosity.VERBOSE)
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
-    return 2 if wrong or (folder is None and len(found) < len(explanations)) else 0
+    return 2 if wrong or (folder is None and len(compared) < len(explanations)) else 0
 
 
 def _predict(
@@ -187,10 +187,10 @@ def _explain_graphs(
 
     texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]
     distinct = list(dict.fromkeys(text for pair in texts for text in pair))
-    found, origin = find_graphs(distinct, files, here.store)
-    pairs = pairs_with_graphs(texts, found)
+    graphs, origin = find_graphs(distinct, files, here.store)
+    pairs = pairs_with_graphs(texts, graphs)
     settings = None if here.project is None else here.project.section(LABEL_VECTOR_STAGE)
-    vectors = label_vectors(found.values(), settings)
+    vectors = label_vectors(graphs.values(), settings)
     return dict(zip(pairs, explain_graphs(list(pairs.values()), vectors), strict=True)), origin
 
 

@@ -64,15 +64,15 @@ def neighbours(
         )
         each = nearest.positions.shape[1]
         rows = [row for row in range(len(asked)) for _ in range(each)]
-        found = nearest.positions.reshape(-1).tolist()
+        positions = nearest.positions.reshape(-1).tolist()
         ids = searched.ids or tuple("" for _ in searched.texts)
         table = pl.DataFrame(
             {
                 "id": [asked.ids[row] for row in rows],
                 "text": [asked.texts[row] for row in rows],
                 "rank": list(range(1, each + 1)) * len(asked),
-                "neighbour_id": [ids[place] for place in found],
-                "neighbour": [searched.texts[place] for place in found],
+                "neighbour_id": [ids[position] for position in positions],
+                "neighbour": [searched.texts[position] for position in positions],
                 "similarity": nearest.similarities.reshape(-1),
             }
         )

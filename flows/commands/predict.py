@@ -107,11 +107,11 @@ def predict(
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
         warn_of_languages(text for pair in asked for text in pair)
         with FileProgress("sentences") as progress:
-            found = predictor.predict(asked, progress, threshold=threshold)
-        shown_pairs = [] if page is None else predictor.explain(found.each(asked)[:MOST])
-        write_table(_table(rows, found), output, kind)
+            predictions = predictor.predict(asked, progress, threshold=threshold)
+        shown_pairs = [] if page is None else predictor.explain(predictions.each(asked)[:MOST])
+        write_table(_table(rows, predictions), output, kind)
         if page is not None:
-            caveats = [*([found.threshold.told] if found.threshold else []), *found.caveats]
+            caveats = [*([predictions.threshold.told] if predictions.threshold else []), *predictions.caveats]
             html = render_predictions(
                 shown_pairs, len(asked), str(folder), predictor.sees, caveats=caveats, project=here.name
             )
@@ -122,43 +122,45 @@ def predict(
     say_written(f"{counted(len(rows), 'pair')}{lacking}", output)
     if page is not None:
         say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
-    told = ", ".join(f"{count:,} × {label}" for label, count in _counts(found).items())
-    say(f"Labels from the encoder {folder}: {told}{_speed(found)}.")
-    _tell_more(found, len(asked))
+    told = ", ".join(f"{count:,} × {label}" for label, count in _counts(predictions).items())
+    say(f"Labels from the encoder {folder}: {told}{_speed(predictions)}.")
+    _tell_more(predictions, len(asked))
     if as_json:
-        write_json({"output": str(output), "encoder": str(folder), "pairs": len(rows)} | _described(found, wrong))
+        write_json({"output": str(output), "encoder": str(folder), "pairs": len(rows)} | _described(predictions, wrong))
     return 2 if wrong else 0
 
 
-def _counts(found: "Predictions") -> dict[str, int]:
+def _counts(predictions: "Predictions") -> dict[str, int]:
     """Return label → number of pairs that were given it."""
-    predicted = found.predicted
-    return {label: predicted.count(label) for label in found.labels}
+    predicted = predictions.predicted
+    return {label: predicted.count(label) for label in predictions.labels}
 
 
-def _described(found: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, object]:
+def _described(predictions: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, object]:
     """Return what is known about predictions, as JSON values."""
-    rate, parsing = found.pairs_per_second, found.share_of_parsing
+    rate, parsing = predictions.pairs_per_second, predictions.share_of_parsing
     return {
-        "labels": _counts(found),
-        "threshold": found.threshold and found.threshold.recorded(),
+        "labels": _counts(predictions),
+        "threshold": predictions.threshold and predictions.threshold.recorded(),
         "wrong": [{"line": row.line, "message": row.problem} for row in wrong],
-        "calibrated_by": found.calibrated_by,
-        "doubt": found.doubt or None,
-        "truncated": found.truncated,
-        "changed_by_swapping": found.changed,
-        "sentences_reused": found.reused,
+        "calibrated_by": predictions.calibrated_by,
+        "doubt": predictions.doubt or None,
+        "truncated": predictions.truncated,
+        "changed_by_swapping": predictions.changed,
+        "sentences_reused": predictions.reused,
         "pairs_per_second": None if rate is None else round(rate, 2),
         "share_of_parsing": None if parsing is None else round(parsing, 3),
     }
 
 
-def _speed(found: "Predictions") -> str:
+def _speed(predictions: "Predictions") -> str:
     """Return how fast predictions were, or what was known before, in words."""
-    if found.reused:
-        return f"; {found.reused:,} of {counted(found.sentences, 'sentence')} embedded by an earlier command"
-    speed = "" if found.pairs_per_second is None else f"; {found.pairs_per_second:,.1f} pairs a second"
-    share = found.share_of_parsing
+    if predictions.reused:
+        return (
+            f"; {predictions.reused:,} of {counted(predictions.sentences, 'sentence')} embedded by an earlier command"
+        )
+    speed = "" if predictions.pairs_per_second is None else f"; {predictions.pairs_per_second:,.1f} pairs a second"
+    share = predictions.share_of_parsing
     return speed if share is None else f"{speed}, {100 * share:.0f} % of the time spent parsing"
 
 
@@ -172,34 +174,34 @@ def _check_page(page: Path | None, *others: Path) -> None:
         check_output(page, *others)
 
 
-def _tell_more(found: "Predictions", pairs: int) -> None:
+def _tell_more(predictions: "Predictions", pairs: int) -> None:
     """Report what a reader of the labels must know."""
-    if found.threshold is not None:
-        say(found.threshold.told)
-    for caveat in found.caveats:
+    if predictions.threshold is not None:
+        say(predictions.threshold.told)
+    for caveat in predictions.caveats:
         warn(caveat)
-    if found.changed:
+    if predictions.changed:
         say(
-            f"The classifier depends on which sentence comes first: with the sentences swapped, {found.changed:,} of "
-            f"{counted(pairs, 'pair')} would have another label."
+            "The classifier depends on which sentence comes first: with the sentences swapped, "
+            f"{predictions.changed:,} of {counted(pairs, 'pair')} would have another label."
         )
     if not pairs:
         warn("No row has two sentences, so there are no labels.")
 
 
-def _table(rows: "list[PairCells]", found: "Predictions") -> "pl.DataFrame":
+def _table(rows: "list[PairCells]", predictions: "Predictions") -> "pl.DataFrame":
     """Return a table with one row per row of the input, in the same order."""
     import polars as pl
 
-    said = iter(zip(found.predicted, found.probabilities.round(6).tolist(), strict=True))
-    nothing = None, [None] * len(found.labels)
-    cells = [nothing if row.problem else next(said) for row in rows]
+    predicted = iter(zip(predictions.predicted, predictions.probabilities.round(6).tolist(), strict=True))
+    nothing = None, [None] * len(predictions.labels)
+    cells = [nothing if row.problem else next(predicted) for row in rows]
     table: dict[str, pl.Series] = {
         "line": pl.Series([row.line for row in rows], dtype=pl.Int64),
         "sentence_a": pl.Series([row.text_a for row in rows], dtype=pl.String),
         "sentence_b": pl.Series([row.text_b for row in rows], dtype=pl.String),
         "label": pl.Series([label for label, _ in cells], dtype=pl.String),
     }
-    for place, label in enumerate(found.labels):
-        table[f"p_{label}"] = pl.Series([row[place] for _, row in cells], dtype=pl.Float64)
+    for position, label in enumerate(predictions.labels):
+        table[f"p_{label}"] = pl.Series([row[position] for _, row in cells], dtype=pl.Float64)
     return pl.DataFrame(table)

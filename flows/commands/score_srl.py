@@ -39,12 +39,12 @@ def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: 
         raise InputError(f"The file {source_name(gold)} has no frame to compare with.")
     with nothing_half_written():
         parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
-        given = score_with_gold_predicates(parser.tagger, sentences)
-        found = score_with(parser.tagger, sentences, parser.find_predicates([sentence.words for sentence in sentences]))
+        gold_predicates = score_with_gold_predicates(parser.tagger, sentences)
+        own = score_with(parser.tagger, sentences, parser.find_predicates([sentence.words for sentence in sentences]))
     if as_json:
-        write_json({"parser": parser.name, "gold_predicates": _json(given), "own_predicates": _json(found)})
+        write_json({"parser": parser.name, "gold_predicates": _json(gold_predicates), "own_predicates": _json(own)})
     else:
-        _print(f"{parser.name} on {short_name(gold)}", given, found)
+        _print(f"{parser.name} on {short_name(gold)}", gold_predicates, own)
     left_out = [f"sentence {s.sentence_id!r} is left out: {s.reject}" for s in read if s.reject is not None]
     name_wrong(left_out)
     return 2 if left_out else 0
@@ -64,7 +64,7 @@ def _shares(counts: "Counts") -> dict[str, float]:
     return {name: getattr(counts, name) for name in names}
 
 
-def _print(title: str, given: "SrlScore", found: "SrlScore") -> None:
+def _print(title: str, given: "SrlScore", own: "SrlScore") -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -74,8 +74,8 @@ def _print(title: str, given: "SrlScore", found: "SrlScore") -> None:
     for name in ("gold", "found", "precision", "recall", "F1"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_row("arguments, predicates of the file", *_cells(given.total))
-    table.add_row("arguments, predicates found", *_cells(found.total))
-    table.add_row("predicates", *_cells(found.predicates), end_section=True)
+    table.add_row("arguments, predicates found", *_cells(own.total))
+    table.add_row("predicates", *_cells(own.predicates), end_section=True)
     for role, counts in sorted(given.roles.items(), key=lambda item: (-item[1].gold, item[0])):
         table.add_row(role, *_cells(counts))
     Console(markup=False, highlight=False).print(table)

@@ -170,8 +170,8 @@ class FactKeeper:
         self._sources = {name: self._store.committed(name) for name in SOURCES}
         reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}
         self.facts.stages = [
-            StageFacts(stage, shards := plan.shards(stage), len(of), summary(stage, shards, of))
-            for stage, of in reasons.items()
+            StageFacts(stage, shards := plan.shards(stage), len(stage_reasons), summary(stage, shards, stage_reasons))
+            for stage, stage_reasons in reasons.items()
         ]
         self._history.plan(ShardHistory(item.stage, item.shard, self._rows_in(item), str(item.reason)) for item in work)
 
@@ -210,14 +210,14 @@ class FactKeeper:
         codes = _codes(self._store, self._expected)
         entries = []
         if self.facts.ingest is not None:
-            found = codes.get(INGEST, {})
-            entries.append(_share(INGEST, self.facts.ingest["rows"], found, limit))
+            counts = codes.get(INGEST, {})
+            entries.append(_share(INGEST, self.facts.ingest["rows"], counts, limit))
         for stage in self._stages.stages:
             expected = self._expected
             made = self._store.committed(stage.name)
-            rows = sum(known.rows for at, known in made.items() if expected.get((stage.name, at)) == known.fingerprint)
-            found = codes.get(stage.name, {})
-            entries.append(_share(stage.name, rows + sum(found.values()), found, limit))
+            rows = sum(shard.rows for at, shard in made.items() if expected.get((stage.name, at)) == shard.fingerprint)
+            counts = codes.get(stage.name, {})
+            entries.append(_share(stage.name, rows + sum(counts.values()), counts, limit))
         return entries
 
     def _changes(self) -> tuple[list[dict[str, Any]], list[str]]:
@@ -228,7 +228,7 @@ class FactKeeper:
         before = self._before.rows if self._before else {}
         names += [name for name in before if name not in names]
         made = {*SOURCES, *(stage.name for stage in self._stages.stages)}
-        rows = {name: sum(known.rows for known in self._store.committed(name).values()) for name in made}
+        rows = {name: sum(shard.rows for shard in self._store.committed(name).values()) for name in made}
         # As in a release, a table of ingest without rows is left out: most projects have no labels.
         names = [name for name in names if rows.get(name) or name in before or name not in SOURCES]
         tables = [{"table": name, "before": before.get(name, 0), "now": rows.get(name, 0)} for name in names]
@@ -257,14 +257,14 @@ def write(settings: Project, facts: BuildFacts) -> bool:
     Returns:
         Whether they were written.
     """
-    place = settings.builds / facts.run_id
+    build = settings.builds / facts.run_id
     content = asdict(facts)
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        folder.write(place, FACTS_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
-        folder.write(place, PAGE_FILE, render_build(content).encode())
+        build.mkdir(parents=True, exist_ok=True)
+        folder.write(build, FACTS_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
+        folder.write(build, PAGE_FILE, render_build(content).encode())
     except OSError as error:
-        warn(f"The page of the build could not be written to {str(place)!r}: {explain(error)}.")
+        warn(f"The page of the build could not be written to {str(build)!r}: {explain(error)}.")
         return False
     return True
 
@@ -330,8 +330,8 @@ def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str,
     """Return stage → code → rejected rows: those of ingest, and of shards with the expected fingerprint."""
     valid = [
         f"{stage}/{shard}"
-        for (stage, shard), known in store.rejected().items()
-        if stage == INGEST or expected.get((stage, shard)) == known.fingerprint
+        for (stage, shard), rejected in store.rejected().items()
+        if stage == INGEST or expected.get((stage, shard)) == rejected.fingerprint
     ]
     with clear_errors("rejects", store.path):
         counts = (
@@ -342,10 +342,10 @@ def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str,
             .sort("rows", "code", descending=[True, False])
             .collect()
         )
-    found: dict[str, dict[str, int]] = {}
+    by_stage: dict[str, dict[str, int]] = {}
     for stage, code, rows in counts.iter_rows():
-        found.setdefault(stage, {})[code] = rows
-    return found
+        by_stage.setdefault(stage, {})[code] = rows
+    return by_stage
 
 
 def _share(stage: str, rows: int, codes: Mapping[str, int], limit: float) -> dict[str, Any]:

@@ -118,9 +118,9 @@ class _Cache:
             with suppress(OSError):
                 part.unlink()
             return
-        found = [(numbers[key], at) for at, key in enumerate(keys) if key in numbers]
-        if found:
-            rows, places = np.array(found).T
+        wanted = [(numbers[key], at) for at, key in enumerate(keys) if key in numbers]
+        if wanted:
+            rows, places = np.array(wanted).T
             self._set(rows, vectors[places])
             self._used.add(part)
             with suppress(OSError):
@@ -196,11 +196,11 @@ def _save(folder: Path, keys: Sequence[bytes], vectors: Vectors) -> Path | None:
 
 def _merge(folder: Path, parts: Sequence[Path]) -> Path | None:
     """Merge small parts into one and return it; None if it cannot be written."""
-    found: dict[bytes, NDArray[np.float32]] = {}
+    vectors: dict[bytes, NDArray[np.float32]] = {}
     for part in parts:
         with suppress(*_DAMAGED):
-            found.update(zip(*_load(part), strict=True))
-    merged = _save(folder, list(found), np.stack(list(found.values()))) if found else None
+            vectors.update(zip(*_load(part), strict=True))
+    merged = _save(folder, list(vectors), np.stack(list(vectors.values()))) if vectors else None
     if merged:
         for part in parts:
             part.unlink(missing_ok=True)
