@@ -1,12 +1,13 @@
 """Where a model is on this machine, given its name or its folder."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from features.core.errors import ModelError
 from features.models.assembling import is_current
 from features.models.cache import Manifest, check, entry, read_manifest
 from features.models.pulling import pull
-from features.models.records import MODELS, Hub, Shipped, is_hub_name, unknown
+from features.models.records import BUNDLED_ENCODER, MODELS, Hub, Shipped, is_hub_name, unknown
 
 
 def locate(name_or_path: str, base: Path | None = None) -> Path:
@@ -41,6 +42,13 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
     raise ModelError(
         f"The model {name_or_path!r} is not on this machine; get it with `facetflow models pull {name_or_path}`."
     )
+
+
+def bundled_encoder() -> Path | None:
+    """Return the folder of the encoder that comes with facetflow; None where its start model is not pulled."""
+    with suppress(ModelError):
+        return locate(BUNDLED_ENCODER)
+    return None
 
 
 def verify(name: str) -> Manifest:

@@ -116,6 +116,15 @@ _RECORDS: Sequence[ModelRecord] = (
         loads_with=_SENTENCE_TRANSFORMERS,
     ),
     ModelRecord(
+        name="s3bert-minilm",
+        kind="sentence encoder",
+        source=Shipped("all-MiniLM-L6-v2", "shipped/s3bert-minilm"),
+        licence="Apache-2.0; see its model card for the training data",
+        megabytes=1,
+        loads_with=_SENTENCE_TRANSFORMERS,
+        note="explains similarity by facets; used where no encoder is named",
+    ),
+    ModelRecord(
         name="all-MiniLM-L12-v2",
         kind="sentence encoder",
         source=Hub("sentence-transformers/all-MiniLM-L12-v2"),
@@ -211,6 +220,9 @@ _RECORDS: Sequence[ModelRecord] = (
 MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}
 """Every model known by name."""
 
+
+BUNDLED_ENCODER = "s3bert-minilm"
+"""Name of the encoder with facets that comes with facetflow, for use wherever no encoder is named."""
 
 DEFAULT_MODELS = ("all-MiniLM-L6-v2", "en_core_web_md")
 """Names of the models that a project needs if it does not configure any."""

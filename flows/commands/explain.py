@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     "--encoder",
     metavar="NAME|FOLDER",
     help="An encoder of the project or one of its runs, or a folder; by default, of the project's encoders with "
-    "facets, the current one (runs/NAME/current) if there is exactly one, else the newest.",
+    "facets, the current one (runs/NAME/current) if there is exactly one, else the newest; where there is none, the "
+    "encoder that comes with facetflow.",
 )
 @click.option(
     "--pairs",
@@ -118,7 +119,7 @@ def explain(
                 line |= {"shares": shares[position].as_json()} if shares else {}
             write_json(line, indent=None)
     elif html is None:
-        print_explanations(explanations, facts, origins, shares, unfold=verbosity() >= Verbosity.VERBOSE)
+        print_explanations(explanations, facts, origins, shares=shares, unfold=verbosity() >= Verbosity.VERBOSE)
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
     return 2 if wrong or (folder is None and len(compared) < len(explanations)) else 0
@@ -141,8 +142,9 @@ def _predict(
 
 
 def _encoder_in_use(here: "Here", name: str | None) -> Path | None:
-    """Return a named encoder, or the one in use of the project's encoders with facets; None if there is no such one."""
+    """Return a named encoder, else the one in use of the project's encoders with facets, else the bundled one."""
     from features.core.errors import ModelError
+    from features.models import bundled_encoder
     from training.encoders.s3bert.facets import FILE_NAME
     from training.evaluation.promotion import encoder_in_use_with
     from training.search.choosing import named_encoder
@@ -151,7 +153,7 @@ def _encoder_in_use(here: "Here", name: str | None) -> Path | None:
     if name is not None:
         folder = named_encoder(runs, name, among=names)
     elif runs is None or (used := encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)) is None:
-        return None
+        return bundled_encoder()
     else:
         folder = used
     here.use(folder, name)
