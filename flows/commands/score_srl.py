@@ -64,21 +64,20 @@ def _shares(counts: "Counts") -> dict[str, float]:
     return {name: getattr(counts, name) for name in names}
 
 
-def _print(title: str, given: "SrlScore", own: "SrlScore") -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+def _print(title: str, gold_predicates: "SrlScore", own: "SrlScore") -> None:
+    from flows.console.tables import print_tables
+    from training.evaluation.tables import ScoreTable
 
-    table = Table(title=f"{title}, × 100", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("", overflow="fold")
-    for name in ("gold", "found", "precision", "recall", "F1"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_row("arguments, predicates of the file", *_cells(given.total))
-    table.add_row("arguments, predicates found", *_cells(own.total))
-    table.add_row("predicates", *_cells(own.predicates), end_section=True)
-    for role, counts in sorted(given.roles.items(), key=lambda item: (-item[1].gold, item[0])):
-        table.add_row(role, *_cells(counts))
-    Console(markup=False, highlight=False).print(table)
+    roles = sorted(gold_predicates.roles.items(), key=lambda item: (-item[1].gold, item[0]))
+    rows = {
+        "arguments, predicates of the file": gold_predicates.total,
+        "arguments, predicates found": own.total,
+        "predicates": own.predicates,
+        **dict(roles),
+    }
+    columns = ("", "gold", "found", "precision", "recall", "F1")
+    table = ScoreTable(f"{title}, × 100", columns, tuple((name, *_cells(counts)) for name, counts in rows.items()))
+    print_tables([table])
 
 
 def _cells(counts: "Counts") -> tuple[str, ...]:

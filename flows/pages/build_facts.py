@@ -47,23 +47,6 @@ _FORMAT = 1
 
 
 @dataclass(slots=True)
-class StageFacts:
-    """What there was to do for a stage.
-
-    Args:
-        stage: its name.
-        shards: number of its shards, made or not.
-        planned: number of those that this build was to make.
-        why: one line on why.
-    """
-
-    stage: str
-    shards: int
-    planned: int
-    why: str
-
-
-@dataclass(slots=True)
 class BuildFacts:
     """What is known of a build so far.
 
@@ -82,7 +65,7 @@ class BuildFacts:
         workers: number of workers; 0 for a build that needed none.
         ingest: what was read from the corpora; None if they were not read.
         wall: part → seconds of wall time.
-        stages: what there was to do.
+        stages: what there was to do for each: `stage`, `shards` (all of it), `planned` (to make) and `why`.
         shards: what became of each shard, as `ShardHistory`.
         quality: rejected rows by stage and code.
         unproven: pairs whose best alignment is not proven; None if a file is damaged.
@@ -104,7 +87,7 @@ class BuildFacts:
     workers: int = 0
     ingest: dict[str, Any] | None = None
     wall: dict[str, float] = field(default_factory=dict)
-    stages: list[StageFacts] = field(default_factory=list)
+    stages: list[dict[str, Any]] = field(default_factory=list)
     shards: list[dict[str, Any]] = field(default_factory=list)
     quality: list[dict[str, Any]] = field(default_factory=list)
     unproven: int | None = 0
@@ -170,8 +153,13 @@ class FactKeeper:
         self._sources = {name: self._store.committed(name) for name in SOURCES}
         reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}
         self.facts.stages = [
-            StageFacts(stage, shards := plan.shards(stage), len(stage_reasons), summary(stage, shards, stage_reasons))
-            for stage, stage_reasons in reasons.items()
+            {
+                "stage": stage,
+                "shards": (shards := plan.shards(stage)),
+                "planned": len(reasons[stage]),
+                "why": summary(stage, shards, reasons[stage]),
+            }
+            for stage in plan.stages
         ]
         self._history.plan(ShardHistory(item.stage, item.shard, self._rows_in(item), str(item.reason)) for item in work)
 
@@ -275,7 +263,6 @@ def read(settings: Project, run_id: str) -> BuildFacts | None:
         content = json.loads((settings.builds / run_id / FACTS_FILE).read_text(encoding="utf-8"))
         if content["format"] != _FORMAT:
             return None
-        content["stages"] = [StageFacts(**stage) for stage in content["stages"]]
         return BuildFacts(**content)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -301,9 +288,9 @@ def end_killed(settings: Project, store: Store) -> None:
 def _committed_by(store: Store, facts: BuildFacts) -> set[tuple[str, str]]:
     """Return the shards that a build committed, by stage and name."""
     return {
-        (stage.stage, shard)
+        (stage["stage"], shard)
         for stage in facts.stages
-        for (shard, _), made in store.provenance(stage.stage).items()
+        for (shard, _), made in store.provenance(stage["stage"]).items()
         if made.run_id == facts.run_id
     }
 
