@@ -94,19 +94,19 @@ _refuse_namesakes()
 
 
 def __getattr__(name: str) -> object:
-    found: object
+    value: object
     if name == "metrics":
         return import_module("facetflow.metrics")
     if name == "__version__":
         from importlib.metadata import version
 
-        found = version("facetflow")
+        value = version("facetflow")
     elif name in _HOME:
-        found = getattr(import_module(_HOME[name]), name)
+        value = getattr(import_module(_HOME[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found  # later lookups bypass this function
-    return found
+    globals()[name] = value  # later lookups bypass this function
+    return value
 
 
 def __dir__() -> list[str]:

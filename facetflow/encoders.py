@@ -104,10 +104,10 @@ class Encoder:
         if not sentences:
             return np.empty((0, self.dimension), np.float32)
         options: dict[str, Any] = {} if route is None else {"task": route}
-        found = self.model.encode(
+        encoded = self.model.encode(
             sentences, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False, **options
         )
-        vectors = np.asarray(found, np.float32)
+        vectors = np.asarray(encoded, np.float32)
         return vectors[0] if single else vectors
 
     def facets_of(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -273,9 +273,9 @@ class Encoder:
                 raise InputError(f"a sentence of pair {number} of {len(pairs)} is empty; leave the pair out")
         if spans:
             predictor.require_spans()
-        found = predictor.predict(pairs, threshold=threshold).each(pairs)
-        found = predictor.explain(found) if spans else found
-        return found[0] if single else found
+        predictions = predictor.predict(pairs, threshold=threshold).each(pairs)
+        predictions = predictor.explain(predictions) if spans else predictions
+        return predictions[0] if single else predictions
 
     @cached_property
     def _predictor(self) -> internals.PairPredictor:

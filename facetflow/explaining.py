@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, overload
 
 from facetflow import internals
 from facetflow.names import near
-from facetflow.notebook import show_explanation
 from facetflow.pairing import Texts, pair_sentences
 from features.core.errors import SettingsError
+from features.core.pages import render
 from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
+from features.metrics.explanation.drawing import draw_sides
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 from features.models import bundled_encoder
 
@@ -64,7 +65,9 @@ class Explanation(internals.Explanation):
         return f"<explanation of {self.sentence_a!r} and {self.sentence_b!r}:{similarity} {stands_out}>"
 
     def _repr_html_(self) -> str:
-        return show_explanation(self, self.graphs, self.graphs_from, self.encoder)
+        sentences = self.sentence_a, self.sentence_b
+        drawn = draw_sides(self.graphs, sentences) if self.graphs is not None else []
+        return str(render("facetflow/explanation.html", explanation=self, graphs=drawn))
 
 
 @overload
@@ -118,15 +121,15 @@ def explain_readings(
         encoder: the encoder and its training data, in one line; empty without one.
         graphs: whether to parse and to measure.
     """
-    found, origin = _measure(readings) if graphs else ({}, "not asked for")
+    compared, origin = _measure(readings) if graphs else ({}, "not asked for")
     explanations = []
     for number, reading in enumerate(readings):
-        pair = found.get(number)
+        pair = compared.get(number)
         whole = reading if pair is None else internals.with_graphs(reading, pair)
         lacking = f"this pair has none ({origin}), so nothing is measured"
-        said = {field.name: getattr(whole, field.name) for field in fields(whole)}
+        values = {field.name: getattr(whole, field.name) for field in fields(whole)}
         where = origin if pair is not None or not graphs else lacking
-        explanations.append(Explanation(**said, graphs=pair, graphs_from=where, encoder=encoder))
+        explanations.append(Explanation(**values, graphs=pair, graphs_from=where, encoder=encoder))
     return explanations
 
 
@@ -135,5 +138,5 @@ def _measure(readings: Sequence[internals.Explanation]) -> tuple[dict[int, Graph
     texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
     graphs, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), (), None)
     pairs = pairs_with_graphs(texts, graphs)
-    found = explain_graphs(list(pairs.values()), label_vectors(graphs.values()))
-    return dict(zip(pairs, found, strict=True)), origin
+    compared = explain_graphs(list(pairs.values()), label_vectors(graphs.values()))
+    return dict(zip(pairs, compared, strict=True)), origin

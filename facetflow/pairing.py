@@ -31,14 +31,14 @@ def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) 
         return [texts], True
     if not isinstance(texts, Iterable) or isinstance(texts, bytes):
         raise InputError(f"a {what} must be a string, but {texts!r} is not; give a string, or a list of them")
-    found = list(texts)
-    for number, text in enumerate(found, start=1):
+    items = list(texts)
+    for number, text in enumerate(items, start=1):
         if not isinstance(text, str):
             left_out = "it and its partner" if paired else "it"
             raise InputError(
-                f"{what} {number} of {len(found)} is not a string but {_shown(text)}; leave {left_out} out"
+                f"{what} {number} of {len(items)} is not a string but {_shown(text)}; leave {left_out} out"
             )
-    return found, False
+    return items, False
 
 
 def _shown(value: object) -> str:
@@ -80,9 +80,9 @@ def _read_pairs(pairs: object) -> tuple[list[str], list[str], bool]:
     """Return the first sentences, the second sentences and False, from an argument that holds pairs."""
     if isinstance(pairs, str) or not isinstance(pairs, Iterable):
         raise InputError(f"two sentences are needed, but {pairs!r} is only one; give the other one as `b`")
-    found = list(pairs)
-    for number, pair in enumerate(found, start=1):
+    items = list(pairs)
+    for number, pair in enumerate(items, start=1):
         both = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
         if not both or not all(isinstance(text, str) for text in pair):
-            raise InputError(f"pair {number} of {len(found)} is not two sentences but {pair!r}; give (a, b) for each")
-    return [a for a, _ in found], [b for _, b in found], False
+            raise InputError(f"pair {number} of {len(items)} is not two sentences but {pair!r}; give (a, b) for each")
+    return [a for a, _ in items], [b for _, b in items], False

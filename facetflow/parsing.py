@@ -159,19 +159,21 @@ def _parse(
     lines = number_sentences(("", text) for text in sentences)
     written = lines.filter(pl.col("text") != "")
     parsed = iter(parse_lines(written, stage, at_once=_AT_ONCE).iter_rows(named=True) if written.height else ())
-    found: list[_Parse | Reject] = []
+    parses: list[_Parse | Reject] = []
     for identity, text in lines.select("sentence_id", "text").iter_rows():
         if not text:
-            found.append(Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence is empty"))
+            parses.append(Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence is empty"))
             continue
         row = next(parsed)
         rejected = row["code"] is not None
-        found.append(Reject(identity, RejectCode(row["code"]), row["message"]) if rejected else read(row))
+        parses.append(Reject(identity, RejectCode(row["code"]), row["message"]) if rejected else read(row))
     if not single:
-        return found
-    if isinstance(found[0], Reject):
-        raise RowError(found[0].code, f"{sentences[0][:60]!r} cannot be parsed ({found[0].code}): {found[0].message}")
-    return found[0]
+        return parses
+    if isinstance(parses[0], Reject):
+        raise RowError(
+            parses[0].code, f"{sentences[0][:60]!r} cannot be parsed ({parses[0].code}): {parses[0].message}"
+        )
+    return parses[0]
 
 
 def _frames(row: dict[str, Any]) -> SrlParse:
@@ -179,7 +181,7 @@ def _frames(row: dict[str, Any]) -> SrlParse:
     columns: Sequence[Sequence[Any]] = [row[f"span_{name}"] for name in ("frames", "labels", "starts", "ends")]
     for number, *span in zip(*columns, strict=True):
         spans[number].append(Span(*span))
-    frames = (Frame(predicate, tuple(of)) for predicate, of in zip(row["predicates"], spans, strict=True))
+    frames = (Frame(predicate, tuple(arguments)) for predicate, arguments in zip(row["predicates"], spans, strict=True))
     return SrlParse(tuple(row["words"]), tuple(frames))
 
 

@@ -98,8 +98,8 @@ class TextIndex:
             return []
         vectors = internals.embed(self.encoder.model, queries, self._task)
         similarities = internals.cosines_of(vectors, self.vectors)
-        found = self._named(internals.find_nearest(similarities, queries=len(queries), texts=len(self), k=k))
-        return found[0] if single else found
+        results = self._named(internals.find_nearest(similarities, queries=len(queries), texts=len(self), k=k))
+        return results[0] if single else results
 
     def neighbours(self, k: int = 10) -> list[list[FoundText]]:
         """Return for each text the other texts most similar to it, best first.
@@ -121,8 +121,8 @@ class TextIndex:
     def _named(self, nearest: "internals.Nearest") -> list[list[FoundText]]:
         return [
             [
-                FoundText(rank, self.texts[place], place, similarity)
-                for rank, (place, similarity) in enumerate(zip(places, similarities, strict=True), start=1)
+                FoundText(rank, self.texts[position], position, similarity)
+                for rank, (position, similarity) in enumerate(zip(places, similarities, strict=True), start=1)
             ]
             for places, similarities in zip(nearest.positions.tolist(), nearest.similarities.tolist(), strict=True)
         ]

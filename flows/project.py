@@ -230,7 +230,7 @@ class Project(_Sections):
 
     @model_validator(mode="after")
     def _check_choose_by(self) -> Self:
-        sets = {found.name: found.split for found in self.evaluation if not found.has_classes}
+        sets = {evaluation.name: evaluation.split for evaluation in self.evaluation if not evaluation.has_classes}
         of_dev = [name for name, split in sets.items() if split == "dev"]
         for number, encoder in enumerate(self.encoders, start=1):
             name, own = encoder.choose_by, encoder.OWN_CHOICES
@@ -302,7 +302,7 @@ class Project(_Sections):
         if self.leakage.mode == "off":
             return self.leakage.model_copy(update={"evaluation": ()})
         named = self.leakage.evaluation
-        more = tuple(found for found in self.evaluation if found not in named)
+        more = tuple(evaluation for evaluation in self.evaluation if evaluation not in named)
         return self.leakage.model_copy(update={"evaluation": (*named, *more)})
 
     def encoder(self, name: str) -> EncoderSettings:
@@ -311,16 +311,18 @@ class Project(_Sections):
         Raises:
             SettingsError: there is none.
         """
-        found = {encoder.name: encoder for encoder in self.encoders}
-        if name in found:
-            return found[name]
-        if not found:
+        encoders = {encoder.name: encoder for encoder in self.encoders}
+        if name in encoders:
+            return encoders[name]
+        if not encoders:
             raise SettingsError(
                 f"The project {self.name!r} has no encoder {name!r}, nor any other: add a section [[encoders]]."
             )
-        close = difflib.get_close_matches(name, found, n=1)
+        close = difflib.get_close_matches(name, encoders, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise SettingsError(f"The project {self.name!r} has no encoder {name!r}{hint}; there are: {', '.join(found)}.")
+        raise SettingsError(
+            f"The project {self.name!r} has no encoder {name!r}{hint}; there are: {', '.join(encoders)}."
+        )
 
     @property
     def builds(self) -> Path:

@@ -76,13 +76,13 @@ def not_text(path: Path, error: UnicodeDecodeError) -> SettingsError:
 
 def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> SettingsError:
     """Return the error for a project file that is not TOML, with the line where reading stopped."""
-    what, _, place = str(error).partition(" (at ")
-    found = re.match(r"line (\d+), column (\d+)", place)
+    what, _, position = str(error).partition(" (at ")
+    match = re.match(r"line (\d+), column (\d+)", position)
     lines = content.rstrip().split("\n")
-    number = min(int(found[1]), len(lines)) if found else len(lines)
-    column = f", column {found[2]}" if found and int(found[1]) == number else ""
+    number = min(int(match[1]), len(lines)) if match else len(lines)
+    column = f", column {match[2]}" if match and int(match[1]) == number else ""
     advice = next((advice for start, advice in _ADVICE.items() if what.startswith(start)), "correct the line")
-    if what == "Invalid value" and not found:
+    if what == "Invalid value" and not match:
         advice = "the file ends within a value, close every bracket and quote"
     # A section is a tuple of names there.
     what = re.sub(r"\('(.*?)',?\)", lambda names: "[" + names[1].replace("', '", ".") + "]", what)
@@ -112,8 +112,8 @@ def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -
     problems = [p for p in problems if not any(loc != p["loc"] and loc[: len(p["loc"])] == p["loc"] for loc in inner)]
     faults: dict[str, tuple[type[SettingsError], str]] = {}
     for problem in problems:
-        place = _follow(model, problem["loc"])
-        faults.setdefault(place.key, (_fault(place, problem), _say(place, model, problem)))
+        location = _follow(model, problem["loc"])
+        faults.setdefault(location.key, (_fault(location, problem), _say(location, model, problem)))
     if len(faults) == 1:
         ((fault, sentence),) = faults.values()
         return fault(f"In {str(path)!r} {sentence}")
@@ -121,20 +121,20 @@ def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -
     return SeveralFaults(f"In {str(path)!r} {len(faults)} things are wrong:{lines}")
 
 
-class _Place(NamedTuple):
+class _Location(NamedTuple):
     """What a location of pydantic refers to.
 
     Args:
         parts: names and positions (from 0), as in the file.
         annotation: annotation of what belongs there; None if nothing does.
         field: field of the model, if the place is one.
-        known: valid keys of the enclosing table, if the key itself is wrong.
+        keys: valid keys of the enclosing table, if the key itself is wrong.
     """
 
     parts: tuple[str | int, ...]
     annotation: Any
     field: FieldInfo | None
-    known: tuple[str, ...]
+    keys: tuple[str, ...]
 
     @property
     def key(self) -> str:
@@ -145,25 +145,25 @@ class _Place(NamedTuple):
         return text
 
 
-def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Place:
+def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Location:
     """Follow a location through models, mappings and lists, to the first choice between types or the wrong key."""
     annotation: Any = model
     field: FieldInfo | None = None
-    known: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
     parts: list[str | int] = []
     for part in location:
         annotation = bare(annotation)
         origin, arguments = get_origin(annotation), get_args(annotation)
         if part == "[key]":
-            return _Place(tuple(parts), None, None, known)
+            return _Location(tuple(parts), None, None, keys)
         if origin in {Union, UnionType}:
             if (chosen := kinds_of(annotation).get(str(part))) is None:
                 break  # the part only says which type was tried
-            annotation, field, known = chosen, None, ()
+            annotation, field, keys = chosen, None, ()
             continue
-        known = ()
+        keys = ()
         if isinstance(annotation, type) and issubclass(annotation, BaseModel) and isinstance(part, str):
-            known = tuple(annotation.model_fields)
+            keys = tuple(annotation.model_fields)
             field = annotation.model_fields.get(part)
             annotation = field.annotation if field else None
         elif origin is tuple and isinstance(part, int):
@@ -171,25 +171,25 @@ def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Place:
                 break  # such as a pair: the whole is expected
             annotation, field = arguments[0], None
         elif isinstance(origin, type) and issubclass(origin, Mapping):
-            known = get_args(bare(arguments[0]))
+            keys = get_args(bare(arguments[0]))
             annotation, field = arguments[1], None
         else:
             break
         parts.append(part)
-    return _Place(tuple(parts), annotation, field, known)
+    return _Location(tuple(parts), annotation, field, keys)
 
 
 def kinds_of(annotation: Any) -> dict[str, type[BaseModel]]:
     """Return kind → settings of a section whose `kind` determines its other keys; empty for any other annotation."""
     one = bare(annotation)
     models = get_args(one) if get_origin(one) in {Union, UnionType} else (one,)
-    found: dict[str, type[BaseModel]] = {}
+    kinds: dict[str, type[BaseModel]] = {}
     for model in models:
         of_kind = model.model_fields.get("kind") if isinstance(model, type) and issubclass(model, BaseModel) else None
         if of_kind is None:
             return {}
-        found |= {str(kind): model for kind in get_args(of_kind.annotation)}
-    return found
+        kinds |= {str(kind): model for kind in get_args(of_kind.annotation)}
+    return kinds
 
 
 def bare(annotation: Any) -> Any:
@@ -203,68 +203,68 @@ def bare(annotation: Any) -> Any:
             return annotation
 
 
-def _fault(place: _Place, problem: Any) -> type[SettingsError]:
+def _fault(location: _Location, problem: Any) -> type[SettingsError]:
     """Return what is wrong at a place: what a validator of ours raised, or what the type of the problem means."""
     if isinstance(raised := problem.get("ctx", {}).get("error"), SettingsError):
         return type(raised)
-    if place.known and place.annotation is None:
+    if location.keys and location.annotation is None:
         return UnknownKey
     return MissingKey if problem["type"] == "missing" else WrongValue
 
 
-def _say(place: _Place, model: type[BaseModel], problem: Any) -> str:
-    key, last = place.key, place.parts[-1] if place.parts else ""
-    if place.known and place.annotation is None:
-        return f"the key `{key}` is unknown: {_hint(str(last), place, model)}"
+def _say(location: _Location, model: type[BaseModel], problem: Any) -> str:
+    key, last = location.key, location.parts[-1] if location.parts else ""
+    if location.keys and location.annotation is None:
+        return f"the key `{key}` is unknown: {_hint(str(last), location, model)}"
     if problem["type"] == "union_tag_invalid":
-        of_kind: Any = Literal.__getitem__(tuple(kinds_of(place.annotation)))
-        place = _Place((*place.parts, "kind"), of_kind, None, ())
+        of_kind: Any = Literal.__getitem__(tuple(kinds_of(location.annotation)))
+        location = _Location((*location.parts, "kind"), of_kind, None, ())
         problem = {**problem, "input": problem["ctx"]["tag"]}
-        key = place.key
+        key = location.key
     if problem["type"] == "missing" and problem["loc"][-1] == last:
         return f"the key `{key}` is missing: {_TO_ADD.get(str(last), 'add it')}."
     if problem["type"] in {"value_error", "assertion_error"}:
         message = problem["msg"].partition(", ")[2].rstrip(".")
         return f"{f'`{key}`: ' if key else ''}{message}{'' if message.endswith('?') else '.'}"
     given = problem["input"]
-    if isinstance(given, Mapping) and is_repeated(place.annotation):
+    if isinstance(given, Mapping) and is_repeated(location.annotation):
         return f"`[{key}]` is wrong: write its name in double brackets, `[[{key}]]`, since there may be several."
-    if isinstance(given, list) and is_section(place.annotation):
+    if isinstance(given, list) and is_section(location.annotation):
         return f"`[[{key}]]` is wrong: write its name in single brackets, `[{key}]`, since there is only one."
-    expected = _expected(place, given)
+    expected = _expected(location, given)
     return f"`{key}`{_shown(given, problem)} is wrong: give {expected}{'' if expected.endswith('?') else '.'}"
 
 
-def _hint(name: str, place: _Place, model: type[BaseModel]) -> str:
+def _hint(name: str, location: _Location, model: type[BaseModel]) -> str:
     """Return what an unknown key may have been meant to be."""
-    close = difflib.get_close_matches(name, place.known, n=2)
+    close = difflib.get_close_matches(name, location.keys, n=2)
     if close:
         return f"did you mean {' or '.join(f'`{key}`' for key in close)}?"
     fields = {section: field.annotation for section, field in model.model_fields.items()}
-    if len(place.parts) > 1 and name in fields:
+    if len(location.parts) > 1 and name in fields:
         if is_section(fields[name]):
             return f"it is its own section, `[{name}]`."
         if is_repeated(fields[name]):
             return f"it is its own section, `[[{name}]]`."
         return "it belongs at the top of the file, before the first section."
-    around = ".".join(str(part) for part in place.parts[:-1] if isinstance(part, str))
+    around = ".".join(str(part) for part in location.parts[:-1] if isinstance(part, str))
     homes = [home for home in _homes(name, fields) if home.startswith(around)]
     if homes:
         return f"it belongs {' or '.join(_there(home, fields) for home in homes)}."
-    return f"known keys are {', '.join(f'`{key}`' for key in place.known)}."
+    return f"known keys are {', '.join(f'`{key}`' for key in location.keys)}."
 
 
 def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> list[str]:
     """Return the sections in which a key is known, those within sections too; `encoders.loop` is one in a list."""
-    found: dict[str, None] = {}
+    homes: dict[str, None] = {}
     for section, annotation in fields.items():
         one = get_args(bare(annotation))[0] if is_repeated(annotation) else annotation
         for inner_model in kinds_of(one).values() or ([bare(one)] if is_section(one) else []):
             inner = {key: field.annotation for key, field in inner_model.model_fields.items()}
             if name in inner:
-                found[above + section] = None
-            found |= dict.fromkeys(_homes(name, inner, f"{above}{section}."))
-    return list(found)
+                homes[above + section] = None
+            homes |= dict.fromkeys(_homes(name, inner, f"{above}{section}."))
+    return list(homes)
 
 
 def _there(home: str, fields: Mapping[str, Any]) -> str:
@@ -284,17 +284,17 @@ def _shown(given: Any, problem: Any) -> str:
     return f" = {given!r}"
 
 
-def _expected(place: _Place, given: Any) -> str:
+def _expected(location: _Location, given: Any) -> str:
     """Return what belongs at a place."""
-    last = str(place.parts[-1]) if place.parts else ""
+    last = str(location.parts[-1]) if location.parts else ""
     if last in _EXPECTED and isinstance(given, str):
         return _EXPECTED[last]
-    if is_section(place.annotation):
-        return f"a section `[{place.key}]`"
-    if is_repeated(place.annotation):
-        return f"a section `[[{place.key}]]` for each"
-    expected = words(place.annotation, place.field.metadata if place.field else ())
-    choices = [choice for choice in get_args(bare(place.annotation)) if isinstance(choice, str)]
+    if is_section(location.annotation):
+        return f"a section `[{location.key}]`"
+    if is_repeated(location.annotation):
+        return f"a section `[[{location.key}]]` for each"
+    expected = words(location.annotation, location.field.metadata if location.field else ())
+    choices = [choice for choice in get_args(bare(location.annotation)) if isinstance(choice, str)]
     close = difflib.get_close_matches(given, choices, n=1) if isinstance(given, str) else []
     return f'{expected}; did you mean "{close[0]}"?' if close else expected
 

@@ -61,15 +61,7 @@ def sections() -> list[Section]:
 
 
 def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *, once: bool) -> Iterator[Section]:
-    """Yield a section and those within it.
-
-    Args:
-        title: title of the section.
-        model: model that checks it.
-        usual: model with the default values.
-        path: path of the section, such as `encoders.loop`.
-        once: whether its nested sections belong to the file itself, and not to an item of a list.
-    """
+    """Yield a section and those within it."""
     meaning_of = meanings(model)
     keys, inner = [], []
     for name, field in model.model_fields.items():
@@ -93,8 +85,8 @@ def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *
             elif not once:
                 shown = f"{title.partition(' with ')[0]}, table `{name}`" + title[len(title.partition(" with ")[0]) :]
             # An optional table has its own defaults.
-            found = usual_of(of_kind) if kind or repeated else getattr(usual, name) or usual_of(of_kind)
-            yield from _sections(shown, of_kind, found, below, once=False)
+            defaults = usual_of(of_kind) if kind or repeated else getattr(usual, name) or usual_of(of_kind)
+            yield from _sections(shown, of_kind, defaults, below, once=False)
 
 
 def usual_of(model: type[BaseModel]) -> BaseModel:
@@ -107,19 +99,19 @@ def usual_of(model: type[BaseModel]) -> BaseModel:
 
 def meanings(model: type[BaseModel]) -> dict[str, str]:
     """Return key → its description in the docstring, in one line; base models are included."""
-    found: dict[str, str] = {}
+    meaning_of: dict[str, str] = {}
     for one in reversed(model.__mro__):
         name = None
         for line in inspect.cleandoc(one.__dict__.get("__doc__") or "").splitlines():
             if entry := _ENTRY.match(line):
-                name, found[entry[1]] = entry[1], entry[2]
+                name, meaning_of[entry[1]] = entry[1], entry[2]
             elif name and line.startswith("        "):
-                found[name] += f" {line.strip()}"
+                meaning_of[name] += f" {line.strip()}"
             elif line.strip():
                 name = None
     if "kind" in model.model_fields:
-        found["kind"] = "the kind of encoder, which determines the other keys."
-    return {key: _in_toml(text) for key, text in found.items()}
+        meaning_of["kind"] = "the kind of encoder, which determines the other keys."
+    return {key: _in_toml(text) for key, text in meaning_of.items()}
 
 
 def _in_toml(text: str) -> str:
@@ -145,12 +137,12 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON schema of the project file, with which editors complete and check keys while typing."""
     schema = Project.model_json_schema()
     models = {model.__name__: model for model in _models(Project)}
-    for name, found in (("Project", schema), *schema["$defs"].items()):
+    for name, definition in (("Project", schema), *schema["$defs"].items()):
         model = models[name]
-        found["description"] = _about(model)
+        definition["description"] = _about(model)
         for key, meaning in meanings(model).items():
-            if key in found["properties"]:
-                found["properties"][key]["description"] = meaning
+            if key in definition["properties"]:
+                definition["properties"][key]["description"] = meaning
     for kind in KINDS.values():
         _complete(schema, kind.settings)
     schema["title"] = "facetflow.toml"
@@ -165,18 +157,21 @@ def schema_text() -> str:
 def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:
     """Give a kind of encoder its actual defaults, in its loop too, and make its `kind` required."""
     usual = usual_of(settings)
-    found = schema["$defs"][settings.__name__]
+    definition = schema["$defs"][settings.__name__]
     own = f"{settings.__name__}Loop"
     loop = schema["$defs"][own] = {**schema["$defs"]["LoopSettings"]}
     loop["properties"] = {name: {**value} for name, value in loop["properties"].items()}
-    found["properties"]["loop"] = {**found["properties"]["loop"], "$ref": f"#/$defs/{own}"}
-    for of_table, values in ((found, usual.model_dump(mode="json")), (loop, usual.model_dump(mode="json")["loop"])):
+    definition["properties"]["loop"] = {**definition["properties"]["loop"], "$ref": f"#/$defs/{own}"}
+    for of_table, values in (
+        (definition, usual.model_dump(mode="json")),
+        (loop, usual.model_dump(mode="json")["loop"]),
+    ):
         for name, value in of_table["properties"].items():
             if "default" in value and name in values:  # values that are omitted when empty are the same for all kinds
                 value["default"] = values[name]
-    found["properties"]["kind"].pop("default", None)
-    found["required"] = sorted({*found.get("required", ()), "kind"})
-    found["properties"]["loop"].pop("default", None)
+    definition["properties"]["kind"].pop("default", None)
+    definition["required"] = sorted({*definition.get("required", ()), "kind"})
+    definition["properties"]["loop"].pop("default", None)
 
 
 def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:

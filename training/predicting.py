@@ -134,8 +134,8 @@ class Predictions:
             f"{counted(self.truncated, 'sentence')} longer than the encoder's input "
             f"{'was' if self.truncated == 1 else 'were'} truncated: the rest has no effect on labels."
         )
-        found = (self.calibrated_by is None and uncalibrated, self.doubt, self.truncated > 0 and truncated)
-        return tuple(sentence for sentence in found if sentence)
+        caveats = (self.calibrated_by is None and uncalibrated, self.doubt, self.truncated > 0 and truncated)
+        return tuple(sentence for sentence in caveats if sentence)
 
     def each(self, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
         """Return the prediction for each pair.
@@ -181,10 +181,8 @@ def choose_predictor(
     def fits(folder: Path) -> bool:
         return has_classifier(folder) and (not explained or weights_spans(folder))
 
-    if (
-        found := encoder_in_use_with(runs, fits, among) or encoder_in_use_with(runs, has_classifier, among)
-    ) is not None:
-        return found
+    if used := encoder_in_use_with(runs, fits, among) or encoder_in_use_with(runs, has_classifier, among):
+        return used
     names = ", ".join(finished_encoders(runs))
     lacking = f"no encoder in {str(runs)!r} has a classifier ({names})" if names else f"{str(runs)!r} has no encoder"
     raise ModelError(f"Nothing here predicts labels: {lacking}. {_advice()}.")
@@ -262,7 +260,7 @@ class PairPredictor:
         """
         by = self._threshold(threshold)
         started, parsed = time.monotonic(), self._parsed()
-        places = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
+        places = {text: row for row, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
         vectors, embedded = self._embed(list(places), on_rows)
         left, right = (vectors[[places[pair[side]] for pair in pairs]] for side in (0, 1))
         classifier, truncated = self._classifier, count_cut(self._model, list(places))
@@ -305,9 +303,14 @@ class PairPredictor:
             ModelError: the encoder does not weight spans.
         """
         self.require_spans()
-        texts = list(dict.fromkeys(text for said in predictions for text in (said.sentence_a, said.sentence_b)))
-        of = dict(zip(texts, explain_sentences(self._model, texts), strict=True))
-        return [replace(said, spans=(of[said.sentence_a], of[said.sentence_b])) for said in predictions]
+        texts = list(
+            dict.fromkeys(text for prediction in predictions for text in (prediction.sentence_a, prediction.sentence_b))
+        )
+        explained = dict(zip(texts, explain_sentences(self._model, texts), strict=True))
+        return [
+            replace(prediction, spans=(explained[prediction.sentence_a], explained[prediction.sentence_b]))
+            for prediction in predictions
+        ]
 
     def _threshold(self, given: GivenThreshold) -> LabelThreshold | None:
         """Return what gives a pair the positive label; None for the most probable label."""

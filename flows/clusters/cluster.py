@@ -104,11 +104,11 @@ def capacity(settings: ClusterSettings) -> Capacity:
     Raises:
         RunError: this machine lacks the GPUs that the settings ask for.
     """
-    found = gpu_count() if settings.gpu_workers else 0
-    if found < settings.gpu_workers:
+    gpus = gpu_count() if settings.gpu_workers else 0
+    if gpus < settings.gpu_workers:
         raise RunError(
-            f"[cluster] asks for gpu_workers = {settings.gpu_workers}, but this machine has {found or 'no'} "
-            f"GPU{'' if found == 1 else 's'}: lower it, or give the address of a cluster that has them."
+            f"[cluster] asks for gpu_workers = {settings.gpu_workers}, but this machine has {gpus or 'no'} "
+            f"GPU{'' if gpus == 1 else 's'}: lower it, or give the address of a cluster that has them."
         )
     cpu = settings.workers or CPU_COUNT
     return Capacity(cpu + settings.gpu_workers, settings.gpu_workers, cpu, reserved=True)

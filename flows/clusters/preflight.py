@@ -85,13 +85,13 @@ class Preflight:
         info = cast("Mapping[str, Any]", client.get_versions(packages=worker_versions.PACKAGES))
         if workers is None:
             self._check_scheduler(client, info, cluster)
-        found = worker_versions.of_info(info)
-        asked = [worker for worker in found if workers is None or worker in workers]
-        versions = {worker: found[worker] for worker in asked}
+        packages = worker_versions.of_info(info)
+        asked = [worker for worker in packages if workers is None or worker in workers]
+        versions = {worker: packages[worker] for worker in asked}
         ours = info["client"]["packages"]
         worker_versions.compare(ours, versions, self._packages(), cluster, self._said)
         resources = {
-            worker: known["resources"] for worker, known in client.scheduler_info(n_workers=-1)["workers"].items()
+            worker: details["resources"] for worker, details in client.scheduler_info(n_workers=-1)["workers"].items()
         }
         for worker, answer in self._ask(client, asked).items():
             who = f"The worker {worker!r} {cluster}"
@@ -158,7 +158,7 @@ class Preflight:
         if not models:
             return 0
         # Once loaded, models move to the memory of the GPU.
-        return max(total({stage: of}) for stage, of in models.items()) if gpu else total(models)
+        return max(total({stage: needs}) for stage, needs in models.items()) if gpu else total(models)
 
     def _sentence(self, needed: int, *, gpu: bool) -> str:
         models = self._of_worker(gpu=gpu)

@@ -71,24 +71,20 @@ def starting(variables: Mapping[str, str]) -> Iterator[None]:
 
 def _keep_sockets_in_scratch() -> None:
     """Make multiprocessing keep its sockets in a folder that the next build removes if this process is killed."""
-    known = getattr(multiprocessing.current_process(), "_config")  # noqa: B009 (Python has no public name for it)
-    if "tempdir" in known:
+    configuration = getattr(multiprocessing.current_process(), "_config")  # noqa: B009 (Python has no public name for it)
+    if "tempdir" in configuration:
         return
     folder = ExitStack()
     path = folder.enter_context(scratch("mp"))
     if len(os.fsencode(path)) > _LONGEST:  # Python then chooses a place itself
         folder.close()
         return
-    known["tempdir"] = str(path)
+    configuration["tempdir"] = str(path)
     atexit.register(folder.close)
 
 
 def _end(*, wait: bool = False) -> None:
-    """End the process at once, even during its imports: it holds this one's standard error open.
-
-    Args:
-        wait: wait until it is gone, so that another one can be started.
-    """
+    """End the process at once, even during its imports: it holds this one's standard error open."""
     process = getattr(forkserver, "_forkserver", None)  # Python has no public name for it
     if (number := getattr(process, "_forkserver_pid", None)) is not None:
         with suppress(ProcessLookupError, ChildProcessError):

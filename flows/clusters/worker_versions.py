@@ -30,7 +30,7 @@ Packages = Mapping[str, str | None]
 
 
 def compare(
-    here: Packages, workers: Mapping[str, Packages], needed: Collection[str], cluster: str, said: set[str]
+    here: Packages, workers: Mapping[str, Packages], needed: Collection[str], cluster: str, reported: set[str]
 ) -> None:
     """Compare the packages of workers with those of this process.
 
@@ -39,7 +39,7 @@ def compare(
         workers: packages of each worker, by its address.
         needed: packages that the stages of this build use.
         cluster: the cluster, in words.
-        said: differences already reported; new ones are added.
+        reported: differences already reported; new ones are added.
 
     Raises:
         RunError: a worker has another version of what must be the same.
@@ -56,8 +56,8 @@ def compare(
                 "start it again, and run the same command."
             )
     for difference, those in tell.items():
-        if difference not in said:
-            said.add(difference)
+        if difference not in reported:
+            reported.add(difference)
             others = f" (and {len(those) - 1} more)" if len(those) > 1 else ""
             warn(
                 f"The worker {those[0]!r}{others} {cluster} {difference}: the last digits of results may differ; "
@@ -93,9 +93,9 @@ def _differences(here: Packages, there: Packages, needed: Collection[str]) -> It
         version = here.get(package)
         if version is None or (package in (*IN_RECIPES, *DECIDE) and package not in (*ALWAYS, *needed)):
             continue
-        found = there.get(package)
-        if found is None or _public(found) != _public(version):
-            yield package, found, version
+        installed = there.get(package)
+        if installed is None or _public(installed) != _public(version):
+            yield package, installed, version
 
 
 def _what_to_do(package: str, version: str) -> str:
@@ -114,4 +114,4 @@ def _public(version: str) -> str:
 
 def of_info(info: Mapping[str, Any]) -> dict[str, Packages]:
     """Return worker → its packages, from the result of `Client.get_versions`; workers that have left are skipped."""
-    return {worker: found["packages"] for worker, found in info["workers"].items() if found and "packages" in found}
+    return {worker: answer["packages"] for worker, answer in info["workers"].items() if answer and "packages" in answer}

@@ -6,21 +6,16 @@ import click
 
 from features.core.counting import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard, say_written
-from flows.console.options import BY_POSITION, FIRST, OUTPUT, SECOND, format_option
+from flows.console.options import BY_POSITION, FIRST, SECOND, output_options
 
 
 @click.command()
 @FIRST
 @SECOND
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    help=".jsonl: one pair a line; .html: a page of drawings that opens offline; .svg: one drawing; - is standard "
-    "output.",
+@output_options(
+    ".jsonl: one pair a line; .html: a page of drawings that opens offline; .svg: one drawing; - is standard output.",
+    *("jsonl", "html", "svg"),
 )
-@format_option("jsonl", "html", "svg")
 @click.option("--start", default=1, show_default=True, type=click.IntRange(min=1), help="The first pair.")
 @click.option("--count", type=click.IntRange(min=1), help="Number of pairs; by default 50 on a page, all as data.")
 @BY_POSITION

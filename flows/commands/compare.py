@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flows.console.one_shot import check_page, nothing_half_written, say_written
-from flows.console.options import JSON
+from flows.console.options import JSON, page_option
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from flows.project import Project
@@ -17,11 +17,9 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @click.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that opens offline: where the encoders differ, by length, tree depth and word overlap, and the "
-    "pairs that moved most, drawn as both see them; - is standard output.",
+@page_option(
+    ": where the encoders differ, by length, tree depth and word overlap, and the pairs that moved most, drawn as both "
+    "see them"
 )
 @JSON
 @click.pass_obj
@@ -34,7 +32,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     from dataclasses import asdict
 
     from features.core.errors import InputError
-    from flows.console.kept_runs import keep
+    from flows.console.here import keep
     from flows.console.tables import print_tables
     from flows.project import load
     from flows.terminal import warn, write_json
@@ -63,24 +61,18 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
         sides.append(evaluated)
     if sides[0] == sides[1]:
         raise click.UsageError(f"{first!r} and {second!r} are the same runs; name two that differ")
-    found = compare_runs(sides[0], sides[1])
+    comparison = compare_runs(sides[0], sides[1])
     ids = [[run_id(settings.runs, run) for run in runs] for runs in sides]
     if html is not None:
-        _write_page(html, settings, [*zip((first, second), sides, ids, strict=True)], found)
+        _write_page(html, settings, [*zip((first, second), sides, ids, strict=True)], comparison)
     if as_json:
-        write_json(dict(zip("ab", ids, strict=True)) | asdict(found))
+        write_json(dict(zip("ab", ids, strict=True)) | asdict(comparison))
     elif html is None:
-        print_tables([comparison_table(found, *map(shown_runs, ids))])
+        print_tables([comparison_table(comparison, *map(shown_runs, ids))])
 
 
 def _not_evaluated(settings: "Project", name: str, runs: Sequence[Path]) -> str:
-    """Return a sentence on runs that lack a complete evaluation, with an older run that has one.
-
-    Args:
-        settings: the project file.
-        name: what the user named.
-        runs: the runs that it means.
-    """
+    """Return a sentence on runs that lack a complete evaluation, with an older run that has one."""
     from flows.trainings.finished_runs import shown_runs
     from training.evaluation.run import METRICS_FILE
     from training.runs import encoder_name, is_finished, newest, run_id, runs_named
@@ -102,16 +94,9 @@ def _tell_suites(runs: Sequence[Path]) -> str:
 
 
 def _write_page(
-    html: Path, settings: "Project", named: Sequence[tuple[str, list[Path], list[str]]], found: "Comparison"
+    html: Path, settings: "Project", named: Sequence[tuple[str, list[Path], list[str]]], comparison: "Comparison"
 ) -> None:
-    """Write the page of a comparison.
-
-    Args:
-        html: file to write.
-        settings: the project file.
-        named: name, folders and ids of the runs of each side.
-        found: the comparison.
-    """
+    """Write the page of a comparison."""
     from features.core.outputs import write_text
     from features.stages.dependencies import DEPENDENCY_STAGE
     from flows.watching.file_progress import FileProgress
@@ -122,7 +107,7 @@ def _write_page(
     with nothing_half_written():
         with FileProgress("sentences") as progress:
             page = differences_page(
-                (a, b), found, settings.section(DEPENDENCY_STAGE), project=settings.name, on_rows=progress
+                (a, b), comparison, settings.section(DEPENDENCY_STAGE), project=settings.name, on_rows=progress
             )
         write_text(html, [page])
     say_written(f"the comparison of {a.name} and {b.name}", html)

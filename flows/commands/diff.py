@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flows.console.one_shot import check_page, say_written
-from flows.console.options import JSON
+from flows.console.options import JSON, page_option
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from features.store.differences import ReleaseDifference
@@ -15,11 +15,7 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @click.command()
 @click.argument("old", type=click.IntRange(min=1), required=False)
 @click.argument("new", type=click.IntRange(min=1), required=False)
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that opens offline, with the distributions drawn; - is standard output.",
-)
+@page_option(", with the distributions drawn")
 @JSON
 @click.pass_obj
 def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, as_json: bool) -> None:
@@ -39,29 +35,24 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     store = Store.open(settings.store)
     numbers = _numbers([release.number for release in store.releases()], old, new)
     releases = [store.release(number) for number in numbers]
-    found = compare_releases(store, *releases)
+    difference = compare_releases(store, *releases)
     if html is not None:
         from flows.pages.difference_page import render_difference
 
-        write_text(html, [render_difference(found, settings.name, *(release.created for release in releases))])
-        say_written(f"the comparison of releases {found.old} and {found.new}", html)
+        write_text(html, [render_difference(difference, settings.name, *(release.created for release in releases))])
+        say_written(f"the comparison of releases {difference.old} and {difference.new}", html)
     if as_json:
-        write_json(found.as_json())
+        write_json(difference.as_json())
     elif html is not None:
         pass
-    elif found.none:
-        click.echo(f"Releases {found.old} and {found.new} have the same rows, rejects and recipes.")
+    elif difference.none:
+        click.echo(f"Releases {difference.old} and {difference.new} have the same rows, rejects and recipes.")
     else:
-        _print(found)
+        _print(difference)
 
 
-def _numbers(known: list[int], old: int | None, new: int | None) -> tuple[int, int]:
+def _numbers(releases: list[int], old: int | None, new: int | None) -> tuple[int, int]:
     """Return the numbers of the releases to compare.
-
-    Args:
-        known: numbers of all releases, ascending.
-        old: the older release asked for, if any.
-        new: the newer one asked for, if any.
 
     Raises:
         StoreError: there is nothing to compare with.
@@ -70,20 +61,20 @@ def _numbers(known: list[int], old: int | None, new: int | None) -> tuple[int, i
 
     if old is not None and new is not None:
         return old, new
-    last = known[-1:] if old is not None else known[-2:]
+    last = releases[-1:] if old is not None else releases[-2:]
     if old is not None and last:
         return old, last[0]
     if len(last) == 2:
         return last[0], last[1]
-    there = f"only release {known[0]}" if known else "no release yet"
+    there = f"only release {releases[0]}" if releases else "no release yet"
     raise StoreError(f"There is {there}, so nothing can be compared: build again after a change.")
 
 
-def _print(found: "ReleaseDifference") -> None:
+def _print(difference: "ReleaseDifference") -> None:
     from flows.console.tables import print_tables
     from flows.pages.difference_tables import difference_tables, drift_table
 
-    click.echo(f"Release {found.new} compared with release {found.old}")
-    for change in found.recipes:
+    click.echo(f"Release {difference.new} compared with release {difference.old}")
+    for change in difference.recipes:
         click.echo(f"  recipe of {change}")
-    print_tables([*difference_tables(found), *([drift_table(found.drift)] if found.drift else [])])
+    print_tables([*difference_tables(difference), *([drift_table(difference.drift)] if difference.drift else [])])

@@ -8,11 +8,13 @@ import click
 
 from features.core.counting import counted
 from flows.console.one_shot import check_page, name_wrong, say_written
+from flows.console.options import page_option
 from flows.terminal import Verbosity, verbosity, warn, write_json
 
 if TYPE_CHECKING:
     from features.corpora.pair_tables import PairCells
     from features.metrics.explanation.pair import GraphPair
+    from flows.console.here import Here
     from training.attribution import Attribution
     from training.encoders.s3bert.encoder_facts import EncoderFacts
     from training.encoders.s3bert.explain import Explanation
@@ -48,11 +50,7 @@ if TYPE_CHECKING:
     metavar="FACET",
     help="Show how the words of both sentences share a facet's similarity, or with `sentence` that of the whole.",
 )
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page with drawings of the graphs that opens offline; - is standard output.",
-)
+@page_option(", with the graphs drawn")
 @click.option(
     "--json", "as_json", is_flag=True, help="Write JSON, one line a pair; with --graphs, including what matches."
 )
@@ -80,16 +78,17 @@ def explain(
 
     from features.core.outputs import STANDARD, shown, write_text
     from flows.console.explanation_table import print_explanations
-    from flows.project import load
+    from flows.console.here import Here
     from training.encoders.s3bert.encoder_facts import encoder_facts
     from training.encoders.s3bert.explain import with_graphs, without_encoder
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
     check_page(html, *([table] if table else []), *graphs, as_json=as_json)
-    rows = _rows(sentences, table, project)
+    here = Here.read(project)
+    rows = _rows(sentences, table, here)
     pairs = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
-    folder = _encoder_in_use(project, encoder)
+    folder = _encoder_in_use(here, encoder)
     if folder is None and no_graphs:
         raise click.UsageError(
             "--no-graphs shows the encoder alone, but no encoder with facets is here: name one with --encoder, or "
@@ -98,16 +97,15 @@ def explain(
     if folder is None and shared is not None:
         raise click.UsageError("--words needs an encoder with facets, and none is here: name one with --encoder")
     explanations, shares = (without_encoder(pairs), []) if folder is None else _predict(folder, pairs, shared)
-    found, origin = ({}, "not asked for") if no_graphs else _explain_graphs(project, explanations, graphs)
-    explanations = [with_graphs(e, found[n]) if n in found else e for n, e in enumerate(explanations)]
+    compared, origin = ({}, "not asked for") if no_graphs else _explain_graphs(here, explanations, graphs)
+    explanations = [with_graphs(e, compared[n]) if n in compared else e for n, e in enumerate(explanations)]
     facts = None if folder is None else encoder_facts(folder)
     if html is not None:
         from training.evaluation.facets.explanation_page import render_explanations
 
-        owner = load(project).name if project.exists() else ""
-        write_text(html, [render_explanations(explanations, found, facts, origin, project=owner)])
+        write_text(html, [render_explanations(explanations, compared, facts, origin, project=here.name)])
         say_written(counted(len(explanations), "explained pair"), html)
-    origins = [_graphs_of(found.get(n), origin, no_graphs=no_graphs) for n in range(len(explanations))]
+    origins = [_graphs_of(compared.get(n), origin, no_graphs=no_graphs) for n in range(len(explanations))]
     if as_json:
         explained = iter(enumerate(explanations))
         for row in rows:
@@ -117,14 +115,14 @@ def explain(
             else:
                 position, explanation = next(explained)
                 line |= _as_json(explanation, facts, origins[position])
-                line |= {"graphs": asdict(found[position])} if position in found and graphs else {}
+                line |= {"graphs": asdict(compared[position])} if position in compared and graphs else {}
                 line |= {"shares": shares[position].as_json()} if shares else {}
             write_json(line, indent=None)
     elif html is None:
         print_explanations(explanations, facts, origins, shares=shares, unfold=verbosity() >= Verbosity.VERBOSE)
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
-    return 2 if wrong or (folder is None and len(found) < len(explanations)) else 0
+    return 2 if wrong or (folder is None and len(compared) < len(explanations)) else 0
 
 
 def _predict(
@@ -143,28 +141,22 @@ def _predict(
     return explain_with(model, layout, pairs), shares
 
 
-def _encoder_in_use(project: Path, name: str | None) -> Path | None:
+def _encoder_in_use(here: "Here", name: str | None) -> Path | None:
     """Return a named encoder, else the one in use of the project's encoders with facets, else the bundled one."""
     from features.core.errors import ModelError
     from features.models import bundled_encoder
-    from flows.console.gone_runs import warn_of_gone
-    from flows.console.kept_runs import keep
-    from flows.project import load
     from training.encoders.s3bert.facets import FILE_NAME
     from training.evaluation.promotion import encoder_in_use_with
     from training.search.choosing import named_encoder
 
-    settings = load(project) if project.exists() else None
-    runs = None if settings is None else settings.runs
-    names = [] if settings is None else [each.name for each in settings.encoders]
+    runs, names = here.runs, here.encoders
     if name is not None:
         folder = named_encoder(runs, name, among=names)
     elif runs is None or (used := encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)) is None:
         return bundled_encoder()
     else:
         folder = used
-    keep(folder)
-    warn_of_gone(runs, name, folder, names)
+    here.use(folder, name)
     if not (folder / FILE_NAME).is_file():
         raise ModelError(
             f"The encoder {str(folder)!r} has no facets ({FILE_NAME}): name one of kind s3bert with --encoder, or "
@@ -188,30 +180,27 @@ def _graphs_of(pair: "GraphPair | None", origin: str, *, no_graphs: bool) -> str
 
 
 def _explain_graphs(
-    project: Path, explanations: "Sequence[Explanation]", files: Sequence[Path]
+    here: "Here", explanations: "Sequence[Explanation]", files: Sequence[Path]
 ) -> "tuple[dict[int, GraphPair], str]":
     """Return position → what matches in the graphs of a pair, and where the graphs come from."""
     from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
     from features.metrics.explanation.pair import explain_graphs
     from features.stages.label_vectors import LABEL_VECTOR_STAGE
-    from flows.project import load
 
     texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]
-    settings = load(project) if project.exists() else None
     distinct = list(dict.fromkeys(text for pair in texts for text in pair))
-    found, origin = find_graphs(distinct, files, settings.store if settings is not None else None)
-    pairs = pairs_with_graphs(texts, found)
-    vectors = label_vectors(found.values(), settings.section(LABEL_VECTOR_STAGE) if settings is not None else None)
+    graphs, origin = find_graphs(distinct, files, here.store)
+    pairs = pairs_with_graphs(texts, graphs)
+    settings = None if here.project is None else here.project.section(LABEL_VECTOR_STAGE)
+    vectors = label_vectors(graphs.values(), settings)
     return dict(zip(pairs, explain_graphs(list(pairs.values()), vectors), strict=True)), origin
 
 
-def _rows(sentences: Sequence[str], table: Path | None, project: Path) -> "list[PairCells]":
+def _rows(sentences: Sequence[str], table: Path | None, here: "Here") -> "list[PairCells]":
     from features.corpora.pair_tables import PairCells, read_pair_rows
-    from flows.project import load
 
     if table is not None and not sentences:
-        corpora = load(project).corpora if project.exists() else ()
-        return read_pair_rows(table, (), corpora, warn, "call the two sentence_a and sentence_b")
+        return read_pair_rows(table, (), here.corpora, warn, "call the two sentence_a and sentence_b")
     if table is None and len(sentences) == 2:
         return [PairCells(1, *sentences)]
     raise click.UsageError(

@@ -21,11 +21,11 @@ class Age(click.ParamType[timedelta]):
         """Return the age as a time span."""
         if isinstance(value, timedelta):
             return value
-        found = re.fullmatch(r"(\d+)([mhdw])", value)
-        if found is None:
+        match = re.fullmatch(r"(\d+)([mhdw])", value)
+        if match is None:
             self.fail(f"{value!r} is not an age: write a number and m, h, d or w, such as 7d", param, ctx)
         try:
-            age = timedelta(**{_UNITS[found[2]]: int(found[1])})
+            age = timedelta(**{_UNITS[match[2]]: int(match[1])})
         except OverflowError:
             age = timedelta.max
         if age > _MOST:
@@ -64,25 +64,25 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
     store.check_owner(settings.name)
     extent = Extent(older_than, trainings=of_runs, releases=of_releases)
     if dry_run:
-        found = find_obsolete(settings, store, extent)
+        obsolete = find_obsolete(settings, store, extent)
     else:
         with only_writer(store):
             clean_up(settings, store)
-            found = delete_obsolete(settings, store, extent)
+            obsolete = delete_obsolete(settings, store, extent)
     if as_json:
         write_json(
             {
-                "files": list(found.garbage.files),
-                "releases": list(found.releases),
-                "records": [str(path) for path in found.records],
-                "builds": [str(old.path) for old in found.builds],
-                "runs": [str(old.path) for old in found.trainings],
-                "bytes": found.bytes,
+                "files": list(obsolete.garbage.files),
+                "releases": list(obsolete.releases),
+                "records": [str(path) for path in obsolete.records],
+                "builds": [str(old.path) for old in obsolete.builds],
+                "runs": [str(old.path) for old in obsolete.trainings],
+                "bytes": obsolete.bytes,
                 "deleted": not dry_run,
             }
         )
         return
-    for path in found.paths(store) if dry_run else ():
+    for path in obsolete.paths(store) if dry_run else ():
         click.echo(path)
     done = "Would delete" if dry_run else "Deleted"
-    click.echo(f"{done} {in_words(found, extent)}.")
+    click.echo(f"{done} {in_words(obsolete, extent)}.")

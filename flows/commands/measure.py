@@ -6,29 +6,18 @@ import click
 
 from features.core.counting import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard, say_written
-from flows.console.options import BY_POSITION, FILE, FIRST, OUTPUT, SECOND, format_option
+from flows.console.options import BY_POSITION, FILE, FIRST, METRIC_FILES, SECOND, TABLES, output_options
 
 
 @click.command()
 @FIRST
 @SECOND
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    help="Table to write; its suffix sets the format: .tsv, .csv, .jsonl or .parquet. - is standard output.",
+@output_options(
+    "Table to write; its suffix sets the format: .tsv, .csv, .jsonl or .parquet. - is standard output.", *TABLES
 )
-@format_option("tsv", "csv", "jsonl", "parquet")
 @click.option("--model", default="all-MiniLM-L6-v2", show_default=True, help="Sentence encoder for the label vectors.")
-@click.option(
-    "--glove",
-    type=FILE,
-    help="Word vectors (text) instead of a model.",
-)
-@click.option(
-    "--metric-file", "files", multiple=True, type=FILE, help="Python file with your own metrics; may be repeated."
-)
+@click.option("--glove", type=FILE, help="Word vectors (text) instead of a model.")
+@METRIC_FILES
 @BY_POSITION
 def measure(
     first: Path,

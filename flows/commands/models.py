@@ -128,18 +128,18 @@ def verify(names: tuple[str, ...], *, as_json: bool) -> int:
     wanted = names or [manifest.name for manifest in pulled()]
     if not wanted:
         say("No model has been pulled.")
-    found: list[Mapping[str, Any]] = []
+    results: list[Mapping[str, Any]] = []
     for name in wanted:
         try:
             manifest = verify_model(name)
         except ModelError as error:
-            found.append({"name": name, "intact": False, "problem": str(error)})
+            results.append({"name": name, "intact": False, "problem": str(error)})
             if not as_json:
                 warn(f"{name}: {error}")
         else:
-            found.append({"name": name, "intact": True, "files": len(manifest.files), "source": manifest.source})
+            results.append({"name": name, "intact": True, "files": len(manifest.files), "source": manifest.source})
             if not as_json:
                 click.echo(f"{name}: {len(manifest.files)} files are as pulled from {manifest.source}")
     if as_json:
-        write_json(found)
-    return 0 if all(line["intact"] for line in found) else 1
+        write_json(results)
+    return 0 if all(line["intact"] for line in results) else 1

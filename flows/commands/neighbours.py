@@ -4,23 +4,13 @@ from pathlib import Path
 
 import click
 
-from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, OUTPUT, TEXT_COLUMNS, TOP, format_option
+from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, TABLES, TEXT_COLUMNS, TOP, output_options
 
 
 @click.command()
 @click.argument("file", type=INPUT)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    help="Table to write (.tsv, .csv, .jsonl, .parquet), one row per neighbour. - is standard output.",
-)
-@format_option("tsv", "csv", "jsonl", "parquet")
-@click.option(
-    "--among",
-    help="Another file, or a labelled corpus of the project, to search; by default FILE itself.",
-)
+@output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per neighbour. - is standard output.", *TABLES)
+@click.option("--among", help="Another file, or a labelled corpus of the project, to search; by default FILE itself.")
 @ASPECT
 @ENCODER
 @TEXT_COLUMNS
@@ -74,15 +64,15 @@ def neighbours(
         )
         each = nearest.positions.shape[1]
         rows = [row for row in range(len(asked)) for _ in range(each)]
-        found = nearest.positions.reshape(-1).tolist()
+        positions = nearest.positions.reshape(-1).tolist()
         ids = searched.ids or tuple("" for _ in searched.texts)
         table = pl.DataFrame(
             {
                 "id": [asked.ids[row] for row in rows],
                 "text": [asked.texts[row] for row in rows],
                 "rank": list(range(1, each + 1)) * len(asked),
-                "neighbour_id": [ids[place] for place in found],
-                "neighbour": [searched.texts[place] for place in found],
+                "neighbour_id": [ids[position] for position in positions],
+                "neighbour": [searched.texts[position] for position in positions],
                 "similarity": nearest.similarities.reshape(-1),
             }
         )

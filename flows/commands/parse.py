@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import click
 import polars as pl
@@ -13,19 +13,13 @@ from features.core.outputs import check_output, format_of
 from features.parsers.parsed_files import FORMATS, Kind, write_amr, write_dependencies, write_srl
 from features.parsers.settings import AmrSettings, DependencySettings, PredicatesBy, SrlSettings
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
-from flows.console.options import DEVICE, FILE, INPUT, OUTPUT, TAGGER, THREADS, format_option
+from flows.console.options import DEVICE, FILE, INPUT, TAGGER, THREADS, output_options, predicates_option
 
 if TYPE_CHECKING:
     from features.parsers.texts import Parse
 
 _INPUT = click.argument("sentences", type=INPUT)
-_OUTPUT = click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    help="File to write; its suffix sets the format. - is standard output.",
-)
+_ABOUT_OUTPUT = "File to write; its suffix sets the format. - is standard output."
 _SENTENCES_AT_ONCE = 512
 """Sentences sorted by length and counted in the progress together: enough that batches have similar lengths."""
 
@@ -42,8 +36,7 @@ def parse() -> None:
 
 @parse.command()
 @_INPUT
-@_OUTPUT
-@format_option(*FORMATS["amr"])
+@output_options(_ABOUT_OUTPUT, *FORMATS["amr"])
 @click.option(
     "--graphs",
     multiple=True,
@@ -109,8 +102,7 @@ def amr(
 
 @parse.command()
 @_INPUT
-@_OUTPUT
-@format_option(*FORMATS["dependencies"])
+@output_options(_ABOUT_OUTPUT, *FORMATS["dependencies"])
 @click.option("--model", default="en_core_web_md", show_default=True, help="Name or folder of a spaCy pipeline.")
 @THREADS
 def dependencies(sentences: Path, output: Path, form: str | None, model: str, threads: int | None) -> int:
@@ -127,16 +119,9 @@ def dependencies(sentences: Path, output: Path, form: str | None, model: str, th
 
 @parse.command()
 @_INPUT
-@_OUTPUT
-@format_option(*FORMATS["srl"])
+@output_options(_ABOUT_OUTPUT, *FORMATS["srl"])
 @TAGGER
-@click.option(
-    "--predicates",
-    default="tagger",
-    show_default=True,
-    type=click.Choice(get_args(PredicatesBy)),
-    help="How predicates are found: by the tagger itself, or by spaCy from parts of speech.",
-)
+@predicates_option()
 @DEVICE
 @THREADS
 def srl(

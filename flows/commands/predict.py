@@ -7,7 +7,7 @@ import click
 
 from features.core.counting import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
-from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, format_option
+from flows.console.options import DEVICE, INPUT, JSON, TABLES, output_options
 from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
@@ -30,14 +30,7 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
 
 @click.command()
 @click.argument("pairs", type=INPUT)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    help="Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.",
-)
-@format_option("tsv", "csv", "jsonl", "parquet")
+@output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.", *TABLES)
 @click.option(
     "--columns",
     nargs=2,
@@ -92,9 +85,7 @@ def predict(
     from features.core.outputs import STANDARD, TABLES, check_output, format_of, shown, write_text
     from features.corpora.pair_tables import read_pair_rows
     from features.parsers.devices import resolve_device
-    from flows.console.gone_runs import warn_of_gone
-    from flows.console.kept_runs import keep
-    from flows.project import load
+    from flows.console.here import Here
     from flows.watching.file_progress import FileProgress
     from training.encoders.loading import load_encoder
     from training.predicting import PairPredictor, choose_predictor
@@ -105,27 +96,24 @@ def predict(
     kind = format_of(output, TABLES, form)
     check_output(output, pairs)  # before the work starts
     _check_page(page, pairs, output)
-    settings = load(project) if project.exists() else None
-    runs = None if settings is None else settings.runs
+    here = Here.read(project)
     with nothing_half_written():
-        names = () if settings is None else [each.name for each in settings.encoders]
-        folder = keep(choose_predictor(runs, encoder, among=names, explained=page is not None))
-        warn_of_gone(runs, encoder, folder, names)
-        rows = read_pair_rows(pairs, columns or (), () if settings is None else settings.corpora, warn)
-        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)), runs)
+        chosen = choose_predictor(here.runs, encoder, among=here.encoders, explained=page is not None)
+        folder = here.use(chosen, encoder)
+        rows = read_pair_rows(pairs, columns or (), here.corpora, warn)
+        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)), here.runs)
         if page is not None:
             predictor.require_spans()
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
         warn_of_languages(text for pair in asked for text in pair)
         with FileProgress("sentences") as progress:
-            found = predictor.predict(asked, progress, threshold=threshold)
-        shown_pairs = [] if page is None else predictor.explain(found.each(asked)[:MOST])
-        write_table(_table(rows, found), output, kind)
+            predictions = predictor.predict(asked, progress, threshold=threshold)
+        shown_pairs = [] if page is None else predictor.explain(predictions.each(asked)[:MOST])
+        write_table(_table(rows, predictions), output, kind)
         if page is not None:
-            named = "" if settings is None else settings.name
-            caveats = [*([found.threshold.told] if found.threshold else []), *found.caveats]
+            caveats = [*([predictions.threshold.told] if predictions.threshold else []), *predictions.caveats]
             html = render_predictions(
-                shown_pairs, len(asked), str(folder), predictor.sees, caveats=caveats, project=named
+                shown_pairs, len(asked), str(folder), predictor.sees, caveats=caveats, project=here.name
             )
             write_text(page, [html])
     wrong = [row for row in rows if row.problem]
@@ -134,58 +122,50 @@ def predict(
     say_written(f"{counted(len(rows), 'pair')}{lacking}", output)
     if page is not None:
         say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
-    told = ", ".join(f"{count:,} × {label}" for label, count in _counts(found).items())
-    say(f"Labels from the encoder {folder}: {told}{_speed(found)}.")
-    _tell_more(found, len(asked))
+    told = ", ".join(f"{count:,} × {label}" for label, count in _counts(predictions).items())
+    say(f"Labels from the encoder {folder}: {told}{_speed(predictions)}.")
+    _tell_more(predictions, len(asked))
     if as_json:
-        write_json({"output": str(output), "encoder": str(folder), "pairs": len(rows)} | _described(found, wrong))
+        write_json({"output": str(output), "encoder": str(folder), "pairs": len(rows)} | _described(predictions, wrong))
     return 2 if wrong else 0
 
 
-def _counts(found: "Predictions") -> dict[str, int]:
+def _counts(predictions: "Predictions") -> dict[str, int]:
     """Return label → number of pairs that were given it."""
-    predicted = found.predicted
-    return {label: predicted.count(label) for label in found.labels}
+    predicted = predictions.predicted
+    return {label: predicted.count(label) for label in predictions.labels}
 
 
-def _described(found: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, object]:
-    """Return what is known about predictions, as JSON values.
-
-    Args:
-        found: the predictions.
-        wrong: the rows without one.
-    """
-    rate, parsing = found.pairs_per_second, found.share_of_parsing
+def _described(predictions: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, object]:
+    """Return what is known about predictions, as JSON values."""
+    rate, parsing = predictions.pairs_per_second, predictions.share_of_parsing
     return {
-        "labels": _counts(found),
-        "threshold": found.threshold and found.threshold.recorded(),
+        "labels": _counts(predictions),
+        "threshold": predictions.threshold and predictions.threshold.recorded(),
         "wrong": [{"line": row.line, "message": row.problem} for row in wrong],
-        "calibrated_by": found.calibrated_by,
-        "doubt": found.doubt or None,
-        "truncated": found.truncated,
-        "changed_by_swapping": found.changed,
-        "sentences_reused": found.reused,
+        "calibrated_by": predictions.calibrated_by,
+        "doubt": predictions.doubt or None,
+        "truncated": predictions.truncated,
+        "changed_by_swapping": predictions.changed,
+        "sentences_reused": predictions.reused,
         "pairs_per_second": None if rate is None else round(rate, 2),
         "share_of_parsing": None if parsing is None else round(parsing, 3),
     }
 
 
-def _speed(found: "Predictions") -> str:
+def _speed(predictions: "Predictions") -> str:
     """Return how fast predictions were, or what was known before, in words."""
-    if found.reused:
-        return f"; {found.reused:,} of {counted(found.sentences, 'sentence')} embedded by an earlier command"
-    speed = "" if found.pairs_per_second is None else f"; {found.pairs_per_second:,.1f} pairs a second"
-    share = found.share_of_parsing
+    if predictions.reused:
+        return (
+            f"; {predictions.reused:,} of {counted(predictions.sentences, 'sentence')} embedded by an earlier command"
+        )
+    speed = "" if predictions.pairs_per_second is None else f"; {predictions.pairs_per_second:,.1f} pairs a second"
+    share = predictions.share_of_parsing
     return speed if share is None else f"{speed}, {100 * share:.0f} % of the time spent parsing"
 
 
 def _check_page(page: Path | None, *others: Path) -> None:
-    """Refuse a page that cannot be written.
-
-    Args:
-        page: file of the page; None for none.
-        others: other files that the command reads and writes.
-    """
+    """Refuse a page that cannot be written."""
     from features.core.outputs import STANDARD, check_output
 
     if page == STANDARD:
@@ -194,34 +174,34 @@ def _check_page(page: Path | None, *others: Path) -> None:
         check_output(page, *others)
 
 
-def _tell_more(found: "Predictions", pairs: int) -> None:
+def _tell_more(predictions: "Predictions", pairs: int) -> None:
     """Report what a reader of the labels must know."""
-    if found.threshold is not None:
-        say(found.threshold.told)
-    for caveat in found.caveats:
+    if predictions.threshold is not None:
+        say(predictions.threshold.told)
+    for caveat in predictions.caveats:
         warn(caveat)
-    if found.changed:
+    if predictions.changed:
         say(
-            f"The classifier depends on which sentence comes first: with the sentences swapped, {found.changed:,} of "
-            f"{counted(pairs, 'pair')} would have another label."
+            "The classifier depends on which sentence comes first: with the sentences swapped, "
+            f"{predictions.changed:,} of {counted(pairs, 'pair')} would have another label."
         )
     if not pairs:
         warn("No row has two sentences, so there are no labels.")
 
 
-def _table(rows: "list[PairCells]", found: "Predictions") -> "pl.DataFrame":
+def _table(rows: "list[PairCells]", predictions: "Predictions") -> "pl.DataFrame":
     """Return a table with one row per row of the input, in the same order."""
     import polars as pl
 
-    said = iter(zip(found.predicted, found.probabilities.round(6).tolist(), strict=True))
-    nothing = None, [None] * len(found.labels)
-    cells = [nothing if row.problem else next(said) for row in rows]
+    predicted = iter(zip(predictions.predicted, predictions.probabilities.round(6).tolist(), strict=True))
+    nothing = None, [None] * len(predictions.labels)
+    cells = [nothing if row.problem else next(predicted) for row in rows]
     table: dict[str, pl.Series] = {
         "line": pl.Series([row.line for row in rows], dtype=pl.Int64),
         "sentence_a": pl.Series([row.text_a for row in rows], dtype=pl.String),
         "sentence_b": pl.Series([row.text_b for row in rows], dtype=pl.String),
         "label": pl.Series([label for label, _ in cells], dtype=pl.String),
     }
-    for place, label in enumerate(found.labels):
-        table[f"p_{label}"] = pl.Series([row[place] for _, row in cells], dtype=pl.Float64)
+    for position, label in enumerate(predictions.labels):
+        table[f"p_{label}"] = pl.Series([row[position] for _, row in cells], dtype=pl.Float64)
     return pl.DataFrame(table)

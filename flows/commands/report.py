@@ -16,7 +16,7 @@ import click
 @click.pass_obj
 def report(project: Path, /, *, encoder: str | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
-    from flows.console.kept_runs import keep
+    from flows.console.here import keep
     from flows.project import load
     from training.evaluation.run import METRICS_FILE, write_report
     from training.runs import latest_encoder, runs_named

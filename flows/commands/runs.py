@@ -34,25 +34,25 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
 
     settings = load(project)
     current = set(current_runs(settings.runs).values())
-    known = [run for run in all_runs(settings.runs) if not names or encoder_name(run) in names]
+    folders = [run for run in all_runs(settings.runs) if not names or encoder_name(run) in names]
     elsewhere = _scored_elsewhere(all_runs(settings.runs))
-    found = [
+    listed = [
         _described(settings.runs, run, is_current=run.resolve() in current) | {"elsewhere": elsewhere.get(run, [])}
-        for run in known
+        for run in folders
     ]
     for name in names:
-        if not any(run["name"] == name for run in found):
+        if not any(run["name"] == name for run in listed):
             settings.encoder(name)  # an encoder that was never trained has no run; another name is refused
     if as_json:
-        write_json(found)
+        write_json(listed)
         return
-    if not found:
+    if not listed:
         click.echo(f"No training yet in {settings.runs}: run `facetflow train`.")
         return
     scored = list(
-        dict.fromkeys((suite, name) for run in found for suite, numbers in run["scores"].items() for name in numbers)
+        dict.fromkeys((suite, name) for run in listed for suite, numbers in run["scores"].items() for name in numbers)
     )
-    searched = ("found by search",) if any(run["chosen"] for run in found) else ()
+    searched = ("found by search",) if any(run["chosen"] for run in listed) else ()
     rows = tuple(
         (
             run["run"],
@@ -62,15 +62,15 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
             *([] if not searched else [", ".join(f"{name} {value:g}" for name, value in run["chosen"].items())]),
             *(_cell(run, suite, name) for suite, name in scored),
         )
-        for run in found
+        for run in listed
     )
     columns = ("run", "release", "state", "when (UTC)", *searched, *(name for _, name in scored))
-    messages = [f"{run['run']} {run['state']}: {run['message']}" for run in found if run["message"]]
+    messages = [f"{run['run']} {run['state']}: {run['message']}" for run in listed if run["message"]]
     messages += [
-        f"{run['run']} could not be evaluated: {run['evaluation_failed']}" for run in found if run["evaluation_failed"]
+        f"{run['run']} could not be evaluated: {run['evaluation_failed']}" for run in listed if run["evaluation_failed"]
     ]
-    others = f"{_ELSEWHERE}{_OTHERS}" if any(run["elsewhere"] for run in found) else ""
-    refused = _REFUSED if any(run["refused"] and not run["current"] for run in found) else ""
+    others = f"{_ELSEWHERE}{_OTHERS}" if any(run["elsewhere"] for run in listed) else ""
+    refused = _REFUSED if any(run["refused"] and not run["current"] for run in listed) else ""
     note = "\n".join(filter(None, [_explained(scored), others, refused]))
     print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, note)])
     for message in messages:
@@ -88,40 +88,32 @@ def _cell(run: Mapping[str, Any], suite: str, name: str) -> str:
 
 
 def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
-    """Return for each run the suites by which it was scored on other data than the run that was evaluated last.
-
-    Args:
-        runs: folders of runs, evaluated or not.
-    """
+    """Return for each run the suites by which it was scored on other data than the run that was evaluated last."""
     from features.core.errors import FacetflowError
     from training.evaluation.run import METRICS_FILE, read_scores
     from training.evaluation.suites import scored_suites
 
     newest: dict[str, Any] = {}
-    found: dict[Path, list[str]] = {}
+    elsewhere: dict[Path, list[str]] = {}
     evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
     for run in sorted(evaluated, key=lambda run: (run / METRICS_FILE).stat().st_mtime_ns, reverse=True):
         try:
             for suite, result in scored_suites(read_scores(run / METRICS_FILE)):
                 if not suite.same_data(newest.setdefault(suite.name, result), result):
-                    found.setdefault(run, []).append(suite.name)
+                    elsewhere.setdefault(run, []).append(suite.name)
         except (FacetflowError, KeyError, TypeError):  # of another version: on which data is unknown
             continue
-    return found
+    return elsewhere
 
 
 def _explained(scored: Sequence[tuple[str, str]]) -> str:
-    """Return an explanation of the scores, one line per suite.
-
-    Args:
-        scored: suite and name of each score.
-    """
+    """Return an explanation of the scores, one line per suite."""
     from training.evaluation.suites import load_suite
 
     lines = []
     for suite in dict.fromkeys(suite for suite, _ in scored):
         kind = load_suite(suite)
-        names = ", ".join(name for of, name in scored if of == suite)
+        names = ", ".join(name for scoring, name in scored if scoring == suite)
         lines.append(f"{names}: {kind.measure} × 100{f', the {kind.mean} over all' if kind.mean else ''}.")
     return "\n".join(lines)
 

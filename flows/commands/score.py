@@ -10,7 +10,7 @@ import click
 from features.core.counting import counted
 from flows.commands.score_srl import srl
 from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard
-from flows.console.options import BY_POSITION, FILE, INPUT, JSON, OUTPUT, format_option
+from flows.console.options import BY_POSITION, INPUT, JSON, METRIC_FILES, TABLES, output_options
 from flows.terminal import write_json
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def score() -> None:
 @click.argument("gold", type=INPUT)
 @click.argument("parsed", type=INPUT)
 @click.option("--metrics", default="", help="Some metrics, separated by commas: smatch,srl; all that count by default.")
-@click.option(
-    "--metric-file", "files", multiple=True, type=FILE, help="Python file with your own metrics; may be repeated."
-)
+@METRIC_FILES
 @click.option("--drop-wiki", is_flag=True, help="Ignore :wiki on both sides.")
 @BY_POSITION
 @click.option(
@@ -49,13 +47,11 @@ def score() -> None:
     help="Bootstrap samples for the intervals; 0 for no intervals.",
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the bootstrap.")
-@click.option(
-    "-o",
-    "--output",
-    type=OUTPUT,
-    help="Also write the scores as a table: .tsv, .csv, .jsonl or .parquet; - prints it instead of the usual one.",
+@output_options(
+    "Also write the scores as a table: .tsv, .csv, .jsonl or .parquet; - prints it instead of the usual one.",
+    *TABLES,
+    required=False,
 )
-@format_option("tsv", "csv", "jsonl", "parquet")
 @JSON
 def amr(
     gold: Path,

@@ -1,13 +1,13 @@
 """`facetflow score srl`: score a tagger of semantic roles against gold frames."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from features.parsers.settings import PredicatesBy, SrlSettings
 from flows.console.one_shot import name_wrong, nothing_half_written
-from flows.console.options import DEVICE, INPUT, JSON, TAGGER, THREADS
+from flows.console.options import DEVICE, INPUT, JSON, TAGGER, THREADS, predicates_option
 from flows.terminal import write_json
 
 if TYPE_CHECKING:
@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("gold", type=INPUT)
 @TAGGER
-@click.option(
-    "--predicates",
-    default="tagger",
-    show_default=True,
-    type=click.Choice(get_args(PredicatesBy)),
-    help="How predicates are found for the second score: by the tagger itself, or by spaCy from parts of speech.",
-)
+@predicates_option(" for the second score")
 @DEVICE
 @THREADS
 @JSON
@@ -45,12 +39,12 @@ def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: 
         raise InputError(f"The file {source_name(gold)} has no frame to compare with.")
     with nothing_half_written():
         parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
-        given = score_with_gold_predicates(parser.tagger, sentences)
-        found = score_with(parser.tagger, sentences, parser.find_predicates([sentence.words for sentence in sentences]))
+        gold_predicates = score_with_gold_predicates(parser.tagger, sentences)
+        own = score_with(parser.tagger, sentences, parser.find_predicates([sentence.words for sentence in sentences]))
     if as_json:
-        write_json({"parser": parser.name, "gold_predicates": _json(given), "own_predicates": _json(found)})
+        write_json({"parser": parser.name, "gold_predicates": _json(gold_predicates), "own_predicates": _json(own)})
     else:
-        _print(f"{parser.name} on {short_name(gold)}", given, found)
+        _print(f"{parser.name} on {short_name(gold)}", gold_predicates, own)
     left_out = [f"sentence {s.sentence_id!r} is left out: {s.reject}" for s in read if s.reject is not None]
     name_wrong(left_out)
     return 2 if left_out else 0
@@ -70,21 +64,20 @@ def _shares(counts: "Counts") -> dict[str, float]:
     return {name: getattr(counts, name) for name in names}
 
 
-def _print(title: str, given: "SrlScore", found: "SrlScore") -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+def _print(title: str, gold_predicates: "SrlScore", own: "SrlScore") -> None:
+    from flows.console.tables import print_tables
+    from training.evaluation.tables import ScoreTable
 
-    table = Table(title=f"{title}, × 100", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("", overflow="fold")
-    for name in ("gold", "found", "precision", "recall", "F1"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_row("arguments, predicates of the file", *_cells(given.total))
-    table.add_row("arguments, predicates found", *_cells(found.total))
-    table.add_row("predicates", *_cells(found.predicates), end_section=True)
-    for role, counts in sorted(given.roles.items(), key=lambda item: (-item[1].gold, item[0])):
-        table.add_row(role, *_cells(counts))
-    Console(markup=False, highlight=False).print(table)
+    roles = sorted(gold_predicates.roles.items(), key=lambda item: (-item[1].gold, item[0]))
+    rows = {
+        "arguments, predicates of the file": gold_predicates.total,
+        "arguments, predicates found": own.total,
+        "predicates": own.predicates,
+        **dict(roles),
+    }
+    columns = ("", "gold", "found", "precision", "recall", "F1")
+    table = ScoreTable(f"{title}, × 100", columns, tuple((name, *_cells(counts)) for name, counts in rows.items()))
+    print_tables([table])
 
 
 def _cells(counts: "Counts") -> tuple[str, ...]:

@@ -56,9 +56,9 @@ def search(
     vectors = searcher.embed(searched.texts)
     similarities = cosines_of(searcher.embed_query(query), vectors)
     nearest = find_nearest(similarities, queries=1, texts=len(searched), k=k)
-    found = [
-        _found(searched, rank, place, similarity)
-        for rank, (place, similarity) in enumerate(
+    results = [
+        _found(searched, rank, position, similarity)
+        for rank, (position, similarity) in enumerate(
             zip(nearest.positions[0].tolist(), nearest.similarities[0].tolist(), strict=True), start=1
         )
     ]
@@ -69,23 +69,23 @@ def search(
                 "encoder": str(searcher.chosen.folder),
                 "aspect": aspect,
                 "among": {"texts": len(searched), "from": searched.origin},
-                "found": found,
+                "found": results,
             }
         )
         return
     searcher.say_what(searched)
-    for row in found:
+    for row in results:
         click.echo(f"{row['rank']:>3}  {row['similarity']:.3f}  {_cut(row['text'])}")
         if about := _about(row):
             click.echo(f"            {about}")
 
 
-def _found(searched: "SearchedTexts", rank: int, place: int, similarity: float) -> dict[str, Any]:
-    row: dict[str, Any] = {"rank": rank, "similarity": round(similarity, 6), "text": searched.texts[place]}
+def _found(searched: "SearchedTexts", rank: int, position: int, similarity: float) -> dict[str, Any]:
+    row: dict[str, Any] = {"rank": rank, "similarity": round(similarity, 6), "text": searched.texts[position]}
     if searched.ids:
-        row["id"] = searched.ids[place]
+        row["id"] = searched.ids[position]
     if searched.labels:
-        row["labels"] = searched.labels[place]
+        row["labels"] = searched.labels[position]
     return row
 
 

@@ -44,7 +44,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         wanted = wanted_shards(settings, store)
     except FacetflowError:  # a damaged file of the store or of the project: a build says what is wrong
         wanted = None
-    found = _found(store, wanted, runs) | {
+    contents = _found(store, wanted, runs) | {
         "current_encoders": {name: str(run) for name, run in current.items()},
         "gone_encoders": {name: run.run for name, run in gone.items()},
         "shortfalls": [asdict(lack) for lack in lacking],
@@ -52,14 +52,14 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         "service": asdict(service) if service is not None else None,
     }
     if as_json:
-        write_json(found)
+        write_json(contents)
         return
-    _show_store(found)
+    _show_store(contents)
     if page is not None:
         click.echo(f"Page of the newest build: {page}")
-    known = {encoder.name for encoder in settings.encoders}
+    names = {encoder.name for encoder in settings.encoders}
     for name, run in current.items():
-        unknown = "" if name in known else " (not in the project file)"
+        unknown = "" if name in names else " (not in the project file)"
         click.echo(f"Current encoder {name}: {run_id(settings.runs.resolve(), run)}{unknown}")
     for name, lost in gone.items():
         click.echo(f"Current encoder {name}: {lost.run} is gone; {_instead(settings, name, lost)}")
@@ -69,47 +69,39 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     click.echo(services.describe(service))
 
 
-def _show_store(found: "Mapping[str, Any]") -> None:
-    """Print what the store holds.
-
-    Args:
-        found: as `_found` returns it.
-    """
+def _show_store(contents: "Mapping[str, Any]") -> None:
+    """Print what the store holds."""
     from features.store.unproven import tell_unproven
 
-    owner = f" of project {found['project']!r}" if found["project"] else ""
-    click.echo(f"Store {found['store']}{owner}")
-    for table in found["tables"]:
+    owner = f" of project {contents['project']!r}" if contents["project"] else ""
+    click.echo(f"Store {contents['store']}{owner}")
+    for table in contents["tables"]:
         if not table["shards"] and not table["wanted"]:
             continue  # of other kinds of encoders
         size = table["bytes"] / 1e6
-        of = "" if table["wanted"] is None else f", {table['wanted']} wanted"
-        of += f", {table['missing']} to make" if table["missing"] else ""
-        click.echo(f"  {table['table']:<14}{table['shards']:>6} shards {table['rows']:>12,} rows {size:>10.1f} MB{of}")
-    for rejects in found["rejects"]:
+        wanted = "" if table["wanted"] is None else f", {table['wanted']} wanted"
+        wanted += f", {table['missing']} to make" if table["missing"] else ""
+        click.echo(
+            f"  {table['table']:<14}{table['shards']:>6} shards {table['rows']:>12,} rows {size:>10.1f} MB{wanted}"
+        )
+    for rejects in contents["rejects"]:
         click.echo(f"  {rejects['rows']:,} rejected by {rejects['stage']}: {rejects['code']}")
-    if found["rejects"]:
+    if contents["rejects"]:
         click.echo("  (see them with `facetflow rejects`)")
-    if found["unproven"]:
-        click.echo(f"  {tell_unproven(found['unproven'])}")
-    click.echo("Releases" if found["releases"] else "No release yet.")
-    for release in found["releases"][-3:]:
+    if contents["unproven"]:
+        click.echo(f"  {tell_unproven(contents['unproven'])}")
+    click.echo("Releases" if contents["releases"] else "No release yet.")
+    for release in contents["releases"][-3:]:
         click.echo(f"  {release['number']} of {release['created']}, by run {release['run_id']}")
-    click.echo("Runs" if found["runs"] else "No run yet.")
-    for run in found["runs"]:
+    click.echo("Runs" if contents["runs"] else "No run yet.")
+    for run in contents["runs"]:
         click.echo(f"  {run['run_id']} {run['state']}: {run['message']}")
-    for shard in found["runs"][0]["failed"] if found["runs"] else ():
+    for shard in contents["runs"][0]["failed"] if contents["runs"] else ():
         click.echo(f"  failed: {shard['stage']} {shard['shard']}: {shard['error'].partition(chr(10))[0]}")
 
 
 def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
-    """Return what to do about a current run that is gone.
-
-    Args:
-        settings: the project file.
-        name: of the encoder.
-        gone: its current run.
-    """
+    """Return what to do about a current run that is gone."""
     from training.runs import finished_encoders
 
     if name in finished_encoders(settings.runs):
@@ -120,13 +112,7 @@ def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
 
 
 def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", runs: int) -> dict[str, Any]:
-    """Return what the store holds, as JSON values.
-
-    Args:
-        store: the store.
-        wanted: stage → shards that are wanted; empty for a table that no stage makes now. None if that is unknown.
-        runs: number of runs to return.
-    """
+    """Return what the store holds, as JSON values."""
     from features.store.tables import SOURCES, TABLES
     from features.store.unproven import unproven_pairs
 

@@ -28,26 +28,26 @@ def verify(project: Path, *, deep: bool, as_json: bool) -> None:
     from flows.project import load
     from flows.terminal import write_json
 
-    found = Store.open(load(project).store).verify(deep=deep)
+    verification = Store.open(load(project).store).verify(deep=deep)
     if as_json:
         write_json(
             {
-                "files": found.files,
-                "bytes": found.bytes,
+                "files": verification.files,
+                "bytes": verification.bytes,
                 "deep": deep,
-                "damaged": [asdict(damage) | {"file": damage.file} for damage in found.damaged],
-                "broken": list(found.broken),
-                "releases_hurt": list(found.hurt),
+                "damaged": [asdict(damage) | {"file": damage.file} for damage in verification.damaged],
+                "broken": list(verification.broken),
+                "releases_hurt": list(verification.hurt),
             }
         )
     else:
-        for damage in found.damaged:
+        for damage in verification.damaged:
             click.echo(f"damaged: {damage}{_needed(damage)}")
-        for sentence in found.broken:
+        for sentence in verification.broken:
             click.echo(sentence)
-    checked = f"{found.files:,} files, {found.bytes / 1e6:.1f} MB"
-    if found.damaged or found.broken:
-        raise StoreError(_what_to_do(found, checked, deep=deep))
+    checked = f"{verification.files:,} files, {verification.bytes / 1e6:.1f} MB"
+    if verification.damaged or verification.broken:
+        raise StoreError(_what_to_do(verification, checked, deep=deep))
     if not as_json:
         how = "every byte is as it was written" if deep else "sizes and times are right; --deep reads every byte"
         click.echo(f"Checked {checked}: {how}.")
@@ -61,17 +61,16 @@ def _needed(damage: "Damage") -> str:
     return f"; release {releases} needs it" if releases else ""
 
 
-def _what_to_do(found: "Verification", checked: str, *, deep: bool) -> str:
+def _what_to_do(verification: "Verification", checked: str, *, deep: bool) -> str:
     """Return the final sentence of a check that found damage."""
     parts = []
-    if found.damaged:
-        count = "1 file is" if len(found.damaged) == 1 else f"{len(found.damaged)} files are"
+    if verification.damaged:
+        count = "1 file is" if len(verification.damaged) == 1 else f"{len(verification.damaged)} files are"
         parts.append(f"{count} damaged, of {checked}")
-    if any(damage.current for damage in found.damaged):
+    if any(damage.current for damage in verification.damaged):
         parts.append(f"`facetflow build{' --deep' if deep else ''}` rebuilds what can be rebuilt")
-    if found.broken:
-        parts.append(
-            f"{len(found.broken)} {'log does' if len(found.broken) == 1 else 'logs do'} not hold what was written"
-        )
+    if verification.broken:
+        logs = "1 log does" if len(verification.broken) == 1 else f"{len(verification.broken)} logs do"
+        parts.append(f"{logs} not hold what was written")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."

@@ -31,9 +31,9 @@ def fault_of(error: Exception) -> FacetflowError:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         return Usage(error.format_message() + (f" (see {context.command_path} --help)" if context is not None else ""))
-    if isinstance(error, OSError | RuntimeError) and (said := _of_the_file_system(error)):
+    if isinstance(error, OSError | RuntimeError) and (sentence := _of_the_file_system(error)):
         detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
-        return FileSystem(said)
+        return FileSystem(sentence)
     if isinstance(error, UnicodeEncodeError):
         return TextEncoding(_of_output(error))
     if isinstance(error, UnicodeDecodeError):
@@ -54,14 +54,14 @@ def _of_output(error: UnicodeEncodeError) -> str:
 
 def _of_the_file_system(error: Exception) -> str | None:
     """Return the sentence for an error of the file system, None for any other, such as one of the network."""
-    known = advice(error)
-    if known is None:
+    remedy = advice(error)
+    if remedy is None:
         return None
     if (name := getattr(error, "filename", None)) is not None:
-        return f"{os.fsdecode(name)!r} cannot be used: {known}."
+        return f"{os.fsdecode(name)!r} cannot be used: {remedy}."
     # A write error does not name the file; an error of a Rust library, and that of a loop of links, do in their text.
     text = "" if getattr(error, "errno", None) is not None else f" ({str(error).strip().partition(chr(10))[0]})"
-    return f"A file cannot be used{text}: {known}{_traceback_of(error)}."
+    return f"A file cannot be used{text}: {remedy}{_traceback_of(error)}."
 
 
 def _traceback_of(error: Exception) -> str:

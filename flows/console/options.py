@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
@@ -57,6 +57,10 @@ TEXT_COLUMNS = click.option(
 TOP = click.option(
     "-k", "k", default=10, show_default=True, type=click.IntRange(min=1), help="Number of texts to find."
 )
+METRIC_FILES = click.option(
+    "--metric-file", "files", multiple=True, type=FILE, help="Python file with your own metrics; may be repeated."
+)
+TABLES = ("tsv", "csv", "jsonl", "parquet")
 CRON = click.option(
     "--cron",
     metavar="EXPRESSION",
@@ -74,14 +78,45 @@ PROJECT_FILE = Path("facetflow.toml")
 """The project file used when no other is named."""
 
 
-def format_option(*names: str) -> Callable[[Decorated], Decorated]:
-    """Return the option that sets the output format by name; the first name is the default for standard output."""
-    return click.option(
+def output_options(about: str, *names: str, required: bool = True) -> Callable[[Decorated], Decorated]:
+    """Return the options of a file to write: -o, and --format for a suffix that does not determine it.
+
+    Args:
+        about: help of -o.
+        names: names of the formats; the first is the default for standard output.
+        required: whether -o is.
+    """
+    form = click.option(
         "--format",
         "form",
         type=click.Choice(names),
         help=f"Format, if the suffix does not determine it.  [default for -: {names[0]}]",
     )
+    output = click.option("-o", "--output", required=required, type=OUTPUT, help=about)
+    return lambda command: output(form(command))
+
+
+def predicates_option(purpose: str = "") -> Callable[[Decorated], Decorated]:
+    """Return the option for how a tagger of semantic roles finds predicates."""
+    from features.parsers.settings import PredicatesBy
+
+    return click.option(
+        "--predicates",
+        default="tagger",
+        show_default=True,
+        type=click.Choice(get_args(PredicatesBy)),
+        help=f"How predicates are found{purpose}: by the tagger itself, or by spaCy from parts of speech.",
+    )
+
+
+def page_option(about: str) -> Callable[[Decorated], Decorated]:
+    """Return the option of a page to write instead of tables.
+
+    Args:
+        about: what is on it.
+    """
+    path = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--html", type=path, help=f"Write a page that opens offline{about}; - is standard output.")
 
 
 def _choose_project(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:

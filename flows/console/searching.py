@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from features.core.counting import counted
 from features.core.errors import InputError
 from features.core.outputs import STANDARD
-from flows.console.gone_runs import warn_of_gone
-from flows.console.kept_runs import keep
+from flows.console.here import Here
 from flows.console.one_shot import name_wrong
-from flows.project import Project, load
 from flows.terminal import say
 from flows.watching.file_progress import FileProgress
 from training.nearest import unit
@@ -43,17 +41,14 @@ class Searcher:
     """
 
     def __init__(self, project: Path, encoder: str | None, aspect: str | None, device: str) -> None:
-        self.project: Project | None = load(project) if project.exists() else None
-        self.aspect = aspect
-        self._device = device
-        runs = None if self.project is None else self.project.runs
-        encoders = () if self.project is None else self.project.encoders
-        names = [each.name for each in encoders]
+        self.here, self.aspect, self._device = Here.read(project), aspect, device
+        encoders = () if self.here.project is None else self.here.project.encoders
         for_aspect = [each.name for each in encoders if aspect is not None and aspect in getattr(each, "aspects", ())]
-        self.chosen: Chosen = choose_encoder(runs, encoder, aspect, among=names, for_aspect=for_aspect)
+        self.chosen: Chosen = choose_encoder(
+            self.here.runs, encoder, aspect, among=self.here.encoders, for_aspect=for_aspect
+        )
         named = self.chosen.name if encoder is None and aspect is not None else encoder
-        keep(self.chosen.folder)
-        warn_of_gone(runs, named, self.chosen.folder, names)
+        self.here.use(self.chosen.folder, named)
 
     @cached_property
     def model(self) -> "SentenceTransformer":
@@ -75,31 +70,30 @@ class Searcher:
             InputError: there are no texts.
         """
         if among is not None and (Path(among) == STANDARD or Path(among).exists()):
-            found = texts_of_file(Path(among), columns)
-            if found.empty:
-                say(f"Left out: {counted(found.empty, 'row')} of {found.origin} without a text.")
-            name_wrong([f"Left out: {problem}." for problem in found.wrong])
-            return found
-        if self.project is None:
+            texts = texts_of_file(Path(among), columns)
+            if texts.empty:
+                say(f"Left out: {counted(texts.empty, 'row')} of {texts.origin} without a text.")
+            name_wrong([f"Left out: {problem}." for problem in texts.wrong])
+            return texts
+        if self.here.store is None:
             missing = "name a file to search with --among" if among is None else f"{among!r} does not exist"
             raise InputError(f"There is no project here whose texts could be searched: {missing}.")
-        known = [corpus.name for corpus in self.project.corpora]
-        if among is not None and among not in known:
+        corpora = [corpus.name for corpus in self.here.corpora]
+        if among is not None and among not in corpora:
             raise InputError(
-                f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(known)}. Check "
-                "the path."
+                f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(corpora)}. "
+                "Check the path."
             )
-        return texts_of_release(self.project.store, among)
+        return texts_of_release(self.here.store, among)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts; only texts that no earlier search embedded are encoded."""
-        runs = None if self.project is None else self.project.runs
 
         def embed_new(new: Sequence[str]) -> Iterator[NDArray[np.float32]]:
             with FileProgress("texts") as progress:
                 yield from embed_in_parts(self.model, new, self.chosen.task, progress)
 
-        return unit(cached_vectors(runs, self.chosen.folder, self.chosen.task, texts, embed_new))
+        return unit(cached_vectors(self.here.runs, self.chosen.folder, self.chosen.task, texts, embed_new))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text, (1, d); it is not stored."""
@@ -108,7 +102,6 @@ class Searcher:
     def say_what(self, searched: SearchedTexts) -> None:
         """Report which encoder searches which texts."""
         aspect = "" if self.aspect is None else f" in {self.aspect}"
-        run = self.chosen.folder.parent
-        runs = None if self.project is None else self.project.runs
+        run, runs = self.chosen.folder.parent, self.here.runs
         name = run_id(runs, run) if runs is not None and run.is_relative_to(runs) else self.chosen.name
         say(f"By the encoder {name}{aspect}, among {len(searched):,} texts of {searched.origin}:")

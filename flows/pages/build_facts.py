@@ -47,23 +47,6 @@ _FORMAT = 1
 
 
 @dataclass(slots=True)
-class StageFacts:
-    """What there was to do for a stage.
-
-    Args:
-        stage: its name.
-        shards: number of its shards, made or not.
-        planned: number of those that this build was to make.
-        why: one line on why.
-    """
-
-    stage: str
-    shards: int
-    planned: int
-    why: str
-
-
-@dataclass(slots=True)
 class BuildFacts:
     """What is known of a build so far.
 
@@ -82,7 +65,7 @@ class BuildFacts:
         workers: number of workers; 0 for a build that needed none.
         ingest: what was read from the corpora; None if they were not read.
         wall: part → seconds of wall time.
-        stages: what there was to do.
+        stages: what there was to do for each: `stage`, `shards` (all of it), `planned` (to make) and `why`.
         shards: what became of each shard, as `ShardHistory`.
         quality: rejected rows by stage and code.
         unproven: pairs whose best alignment is not proven; None if a file is damaged.
@@ -104,7 +87,7 @@ class BuildFacts:
     workers: int = 0
     ingest: dict[str, Any] | None = None
     wall: dict[str, float] = field(default_factory=dict)
-    stages: list[StageFacts] = field(default_factory=list)
+    stages: list[dict[str, Any]] = field(default_factory=list)
     shards: list[dict[str, Any]] = field(default_factory=list)
     quality: list[dict[str, Any]] = field(default_factory=list)
     unproven: int | None = 0
@@ -170,8 +153,13 @@ class FactKeeper:
         self._sources = {name: self._store.committed(name) for name in SOURCES}
         reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}
         self.facts.stages = [
-            StageFacts(stage, shards := plan.shards(stage), len(of), summary(stage, shards, of))
-            for stage, of in reasons.items()
+            {
+                "stage": stage,
+                "shards": (shards := plan.shards(stage)),
+                "planned": len(reasons[stage]),
+                "why": summary(stage, shards, reasons[stage]),
+            }
+            for stage in plan.stages
         ]
         self._history.plan(ShardHistory(item.stage, item.shard, self._rows_in(item), str(item.reason)) for item in work)
 
@@ -210,14 +198,14 @@ class FactKeeper:
         codes = _codes(self._store, self._expected)
         entries = []
         if self.facts.ingest is not None:
-            found = codes.get(INGEST, {})
-            entries.append(_share(INGEST, self.facts.ingest["rows"], found, limit))
+            counts = codes.get(INGEST, {})
+            entries.append(_share(INGEST, self.facts.ingest["rows"], counts, limit))
         for stage in self._stages.stages:
             expected = self._expected
             made = self._store.committed(stage.name)
-            rows = sum(known.rows for at, known in made.items() if expected.get((stage.name, at)) == known.fingerprint)
-            found = codes.get(stage.name, {})
-            entries.append(_share(stage.name, rows + sum(found.values()), found, limit))
+            rows = sum(shard.rows for at, shard in made.items() if expected.get((stage.name, at)) == shard.fingerprint)
+            counts = codes.get(stage.name, {})
+            entries.append(_share(stage.name, rows + sum(counts.values()), counts, limit))
         return entries
 
     def _changes(self) -> tuple[list[dict[str, Any]], list[str]]:
@@ -228,7 +216,7 @@ class FactKeeper:
         before = self._before.rows if self._before else {}
         names += [name for name in before if name not in names]
         made = {*SOURCES, *(stage.name for stage in self._stages.stages)}
-        rows = {name: sum(known.rows for known in self._store.committed(name).values()) for name in made}
+        rows = {name: sum(shard.rows for shard in self._store.committed(name).values()) for name in made}
         # As in a release, a table of ingest without rows is left out: most projects have no labels.
         names = [name for name in names if rows.get(name) or name in before or name not in SOURCES]
         tables = [{"table": name, "before": before.get(name, 0), "now": rows.get(name, 0)} for name in names]
@@ -257,14 +245,14 @@ def write(settings: Project, facts: BuildFacts) -> bool:
     Returns:
         Whether they were written.
     """
-    place = settings.builds / facts.run_id
+    build = settings.builds / facts.run_id
     content = asdict(facts)
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        write_whole(place, FACTS_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
-        write_whole(place, PAGE_FILE, render_build(content).encode())
+        build.mkdir(parents=True, exist_ok=True)
+        write_whole(build, FACTS_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
+        write_whole(build, PAGE_FILE, render_build(content).encode())
     except OSError as error:
-        warn(f"The page of the build could not be written to {str(place)!r}: {explain(error)}.")
+        warn(f"The page of the build could not be written to {str(build)!r}: {explain(error)}.")
         return False
     return True
 
@@ -275,7 +263,6 @@ def read(settings: Project, run_id: str) -> BuildFacts | None:
         content = json.loads((settings.builds / run_id / FACTS_FILE).read_text(encoding="utf-8"))
         if content["format"] != _FORMAT:
             return None
-        content["stages"] = [StageFacts(**stage) for stage in content["stages"]]
         return BuildFacts(**content)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -301,9 +288,9 @@ def end_killed(settings: Project, store: Store) -> None:
 def _committed_by(store: Store, facts: BuildFacts) -> set[tuple[str, str]]:
     """Return the shards that a build committed, by stage and name."""
     return {
-        (stage.stage, shard)
+        (stage["stage"], shard)
         for stage in facts.stages
-        for (shard, _), made in store.provenance(stage.stage).items()
+        for (shard, _), made in store.provenance(stage["stage"]).items()
         if made.run_id == facts.run_id
     }
 
@@ -330,8 +317,8 @@ def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str,
     """Return stage → code → rejected rows: those of ingest, and of shards with the expected fingerprint."""
     valid = [
         f"{stage}/{shard}"
-        for (stage, shard), known in store.rejected().items()
-        if stage == INGEST or expected.get((stage, shard)) == known.fingerprint
+        for (stage, shard), rejected in store.rejected().items()
+        if stage == INGEST or expected.get((stage, shard)) == rejected.fingerprint
     ]
     with decoding("rejects", store.location):
         counts = (
@@ -342,10 +329,10 @@ def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str,
             .sort("rows", "code", descending=[True, False])
             .collect()
         )
-    found: dict[str, dict[str, int]] = {}
+    by_stage: dict[str, dict[str, int]] = {}
     for stage, code, rows in counts.iter_rows():
-        found.setdefault(stage, {})[code] = rows
-    return found
+        by_stage.setdefault(stage, {})[code] = rows
+    return by_stage
 
 
 def _share(stage: str, rows: int, codes: Mapping[str, int], limit: float) -> dict[str, Any]:

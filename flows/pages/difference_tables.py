@@ -7,32 +7,32 @@ from features.store.drift import LARGE, QUANTILES, SMALL, Drift
 from training.evaluation.tables import UNDEFINED, ScoreTable
 
 
-def difference_tables(found: ReleaseDifference) -> Iterator[ScoreTable]:
+def difference_tables(difference: ReleaseDifference) -> Iterator[ScoreTable]:
     """Yield the tables that are not empty, except the one of the drift.
 
     Args:
-        found: the difference of two releases.
+        difference: the difference of two releases.
     """
-    columns = (f"release {found.old}", f"release {found.new}")
+    columns = (f"release {difference.old}", f"release {difference.new}")
     yield ScoreTable(
         "Rows",
         ("table", *columns, "added", "lost", "changed"),
         tuple(
             (table.table, *map(_count, (table.old, table.new, table.added, table.lost, table.changed)))
-            for table in found.tables
+            for table in difference.tables
         ),
         "Changed: rows in both releases whose values differ, because they were made again in another way.",
     )
-    if found.parts:
-        rows = tuple((f"{p.table}: {p.corpus} {p.split}", _count(p.added), _count(p.lost)) for p in found.parts)
+    if difference.parts:
+        rows = tuple((f"{p.table}: {p.corpus} {p.split}", _count(p.added), _count(p.lost)) for p in difference.parts)
         yield ScoreTable("Pairs and labels by corpus and split", ("of", "added", "lost"), rows)
-    if found.rejects:
-        rows = tuple((f"{r.stage}: {r.code}", _count(r.old), _count(r.new)) for r in found.rejects)
+    if difference.rejects:
+        rows = tuple((f"{r.stage}: {r.code}", _count(r.old), _count(r.new)) for r in difference.rejects)
         yield ScoreTable("Rejected rows", ("code", *columns), rows)
-    if found.values:
+    if difference.values:
         rows = tuple(
             (f"{v.table}.{v.column}", _count(v.rows), UNDEFINED if v.largest is None else f"{v.largest:.4g}")
-            for v in found.values
+            for v in difference.values
         )
         yield ScoreTable("Values that changed in rows of both releases", ("column", "rows", "largest change"), rows)
 

@@ -143,10 +143,10 @@ def _progress(project: str, share: float, shards: Sequence[ShardHistory]) -> Art
     ended = sum(shard.state in {"made", "committed", "failed", "left out"} for shard in shards)
     failed = sum(shard.state == "failed" for shard in shards)
     left_out = sum(shard.state == "left out" for shard in shards)
-    said = f"{ended:,} of {len(shards):,} shards have ended, counted by rows"
-    said += f"; {failed:,} failed" if failed else ""
-    said += f", {left_out:,} left out" if left_out else ""
-    return Artifact(_key("build-progress", project), "progress", share, f"`{project}`: {said}")
+    text = f"{ended:,} of {len(shards):,} shards have ended, counted by rows"
+    text += f"; {failed:,} failed" if failed else ""
+    text += f", {left_out:,} left out" if left_out else ""
+    return Artifact(_key("build-progress", project), "progress", share, f"`{project}`: {text}")
 
 
 def _shards(project: str, shards: Sequence[ShardHistory], *, ended: bool) -> Artifact:
@@ -164,13 +164,13 @@ def _shards(project: str, shards: Sequence[ShardHistory], *, ended: bool) -> Art
         }
         for shard in ordered[:SHOWN_SHARDS]
     ]
-    of = f"{len(rows):,} of {len(shards):,} shards" if len(rows) < len(shards) else f"{len(shards):,} shards"
+    count = f"{len(rows):,} of {len(shards):,} shards" if len(rows) < len(shards) else f"{len(shards):,} shards"
     when = "as the build ended" if ended else f"as of {datetime.now(UTC):%H:%M:%S} UTC, while it ran"
     return Artifact(
         _key("build-shards", project),
         "table",
         rows,
-        f"`{project}`: {of} that this build was to make, {when}; failed ones first, then the longest.",
+        f"`{project}`: {count} that this build was to make, {when}; failed ones first, then the longest.",
     )
 
 
@@ -186,11 +186,11 @@ def _quality(project: str, quality: Sequence[Mapping[str, Any]]) -> Artifact:
         ]
     columns = ("stage", "code", "rows", "rejected", "share", "limit")
     rows = [{column: row[column] for column in columns} for row in rows]
-    said = (
+    about = (
         "rejected rows of the whole store by stage and code; the limit applies to all codes of a stage together, "
         f"not counting rows left out for the sake of evaluation ({', '.join(sorted(LEFT_OUT))})."
     )
-    return Artifact(_key("build-quality", project), "table", rows, f"`{project}`: {said}")
+    return Artifact(_key("build-quality", project), "table", rows, f"`{project}`: {about}")
 
 
 def _key(kind: str, project: str) -> str:

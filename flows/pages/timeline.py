@@ -7,18 +7,25 @@
 Neighbours too narrow to be distinguished are drawn as one, so that thousands of shards fit a page.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
+from markupsafe import Markup
+
+from features.core.pages import render
 from flows.watching.stage_progress import clock
 
 _LEAST = 0.12  # percent of the width: anything narrower would not be visible
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 _TICKS = 6
 _LAST_TICK = 94  # percent: a label further right would run off the page
-_HEIGHT = 24
-COLOURS = 8
+_COLOURS = 8
+_OUTCOMES = {
+    "failed": "failed",
+    "lost": "lost with its worker, shown up to its last report",
+    "running": "still being made",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ class Bar:
     shards: int = 1
 
 
-def draw_timeline(bars: Sequence[Bar], stages: Sequence[str], seconds: float) -> str:
+def draw_timeline(bars: Sequence[Bar], stages: Sequence[str], seconds: float) -> Markup:
     """Draw bars, one line per worker, sorted by name.
 
     Args:
@@ -52,14 +59,20 @@ def draw_timeline(bars: Sequence[Bar], stages: Sequence[str], seconds: float) ->
         stages: stages, in the order of their colours.
         seconds: seconds that the timeline covers; more than 0.
     """
-    colours = {stage: f"s{position % COLOURS}" for position, stage in enumerate(stages)}
-    ticks = _ticks(seconds)
-    lanes = "".join(
-        _lane(worker, _joined([bar for bar in bars if bar.worker == worker], seconds), colours, ticks, seconds)
-        for worker in sorted({bar.worker for bar in bars}, key=_natural)
+    colours = {stage: f"s{position % _COLOURS}" for position, stage in enumerate(stages)}
+    drawn, outcomes = {bar.stage for bar in bars}, {bar.outcome for bar in bars}
+    ordered = sorted(bars, key=lambda bar: (_natural(bar.worker), bar.begun))
+    lanes = groupby(ordered, key=lambda bar: bar.worker)
+    return render(
+        "flows.pages/timeline.html",
+        keys=[(colour, stage) for stage, colour in colours.items() if stage in drawn]
+        + [(f"s7 {outcome}", words) for outcome, words in _OUTCOMES.items() if outcome in outcomes],
+        lanes=[(worker or "worker unknown", _joined(lane, seconds)) for worker, lane in lanes],
+        ticks=[(100 * tick / seconds, clock(tick)) for tick in _ticks(seconds)],
+        colours=colours,
+        scale=100 / seconds,
+        least=_LEAST,
     )
-    labels = "".join(f'<span style="left:{100 * tick / seconds:.2f}%">{clock(tick)}</span>' for tick in ticks)
-    return f'{_keys(bars, colours)}{lanes}<div class="hours"><div class="ticks">{labels}</div></div>'
 
 
 def _natural(name: str) -> tuple[str, int, str]:
@@ -68,64 +81,19 @@ def _natural(name: str) -> tuple[str, int, str]:
     return (head, int(number), name) if number.isdigit() else (name, 0, name)
 
 
-def _joined(bars: Sequence[Bar], seconds: float) -> list[Bar]:
-    """Return the bars of a worker, joining those that would be too narrow to be distinguished."""
-    least = seconds * _LEAST / 100
-    found: list[Bar] = []
-    for bar in sorted(bars, key=lambda bar: bar.begun):
-        last = found[-1] if found else None
-        if (
-            last is not None
-            and (last.stage, last.outcome) == (bar.stage, bar.outcome)
-            and bar.ended - last.begun < least
-        ):
+def _joined(bars: Iterable[Bar], seconds: float) -> list[Bar]:
+    """Return the bars of a worker in their order, joining those that would be too narrow to be distinguished."""
+    joined: list[Bar] = []
+    for bar in bars:
+        last = joined[-1] if joined else bar
+        alike = joined and (last.stage, last.outcome) == (bar.stage, bar.outcome)
+        if alike and bar.ended - last.begun < seconds * _LEAST / 100:
             shards = last.shards + bar.shards
             caption = f"{shards} shards of {bar.stage}, from {clock(last.begun)} to {clock(bar.ended)}"
-            found[-1] = Bar(bar.worker, bar.stage, last.begun, bar.ended, bar.outcome, caption, shards)
+            joined[-1] = replace(last, ended=bar.ended, caption=caption, shards=shards)
         else:
-            found.append(bar)
-    return found
-
-
-def _lane(worker: str, bars: Sequence[Bar], colours: Mapping[str, str], ticks: Sequence[float], seconds: float) -> str:
-    lines = "".join(
-        f'<line x1="{100 * tick / seconds:.2f}%" x2="{100 * tick / seconds:.2f}%" y1="0" y2="{_HEIGHT}"/>'
-        for tick in ticks
-    )
-    shapes = "".join(
-        f'<rect class="part {colours.get(bar.stage, "s7")}{f" {escape(bar.outcome)}" * (bar.outcome != "made")}" '
-        f'x="{100 * bar.begun / seconds:.3f}%" width="{max(_LEAST, 100 * (bar.ended - bar.begun) / seconds):.3f}%" '
-        f'y="3" height="{_HEIGHT - 6}"><title>{escape(bar.caption)}</title></rect>'
-        for bar in bars
-    )
-    shards = sum(bar.shards for bar in bars)
-    name = worker or "worker unknown"
-    label = f"{name}: {shards} shard{'' if shards == 1 else 's'}"
-    return (
-        f'<div class="lane"><span class="name">{escape(name)}</span>'
-        f'<svg role="img" aria-label="{escape(label)}">{lines}{shapes}</svg></div>'
-    )
-
-
-def _keys(bars: Sequence[Bar], colours: Mapping[str, str]) -> str:
-    stages = {bar.stage for bar in bars}
-    shown = [(colour, stage) for stage, colour in colours.items() if stage in stages]
-    outcomes = {bar.outcome for bar in bars}
-    shown += [
-        (f"s7 {outcome}", words)
-        for outcome, words in (
-            ("failed", "failed"),
-            ("lost", "lost with its worker, shown up to its last report"),
-            ("running", "still being made"),
-        )
-        if outcome in outcomes
-    ]
-    square = '<rect class="part {}" x="2" y="1" width="14" height="10"/>'
-    items = "".join(
-        f'<span><svg width="18" height="12" aria-hidden="true">{square.format(kind)}</svg> {escape(text)}</span>'
-        for kind, text in shown
-    )
-    return f'<div class="keys">{items}</div>'
+            joined.append(bar)
+    return joined
 
 
 def _ticks(seconds: float) -> list[float]:

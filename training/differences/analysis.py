@@ -18,12 +18,12 @@ class Depths:
     """The depths of trees.
 
     Args:
-        of: text → depth of its tree; texts without a tree are missing.
+        by_text: text → depth of its tree; texts without a tree are missing.
         parser: name and version of the parser; empty where there is none.
         problem: why there is none, a sentence; empty where there is one.
     """
 
-    of: Mapping[str, int]
+    by_text: Mapping[str, int]
     parser: str = ""
     problem: str = ""
 
@@ -98,9 +98,9 @@ def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis
     parts += longer
     if not longer:
         notes.append(f"Not divided by length: that takes two parts of at least {LEAST} pairs.")
-    deeper, said = _by_depth(shared.texts, depths, everything)
+    deeper, depth_notes = _by_depth(shared.texts, depths, everything)
     parts += deeper
-    notes += said
+    notes += depth_notes
     words = by_words(shared.texts)
     parts += words.parts
     if words.small:
@@ -120,12 +120,12 @@ def _by_depth(
     """Return parts by the deeper tree of each pair, and what was not divided or left out."""
     if depths.problem:
         return [], [f"Not divided by tree depth: {depths.problem.rstrip('.')}."]
-    known = np.array([a in depths.of and b in depths.of for a, b in texts], dtype=np.bool_)
-    rows = everything[known]
-    deepest = np.array([max(depths.of[text] for text in texts[row]) for row in rows], dtype=np.int64)
+    parsed = np.array([a in depths.by_text and b in depths.by_text for a, b in texts], dtype=np.bool_)
+    rows = everything[parsed]
+    deepest = np.array([max(depths.by_text[text] for text in texts[row]) for row in rows], dtype=np.int64)
     parts = by_number(deepest, "deep", rows)
     notes = [] if parts else [f"Not divided by tree depth: that takes two parts of at least {LEAST} pairs."]
-    if parts and not known.all():
-        lacking = int((~known).sum())
+    if parts and not parsed.all():
+        lacking = int((~parsed).sum())
         notes.append(f"By depth, pairs with a sentence that is too long or has no word are left out: {lacking:,}.")
     return parts, notes

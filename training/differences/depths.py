@@ -21,16 +21,16 @@ def depth(heads: Sequence[int]) -> int:
     >>> depth([1, 1, 3, 1])  # two ← one, four; three ← four
     2
     """
-    known: dict[int, int] = {}
+    depth_of: dict[int, int] = {}
     for start in range(len(heads)):
         path, word = [], start
-        while word not in known and heads[word] != word:
+        while word not in depth_of and heads[word] != word:
             path.append(word)
             word = heads[word]
-        below = known.setdefault(word, 0)
-        for place, passed in enumerate(reversed(path), start=1):
-            known[passed] = below + place
-    return max(known.values(), default=0)
+        below = depth_of.setdefault(word, 0)
+        for steps, passed in enumerate(reversed(path), start=1):
+            depth_of[passed] = below + steps
+    return max(depth_of.values(), default=0)
 
 
 def depths_of(texts: Sequence[str], parser: "DependencyParser", on_rows: OnRows = ignore_rows) -> dict[str, int]:
@@ -42,11 +42,11 @@ def depths_of(texts: Sequence[str], parser: "DependencyParser", on_rows: OnRows 
         on_rows: called with the number of sentences parsed.
     """
     short = [text for text in texts if 0 < len(text.split()) <= parser.max_words]
-    found: dict[str, int] = {}
+    depths: dict[str, int] = {}
     for start in range(0, len(short), _AT_ONCE):
         on_rows(start, len(short))
         some = short[start : start + _AT_ONCE]
         trees = parser.parse([normalise(text) for text in some])
-        found |= {text: depth(tree["heads"]) for text, tree in zip(some, trees, strict=True)}
+        depths |= {text: depth(tree["heads"]) for text, tree in zip(some, trees, strict=True)}
     on_rows(len(short), len(short))
-    return found
+    return depths

@@ -6,12 +6,13 @@ maps.parquet of B ─┴──> one map of each aspect: A on the left, B on the 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any, Self
 
 import polars as pl
+from markupsafe import Markup
 
+from features.core.pages import render
 from training.evaluation.retrieval.maps import MAPS_FILE, place_column
 from training.evaluation.retrieval.points import ABOUT_MAPS, draw_points
 from training.evaluation.run import read_evaluation
@@ -33,7 +34,7 @@ class Maps:
     points: pl.DataFrame
 
     @classmethod
-    def of(cls, run: Path) -> Self:
+    def read(cls, run: Path) -> Self:
         """Read the maps of an evaluation; none where it has no texts with labels, or the file is gone.
 
         Raises:
@@ -62,7 +63,7 @@ class Maps:
         return rows.select("text", "labels", "colour", *(pl.col(old).alias(new) for old, new in places.items()))
 
 
-def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> str:
+def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> Markup:
     """Return the maps that two evaluations have of the same texts, side by side, as HTML; empty where there are none.
 
     Args:
@@ -72,13 +73,12 @@ def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> str:
     Raises:
         InputError: when scores cannot be read.
     """
-    a, b = (Maps.of(run) for run in runs)
-    drawn = list[str]()
-    for name in a.entries:
-        if name not in b.entries:
-            continue
+    a, b = (Maps.read(run) for run in runs)
+    titles = {"a": f"A ({names[0]})", "b": f"B ({names[1]})"}
+    same = ["text", "labels", "colour"]
+    drawn = dict[str, Markup]()
+    for name in (name for name in a.entries if name in b.entries):
         left, right = a.own(name, "a"), b.own(name, "b")
-        same = ["text", "labels", "colour"]
         if not left.select(same).equals(right.select(same)):
             continue
         first, second = a.entries[name], b.entries[name]
@@ -87,7 +87,6 @@ def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> str:
             "sides": {"a": first["sides"][_OWN], "b": second["sides"][_OWN]},
             "methods": [method for method in first["methods"] if method in second["methods"]],
         }
-        titles = {"a": f"A ({names[0]})", "b": f"B ({names[1]})"}
-        drawing = draw_points(both, pl.concat([left, right.drop(same)], how="horizontal"), f"map{len(drawn)}", titles)
-        drawn.append(f"<h3>{escape(name)}</h3>{drawing}")
-    return "".join(["<h2>Maps of the texts</h2>", f"<p>{escape(ABOUT_MAPS)}</p>", *drawn]) if drawn else ""
+        points = pl.concat([left, right.drop(same)], how="horizontal")
+        drawn[name] = Markup(draw_points(both, points, f"map{len(drawn)}", titles))  # noqa: S704  # escaped there
+    return render("training.differences/maps.html", about=ABOUT_MAPS, maps=drawn) if drawn else Markup()

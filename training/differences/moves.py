@@ -68,8 +68,8 @@ def by_probability(shared: SharedSet) -> bool:
 
 def move(shared: SharedSet) -> Moves:
     """Return the places of a set's pairs by both encoders."""
-    said = shared.scored.predicted
-    columns = said if by_probability(shared) else np.stack([places(column) for column in said.T], axis=1)
+    predicted = shared.scored.predicted
+    columns = predicted if by_probability(shared) else np.stack([places(column) for column in predicted.T], axis=1)
     before, after = shared.sides(columns)
     wanted = shared.expected if shared.is_judged else places(shared.expected)
     return Moves(before, after, wanted)

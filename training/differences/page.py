@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from html import escape
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from features.core.page import described, folded, heading, tell_date
+from markupsafe import Markup
+
+from features.core.pages import render, tell_date
 from training.differences.analysis import Analysis
 from training.differences.moves import SHOWN, by_probability
 from training.differences.parts import LEAST, NEARLY
@@ -16,11 +18,8 @@ from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.comparison import Comparison
 from training.evaluation.comparison_table import comparison_table, signed, signed_ends
 from training.evaluation.items import Scale
-from training.evaluation.page import listed, render_page, tables_html
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
 
-_FOLDED_FROM = 3
-"""Number of sets from which the drawings are collapsed."""
 _READING = {
     "words": "Pairs by the number of words (runs of letters and digits) of their longer sentence.",
     "deep": "Pairs by the depth of their deeper tree: the edges from its root to its deepest word.",
@@ -33,7 +32,6 @@ _SCALES: Mapping[Scale | None, str] = {
     "probability": "a classifier's probabilities of the positive label",
     None: "means of cosines and probabilities",
 }
-_WITHIN = "Compare A with B within a part, not one part with another: parts differ in more than their criterion."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ def render_differences(
     views: tuple[View, View],
     *,
     parser: str = "",
-    maps: str = "",
+    maps: Markup | str = "",
     project: str = "",
     date: datetime | None = None,
 ) -> str:
@@ -75,97 +73,63 @@ def render_differences(
         date: date on the page; now when None.
     """
     a, b = sides
-    title = f"{a.name} compared with {b.name}"
-    body = [
-        heading(title, project, tell_date((date or datetime.now(UTC)).isoformat(timespec="seconds"))),
-        listed({f"{letter}: {side.name}": ", ".join(side.ids) for letter, side in zip("AB", sides, strict=True)}),
-        "<h2>Scores</h2>",
-        tables_html([comparison_table(comparison, a.name, b.name)]),
-        maps,
-        "<h2>Where they differ</h2>",
-        _introduction(sides, analyses, views, parser),
-        *(_set(analysis, views, shown=len(analyses) < _FOLDED_FROM) for analysis in analyses),
-    ]
-    names = " · ".join(part for part in (title, project, "facetflow") if part)
-    return render_page(names, "\n".join(body))
-
-
-def _introduction(sides: tuple[Side, Side], analyses: Sequence[Analysis], views: tuple[View, View], parser: str) -> str:
-    """Return how to read the chapters, and what each side sees of a sentence."""
-    if not analyses:
-        return (
-            "<p>The runs of both have no set of rated or judged pairs in common, so single pairs cannot be "
-            "compared.</p>"
-        )
-    reading = dict(_READING)
-    if parser:
-        reading["deep"] = f"{reading['deep']} Trees are from {parser}."
-    else:
-        del reading["deep"]
-    said = [f"A part has at least {LEAST} pairs. {_WITHIN}"]
-    if any(len(side.runs) > 1 for side in sides):
-        said.append(
-            "Scores are means over the runs of a side; intervals are over pairs and say nothing about other seeds."
-        )
-    judged = sum(score.difference is not None for analysis in analyses for score in analysis.parts.values())
-    if judged > 1:
-        said.append(f"Of {judged} parts at 95 %, about one in twenty is above or below by chance.")
-    seen = [_sees(letter, *each) for letter, each in zip("AB", zip(sides, views, strict=True), strict=True)]
-    return described(reading) + "".join(f"<p>{escape(text)}</p>" for text in (" ".join(said), " ".join(seen)))
+    reading = _READING | {"deep": f"{_READING['deep']} Trees are from {parser}."}
+    return render(
+        "training.differences/differences.html",
+        title=f"{a.name} compared with {b.name}",
+        project=project,
+        date=tell_date(date),
+        runs={f"{letter}: {side.name}": ", ".join(side.ids) for letter, side in zip("AB", sides, strict=True)},
+        scores=comparison_table(comparison, a.name, b.name),
+        maps=maps,
+        reading={word: about for word, about in reading.items() if parser or word != "deep"},
+        least=LEAST,
+        several_runs=any(len(side.runs) > 1 for side in sides),
+        judged_parts=sum(score.difference is not None for each in analyses for score in each.parts.values()),
+        sees=[_sees(letter, side, view) for letter, side, view in zip("AB", sides, views, strict=True)],
+        sets=[_set(analysis, views) for analysis in analyses],
+        shown=SHOWN,
+    )
 
 
 def _sees(letter: str, side: Side, view: View) -> str:
     """Describe what a side sees of a sentence, in one sentence."""
-    of = f"{letter} ({side.name})"
+    name = f"{letter} ({side.name})"
     if view.problem:
-        return f"What {of} sees of a sentence cannot be drawn: {view.problem.rstrip('.')}."
+        return f"What {name} sees of a sentence cannot be drawn: {view.problem.rstrip('.')}."
     if not view.sees:
-        return f"{of} sees no structure of a sentence."
+        return f"{name} sees no structure of a sentence."
     drawn = f"; drawn as the run {side.ids[0]} sees them" if len(side.ids) > 1 else ""
-    return f"{of} sees {view.sees}{drawn}."
+    return f"{name} sees {view.sees}{drawn}."
 
 
-def _set(analysis: Analysis, views: tuple[View, View], *, shown: bool) -> str:
-    """Return the chapter of a set, with its pairs shown or collapsed."""
-    shared = analysis.shared
-    measure = (
-        "AUROC × 100: how often a positive pair scores above a negative one; 50 is chance. Unlike F1, it needs no "
-        "threshold"
-        if shared.is_judged
-        else "Spearman × 100 with human ratings"
-    )
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in analysis.notes)
-    chosen = analysis.chosen
+def _set(analysis: Analysis, views: tuple[View, View]) -> dict[str, Any]:
+    """Return what the page shows of a set: its parts, and the pairs that moved."""
+    shared, chosen = analysis.shared, analysis.chosen
+    scores = {"all pairs": analysis.total, **analysis.parts}
+    a, b = (_SCALES[scale] for scale in shared.scales)
     groups = {
-        f"B is closer to human judgement: {_most(chosen.towards)}": chosen.towards,
-        f"B is further from human judgement: {_most(chosen.away)}": chosen.away,
-        f"Other pairs of the same words in another order: {_most(chosen.reordered)}": chosen.reordered,
+        "B is closer to human judgement": chosen.towards,
+        "B is further from human judgement": chosen.away,
+        "Other pairs of the same words in another order": chosen.reordered,
     }
-    cards = [
-        folded(title, "".join(_card(analysis, row, views) for row in rows), shown=shown)
-        for title, rows in groups.items()
-        if rows
-    ]
-    return (
-        f"<h3>{escape(shared.name)} <small>{escape(shared.suite)}</small></h3>"
-        f'<p class="quiet">{len(shared.texts):,} pairs. {measure}.</p>'
-        f"{_chart(analysis)}{folded('The numbers', tables_html([_numbers(analysis)]))}{notes}"
-        + (f'<p class="quiet">{escape(f"{_tell_scales(analysis)} {_tell_places(analysis)}")}</p>' if cards else "")
-        + "".join(cards)
-    )
+    return {
+        "name": shared.name,
+        "suite": shared.suite,
+        "pairs": len(shared.texts),
+        "is_judged": shared.is_judged,
+        "by_probability": by_probability(shared),
+        "chart": Markup(draw_bars(_bars(scores), of="B − A", axis="B − A in points")),  # noqa: S704  # escaped there
+        "numbers": _numbers(shared.name, scores),
+        "notes": analysis.notes,
+        "scales": f"Scores are {a}." if a == b else f"Scores of A are {a}, those of B are {b}.",
+        "groups": {about: [_pair(analysis, row, views) for row in rows] for about, rows in groups.items() if rows},
+    }
 
 
-def _most(pairs: Sequence[int]) -> str:
-    return f"the {len(pairs)} pairs that moved most" if len(pairs) > 1 else "the pair that moved most"
-
-
-def _rows(analysis: Analysis) -> Mapping[str, BothScores]:
-    return {"all pairs": analysis.total, **analysis.parts}
-
-
-def _chart(analysis: Analysis) -> str:
-    """Return B − A on all pairs and in each part."""
-    bars = [
+def _bars(scores: Mapping[str, BothScores]) -> list[Bar]:
+    """Return B − A of all pairs and of each part."""
+    return [
         Bar(
             name=name,
             about=f"{score.pairs:,} pairs: A {hundred(score.a)}, B {hundred(score.b)}",
@@ -173,16 +137,15 @@ def _chart(analysis: Analysis) -> str:
             interval=None if score.difference is None else (100 * score.difference.low, 100 * score.difference.high),
             verdict="unclear" if score.difference is None else score.difference.verdict,
         )
-        for name, score in _rows(analysis).items()
+        for name, score in scores.items()
     ]
-    return draw_bars(bars, of="B − A", axis="B − A in points")
 
 
-def _numbers(analysis: Analysis) -> ScoreTable:
-    """Return the score of both in each part."""
+def _numbers(name: str, scores: Mapping[str, BothScores]) -> ScoreTable:
+    """Return the score of both encoders on all pairs and in each part."""
     rows = tuple(
         (
-            name,
+            part,
             f"{score.pairs:,}",
             hundred(score.a),
             hundred(score.b),
@@ -190,61 +153,23 @@ def _numbers(analysis: Analysis) -> ScoreTable:
             signed_ends(score.difference),
             "" if score.difference is None else score.difference.verdict,
         )
-        for name, score in _rows(analysis).items()
+        for part, score in scores.items()
     )
-    return ScoreTable(analysis.shared.name, ("part", "pairs", "A", "B", "B − A", "95 % interval", "B is"), rows)
+    return ScoreTable(name, ("part", "pairs", "A", "B", "B − A", "95 % interval", "B is"), rows)
 
 
-def _tell_scales(analysis: Analysis) -> str:
-    a, b = (_SCALES[scale] for scale in analysis.shared.scales)
-    return f"Scores are {a}." if a == b else f"Scores of A are {a}, those of B are {b}."
-
-
-def _tell_places(analysis: Analysis) -> str:
-    if by_probability(analysis.shared):
-        return (
-            "Pairs are ordered by how much closer B's probability of the positive label is to the human judgement, 1 "
-            f"or 0, than A's; at most {SHOWN} are shown."
-        )
-    people = " The human place of a positive pair is 100, of a negative one 0." if analysis.shared.is_judged else ""
-    return (
-        "The place of a pair is the share of the pairs of the set that score lower, plus half of those that score "
-        f"equal, times 100.{people} Pairs are ordered by how much closer B's place is to the human one than A's; at "
-        f"most {SHOWN} are shown."
-    )
-
-
-def _card(analysis: Analysis, row: int, views: tuple[View, View]) -> str:
-    """Return a pair: the human score and those of both encoders, and what both see of its sentences."""
+def _pair(analysis: Analysis, row: int, views: tuple[View, View]) -> dict[str, Any]:
+    """Return a pair: its scores and places by people and both encoders, and what both see of its sentences."""
     shared, moves = analysis.shared, analysis.moves
-    texts = shared.texts[row]
     a, b = shared.sides(shared.scored.predicted[row])
-    said = f"{shared.expected[row]:g}"
-    lines = [
-        ("people", said, moves.wanted[row]),
-        ("A", f"{a:.3f}", moves.before[row]),
-        ("B", f"{b:.3f}", moves.after[row]),
-    ]
-    probable = by_probability(shared)
-    head = "" if probable else "<th>place</th>"
-    cells = "".join(
-        f"<tr><td>{who}</td><td>{score}</td>{'' if probable else f'<td>{100 * place:.0f}</td>'}</tr>"
-        for who, score, place in lines
-    )
-    sentences = "".join(f"<p>{escape(text)}</p>" for text in texts)
-    return (
-        f'<div class="card"><div class="judged"><div>{sentences}</div>'
-        f"<table><thead><tr><th></th><th>score</th>{head}</tr></thead><tbody>{cells}</tbody></table></div>"
-        f"{_drawings(texts, views)}</div>"
-    )
-
-
-def _drawings(texts: tuple[str, str], views: tuple[View, View]) -> str:
-    """Return both sentences as each side sees them; only once where both see the same."""
-    drawn = [tuple(view.drawings.get(text, "") for text in texts) for view in views]
-    letters = {"A and B": drawn[0]} if drawn[0] == drawn[1] else dict(zip("AB", drawn, strict=True))
-    return "".join(
-        f'<p class="quiet">as {letter} {"see" if letter == "A and B" else "sees"} them</p>{"".join(drawings)}'
-        for letter, drawings in letters.items()
-        if any(drawings)
-    )
+    drawn = [[view.drawings.get(text, "") for text in shared.texts[row]] for view in views]
+    seen = {"A and B see": drawn[0]} if drawn[0] == drawn[1] else {"A sees": drawn[0], "B sees": drawn[1]}
+    return {
+        "texts": shared.texts[row],
+        "scores": [
+            ("people", f"{shared.expected[row]:g}", moves.wanted[row]),
+            ("A", f"{a:.3f}", moves.before[row]),
+            ("B", f"{b:.3f}", moves.after[row]),
+        ],
+        "drawings": {who: drawings for who, drawings in seen.items() if any(drawings)},
+    }

@@ -102,6 +102,6 @@ def by_words(texts: Sequence[tuple[str, str]], *, least: int = LEAST) -> ByWords
             continue
         index = overlap(first, second)
         rows[REORDERED if index == 1 else NEARLY_SAME if index >= NEARLY else FEWER].append(row)
-    found = [Part(name, np.array(of, dtype=np.int64)) for name, of in rows.items()]
-    small = {part.name: len(part.rows) for part in found if 0 < len(part.rows) < least}
-    return ByWords([part for part in found if len(part.rows) >= least], found[0].rows, small, equal)
+    parts = [Part(name, np.array(positions, dtype=np.int64)) for name, positions in rows.items()]
+    small = {part.name: len(part.rows) for part in parts if 0 < len(part.rows) < least}
+    return ByWords([part for part in parts if len(part.rows) >= least], parts[0].rows, small, equal)

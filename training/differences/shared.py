@@ -99,13 +99,15 @@ def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
     """
     runs = [_pairs_of(folder) for folder in (*a, *b)]
     every = [
-        found
+        shared
         for key in runs[0]
-        if all(key in run for run in runs) and (found := _shared(*key, [run[key] for run in runs], len(a))) is not None
+        if all(key in run for run in runs) and (shared := _shared(*key, [run[key] for run in runs], len(a))) is not None
     ]
-    judged = [set(found.texts) for found in every if found.is_judged]
+    judged = [set(shared.texts) for shared in every if shared.is_judged]
     return [
-        found for found in every if found.is_judged or len(set(found.expected)) != 2 or set(found.texts) not in judged
+        shared
+        for shared in every
+        if shared.is_judged or len(set(shared.expected)) != 2 or set(shared.texts) not in judged
     ]
 
 

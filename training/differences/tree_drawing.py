@@ -6,14 +6,17 @@
     He      saw  a      dog
             ROOT
 
-The drawing takes its colours from the page, and every text is escaped.
+The drawing takes its colours from the page.
 """
 
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import accumulate
+
+from markupsafe import Markup
+
+from features.core.pages import render
 
 _CHARACTER = 7.9  # width of one in px: 13 px monospace, rounded up
 _SMALL = 6.1
@@ -35,7 +38,7 @@ class _Arc:
         return min(self.head, self.dependent), max(self.head, self.dependent)
 
 
-def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str]) -> str:
+def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str]) -> Markup:
     """Return a tree as an inline SVG element; equal trees give equal texts.
 
     Args:
@@ -49,21 +52,12 @@ def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str])
     starts = list(accumulate((width + _GAP for width in widths), initial=_EDGE))
     centres = [start + width / 2 for start, width in zip(starts, widths, strict=False)]
     ground = _STEP * (max(levels.values(), default=0) + 1) + 2
-    drawn = "".join(
-        f'<text class="label" x="{centres[arc.dependent]:.1f}" y="{ground + 30}">{escape(arc.label)}</text>'
-        if arc.head == arc.dependent
-        else _edge(arc, centres, ground, levels[arc])
-        for arc in arcs
-    )
-    texts = "".join(
-        f'<text class="token" x="{centre:.1f}" y="{ground + 16}">{escape(word)}</text>'
-        for word, centre in zip(words, centres, strict=True)
-    )
-    width = starts[-1] - _GAP + _EDGE
-    told = escape(" ".join(words), quote=True)
-    return (
-        f'<svg class="tree" role="img" aria-label="Dependency tree: {told}" width="{width:.0f}" '
-        f'height="{ground + 38}">{drawn}{texts}</svg>'
+    return render(
+        "training.differences/tree.html",
+        words=list(zip(centres, words, strict=True)),
+        arcs=[_drawn(arc, centres, ground, levels.get(arc)) for arc in arcs],
+        width=starts[-1] - _GAP + _EDGE,
+        ground=ground,
     )
 
 
@@ -95,15 +89,14 @@ def _columns(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def _edge(arc: _Arc, centres: Sequence[float], ground: float, level: int) -> str:
-    """Return an arc from just next to the head to the dependent, with its label on top."""
+def _drawn(arc: _Arc, centres: Sequence[float], ground: int, level: int | None) -> dict[str, float | str]:
+    """Return an arc from just next to the head to the dependent, with its label on top; of a root, its label below."""
+    if level is None:
+        return {"label": arc.label, "path": "", "x": centres[arc.dependent], "y": ground + 30}
     beside = 3 if arc.dependent > arc.head else -3
     start, end = centres[arc.head] + beside, centres[arc.dependent] - beside
     top, bend = ground - _STEP * level, 8 if end > start else -8
     path = f"M{start:.1f} {ground}V{top + 8:.1f}Q{start:.1f} {top:.1f} {start + bend:.1f} {top:.1f}"
     path += f"H{end - bend:.1f}Q{end:.1f} {top:.1f} {end:.1f} {top + 8:.1f}V{ground - 3}"
     tip = f"M{end - 3:.1f} {ground - 5}l3 6 3-6Z"
-    return (
-        f'<path class="edge" d="{path}"/><path class="tip-of-edge" d="{tip}"/>'
-        f'<text class="label" x="{(start + end) / 2:.1f}" y="{top - 3:.1f}">{escape(arc.label)}</text>'
-    )
+    return {"label": arc.label, "path": path, "tip": tip, "x": (start + end) / 2, "y": f"{top - 3:.1f}"}

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from features.core.errors import FacetflowError
 from training.differences.tree_drawing import MOST_WORDS, draw_tree
 from training.encoders.loading import load_encoder
@@ -33,7 +35,7 @@ class View:
     """
 
     sees: str = ""
-    drawings: Mapping[str, str] = field(default_factory=dict)
+    drawings: Mapping[str, Markup] = field(default_factory=dict)
     parser: str | None = None
     problem: str = ""
 
@@ -83,14 +85,14 @@ def _limits(model: "SentenceTransformer") -> str:
     return ""
 
 
-def _tree(parse: "Parse | None") -> str:
+def _tree(parse: "Parse | None") -> Markup:
     """Return a tree as HTML, or why there is none."""
     if not parse or not parse["tokens"]:
-        return '<p class="quiet">No tree: the sentence has no word, or too many for the parser.</p>'
+        return Markup('<p class="quiet">No tree: the sentence has no word, or too many for the parser.</p>')
     if (words := len(parse["tokens"])) > MOST_WORDS:
-        return f'<p class="quiet">A tree of {words} words, too many to draw.</p>'
+        return Markup('<p class="quiet">A tree of {} words, too many to draw.</p>').format(words)
     drawing = draw_tree(parse["tokens"], parse["heads"], parse["relations"])
-    return f'<div class="scroll" tabindex="0">{drawing}</div>'
+    return Markup('<div class="scroll" tabindex="0">{}</div>').format(drawing)
 
 
 def _span_view(model: "SentenceTransformer", texts: Sequence[str]) -> View:
@@ -101,4 +103,4 @@ def _span_view(model: "SentenceTransformer", texts: Sequence[str]) -> View:
         explained = explain_sentences(model, texts)
     except FacetflowError as error:
         return View(sees, problem=str(error))
-    return View(sees, {text: draw_spans(text, of) for text, of in zip(texts, explained, strict=True)})
+    return View(sees, {text: draw_spans(text, spans) for text, spans in zip(texts, explained, strict=True)})

@@ -79,23 +79,25 @@ def choose_encoder(
     if aspect is None:
         folder = encoder_in_use(runs, among=among)
         return Chosen(folder, task_of(folder, None), encoder_name(folder.parent))
-    known = {name: encoder_in_use(runs, name) for name in finished_encoders(runs)}
-    aspects = {name: aspects_of(folder) for name, folder in known.items()}
-    fitting = [name for name, of in aspects.items() if aspect in of]
+    current = {name: encoder_in_use(runs, name) for name in finished_encoders(runs)}
+    aspects = {name: aspects_of(folder) for name, folder in current.items()}
+    fitting = [name for name, trained_for in aspects.items() if aspect in trained_for]
     fitting = [name for name in fitting if name in among] or fitting
     if len(fitting) > 1:
         raise ModelError(
             f"Several encoders were trained for the aspect {aspect!r}: {', '.join(fitting)}. Choose one with --encoder."
         )
     if not fitting:
-        others = "; ".join(f"{name} for {' and '.join(of)}" for name, of in aspects.items() if of)
+        others = "; ".join(
+            f"{name} for {' and '.join(trained_for)}" for name, trained_for in aspects.items() if trained_for
+        )
         there_are = f"there are: {others}" if others else "none was trained for an aspect"
         if unused := _not_in_use(runs, aspect):
             raise ModelError(
                 f"No encoder in use was trained for the aspect {aspect!r}; {there_are}. {unused} was, but was not "
                 f"promoted: search with --encoder {unused}, or promote it (`facetflow evaluate {unused} --promote`)."
             )
-        untrained = [name for name in for_aspect if name not in known]
+        untrained = [name for name in for_aspect if name not in current]
         if untrained:
             raise ModelError(
                 f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. The project file has "
@@ -106,13 +108,13 @@ def choose_encoder(
             f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. Train one ([[encoders]] "
             "with that aspect), or name any encoder with --encoder and leave --aspect out."
         )
-    return Chosen(known[fitting[0]], task_of(known[fitting[0]], aspect), fitting[0])
+    return Chosen(current[fitting[0]], task_of(current[fitting[0]], aspect), fitting[0])
 
 
 def _not_in_use(runs: Path, aspect: str) -> str:
     """Return the id of the newest finished run that was trained for an aspect, empty if there is none."""
-    found = [run for run in all_runs(runs) if is_finished(run) and aspect in aspects_of(run / ENCODER)]
-    return run_id(runs, newest(found)) if found else ""
+    trained = [run for run in all_runs(runs) if is_finished(run) and aspect in aspects_of(run / ENCODER)]
+    return run_id(runs, newest(trained)) if trained else ""
 
 
 def aspects_of(folder: Path) -> tuple[str, ...]:
@@ -140,9 +142,9 @@ def task_of(folder: Path, aspect: str | None) -> str | None:
         raise ModelError(f"The encoder {str(folder)!r} has a route for each of {', '.join(routes)}: {asked}.")
     if aspect is None or learnt == (aspect,):
         return None
-    of = f"for {' and '.join(learnt)}" if learnt else "for no aspect"
+    purpose = f"for {' and '.join(learnt)}" if learnt else "for no aspect"
     raise ModelError(
-        f"The encoder {str(folder)!r} was trained {of}, not for {aspect!r}; leave the aspect out, or name another "
+        f"The encoder {str(folder)!r} was trained {purpose}, not for {aspect!r}; leave the aspect out, or name another "
         "encoder."
     )
 
@@ -184,10 +186,10 @@ def named_encoder(runs: Path | None, name: str, base: Path | None = None, among:
     except ModelError as error:
         if runs is not None and name in among:
             raise no_training(runs, name) from error
-        known = finished_encoders(runs) if runs is not None else []
-        if not known or name in models.MODELS:
+        finished = finished_encoders(runs) if runs is not None else []
+        if not finished or name in models.MODELS:
             raise
         raise ModelError(
-            f"{name!r} is not an encoder of the project (there are: {', '.join(known)}), a folder or a model; check "
+            f"{name!r} is not an encoder of the project (there are: {', '.join(finished)}), a folder or a model; check "
             "the name."
         ) from error

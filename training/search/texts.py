@@ -57,7 +57,7 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
         InputError: when the file cannot be read, has no such column, or has no text.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    of_table = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) in [[known] for known in _TABLES]
+    of_table = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) in [[table] for table in _TABLES]
     if not of_table:
         refuse_other_tables(path)
     if columns and not of_table:
@@ -120,8 +120,10 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
 
 def _labels_by_text(data: LabelledTexts) -> tuple[dict[str, list[str]], ...]:
     labels: list[dict[str, list[str]]] = [{} for _ in data.texts]
-    for place, aspect, label in data.labels.select("text", "aspect", "label").unique().sort("aspect", "label").rows():
-        labels[place].setdefault(aspect, []).append(label)
+    for position, aspect, label in (
+        data.labels.select("text", "aspect", "label").unique().sort("aspect", "label").rows()
+    ):
+        labels[position].setdefault(aspect, []).append(label)
     return tuple(labels)
 
 
@@ -133,10 +135,10 @@ def _table(path: Path, columns: Sequence[str], name: str) -> tuple[pl.DataFrame,
     """Return `id` and `text` of each row of a table that messages call `name`, and what is wrong with some rows."""
     there = text_columns(path, columns)
     if missing := [column for column in columns if column not in there]:
-        known = f"{name} has no column {missing[0]!r}; it has {shown_names(there)}"
+        problem = f"{name} has no column {missing[0]!r}; it has {shown_names(there)}"
         to_do = hint_of_form(path) or ": name the one with the text by --text; repeat it to join several"
-        raise InputError(f"{known}{to_do}.")
+        raise InputError(f"{problem}{to_do}.")
     rows = list(read_text_table(path, columns))
-    found = {"id": complete_ids([normalise(row.id) for row in rows]), "text": [normalise(row.text) for row in rows]}
+    cells = {"id": complete_ids([normalise(row.id) for row in rows]), "text": [normalise(row.text) for row in rows]}
     wrong = [f"{name}, line {row.line}: {row.problem}" for row in rows if row.problem]
-    return pl.DataFrame(found, schema={"id": pl.String, "text": pl.String}), wrong
+    return pl.DataFrame(cells, schema={"id": pl.String, "text": pl.String}), wrong

@@ -118,9 +118,9 @@ class _Cache:
             with suppress(OSError):
                 part.unlink()
             return
-        found = [(numbers[key], at) for at, key in enumerate(keys) if key in numbers]
-        if found:
-            rows, places = np.array(found).T
+        wanted = [(numbers[key], at) for at, key in enumerate(keys) if key in numbers]
+        if wanted:
+            rows, places = np.array(wanted).T
             self._set(rows, vectors[places])
             self._used.add(part)
             with suppress(OSError):
@@ -166,10 +166,6 @@ def _digest(encoder: Path, task: str | None) -> str:
 def _load(part: Path, wanted: KeysView[bytes] | None = None) -> tuple[list[bytes], Vectors]:
     """Return keys and vectors of a part; nothing, and no vectors are read, if none of its keys is wanted.
 
-    Args:
-        part: a file of the cache.
-        wanted: keys of which one is enough; None for any.
-
     Raises:
         ValueError, KeyError, EOFError, BadZipFile: it is damaged; the archive has checksums.
         OSError: it cannot be read.
@@ -200,11 +196,11 @@ def _save(folder: Path, keys: Sequence[bytes], vectors: Vectors) -> Path | None:
 
 def _merge(folder: Path, parts: Sequence[Path]) -> Path | None:
     """Merge small parts into one and return it; None if it cannot be written."""
-    found: dict[bytes, NDArray[np.float32]] = {}
+    vectors: dict[bytes, NDArray[np.float32]] = {}
     for part in parts:
         with suppress(*_DAMAGED):
-            found.update(zip(*_load(part), strict=True))
-    merged = _save(folder, list(found), np.stack(list(found.values()))) if found else None
+            vectors.update(zip(*_load(part), strict=True))
+    merged = _save(folder, list(vectors), np.stack(list(vectors.values()))) if vectors else None
     if merged:
         for part in parts:
             part.unlink(missing_ok=True)
@@ -212,12 +208,7 @@ def _merge(folder: Path, parts: Sequence[Path]) -> Path | None:
 
 
 def _forget(folder: Path, used: Collection[Path]) -> None:
-    """Remove temporary files of killed searches and, above the limit, the parts that were unused for longest.
-
-    Args:
-        folder: of all parts, by any encoder.
-        used: parts that this search needs, which stay.
-    """
+    """Remove temporary files of killed searches and, above the limit, the parts that were unused for longest."""
     leftovers.remove_dead(folder.rglob(".*.tmp"))
     parts = sorted(folder.rglob("*.npz"), key=lambda part: (part not in used, -part.stat().st_mtime))
     taken = 0

@@ -8,22 +8,21 @@
         │ ARG0       each relation separately
 
 The text takes the colour of the page, boxes are a tint of their border, and the colours of a dark page are lighter.
-Long names are wrapped. Every text is escaped; nothing is fetched from anywhere.
+Long names are wrapped. Nothing is fetched from anywhere.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from markupsafe import Markup
 
 from features.core.pages import render
 from features.graphs.graph import AmrGraph
 from features.metrics.explanation.layout import Layout, lay_out
-from features.metrics.explanation.pair import FacetMatch, GraphPair, Item
+from features.metrics.explanation.pair import GraphPair, Item
 
-_ALONE = "svg.amr { color-scheme: light dark; color: CanvasText; }\n"
 _RISE, _LINE, _PAD = 52.0, 16.0, 8.0
 _BETWEEN, _MARGIN = 48.0, 14.0
 _WIDEST = 1040.0  # graphs of wider pairs are stacked
@@ -38,12 +37,7 @@ Element = tuple[str, int]
 """Kind and index, as in `Item`."""
 
 
-def drawing_rules() -> Markup:
-    """Return the style of drawings, which is part of every page."""
-    return render("features.core.pages/drawing.css")
-
-
-def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = "smatch") -> str:
+def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = "smatch") -> Markup:
     """Return a drawing of a pair as a file of its own, with its style, its key and its namespace inside.
 
     Args:
@@ -51,27 +45,25 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
         titles: title above each graph, such as its sentence.
         facet: the facet whose matches are coloured.
     """
-    sides = _sides(pair, facet, titles)
-    beside = sides[0].width + sides[1].width + _BETWEEN <= _WIDEST
-    if beside:
-        for side in sides:
-            side.make_room(max(len(side.title) for side in sides))
-    places = [(_MARGIN, _MARGIN), (_MARGIN + sides[0].width + _BETWEEN, _MARGIN)]
-    if not beside:
-        places[1] = (_MARGIN, _MARGIN + sides[0].height + _BETWEEN / 2)
-    width = max(x + side.width for (x, _), side in zip(places, sides, strict=True)) + _MARGIN
-    height = max(y + side.height for (_, y), side in zip(places, sides, strict=True)) + _MARGIN
-    parts = [
-        f'<g transform="translate({x:.1f} {y:.1f})">{side.draw()}</g>'
-        for (x, y), side in zip(places, sides, strict=True)
-    ]
-    parts.append(_key(next(f for f in pair.facets if f.name == facet), height + 6))
-    label = f"Two graphs: {titles[0]} | {titles[1]}" if any(titles) else "Two graphs"
-    style = f"<style>{_ALONE}{drawing_rules()}</style>"
-    return _svg(label, max(width, 460.0), height + 22, style + "".join(parts), 'xmlns="http://www.w3.org/2000/svg" ')
+    left, right = _sides(pair, facet, titles)
+    if left.width + right.width + _BETWEEN <= _WIDEST:
+        for side in (left, right):
+            side.make_room(max(len(left.title), len(right.title)))
+        x, y = _MARGIN + left.width + _BETWEEN, _MARGIN
+    else:
+        x, y = _MARGIN, _MARGIN + left.height + _BETWEEN / 2
+    return render(
+        "features.metrics.explanation/graphs.html",
+        label=f"Two graphs: {titles[0]} | {titles[1]}" if any(titles) else "Two graphs",
+        sides=[(_MARGIN, _MARGIN, left), (x, y, right)],
+        width=max(_MARGIN + left.width, x + right.width, 460.0 - _MARGIN) + _MARGIN,
+        height=max(_MARGIN + left.height, y + right.height) + _MARGIN + 22,
+        facet=next(each for each in pair.facets if each.name == facet),
+        alone=True,
+    )
 
 
-def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> tuple[Markup, Markup]:
+def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> list[Markup]:
     """Return a drawing of each graph to embed in a page, which explains the colours.
 
     Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch.
@@ -80,17 +72,18 @@ def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> tuple[Markup, Markup
         pair: the graphs with what matches.
         titles: titles of the graphs, for readers who cannot see them.
     """
-    left, right = (
-        _svg(
-            f"Graph of: {title}" if title else "Graph",
-            side.width + 2 * _MARGIN,
-            side.height + _MARGIN,
-            f'<g transform="translate({_MARGIN:.1f} 0)">{side.draw()}</g>',
-            f'style="min-width: {_SMALLEST * side.width:.0f}px" ',
+    return [
+        render(
+            "features.metrics.explanation/graphs.html",
+            label=f"Graph of: {title}" if title else "Graph",
+            sides=[(_MARGIN, 0.0, side)],
+            width=side.width + 2 * _MARGIN,
+            height=side.height + _MARGIN,
+            least=_SMALLEST * side.width,
+            alone=False,
         )
         for side, title in zip(_sides(pair, "smatch", ("", "")), titles, strict=True)
-    )
-    return Markup(left), Markup(right)  # noqa: S704  # escaped where they are drawn
+    ]
 
 
 def _sides(pair: GraphPair, facet: str, titles: tuple[str, str]) -> "tuple[_Side, _Side]":
@@ -102,38 +95,18 @@ def _sides(pair: GraphPair, facet: str, titles: tuple[str, str]) -> "tuple[_Side
     )
 
 
-def _svg(label: str, width: float, height: float, content: str, attributes: str) -> str:
-    return (
-        f'<svg {attributes}class="amr" role="img" aria-label="{escape(label)}" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}">{content}</svg>'
-    )
-
-
 def _classes(facets: Iterable[tuple[str, Sequence[Item]]], shown: str) -> dict[Element, str]:
     """Return the classes of each element that any facet reads."""
     matched: dict[Element, dict[str, bool]] = {}
     for name, items in facets:
         for item in items:
-            of = matched.setdefault((item.kind, item.index), {})
-            of[name] = of.get(name, True) and item.matched
+            by_facet = matched.setdefault((item.kind, item.index), {})
+            by_facet[name] = by_facet.get(name, True) and item.matched
     classes = {}
-    for element, of in matched.items():
-        names = [f"{'y' if found else 'x'}-{name}" for name, found in of.items()]
-        classes[element] = " ".join((["y" if of[shown] else "x"] if shown in of else []) + names)
+    for element, by_facet in matched.items():
+        chosen = ["xy"[by_facet[shown]]] if shown in by_facet else []
+        classes[element] = " ".join(chosen + [f"{'xy'[match]}-{name}" for name, match in by_facet.items()])
     return classes
-
-
-def _key(facet: FacetMatch, y: float) -> str:
-    score = "" if facet.score is None else f"{facet.name} {facet.score:.2f}"
-    if facet.matched is not None:
-        score += f": {facet.matched} of {len(facet.left)} | {facet.matched} of {len(facet.right)}"
-    entries = ((_MARGIN, "y", "matched"), (_MARGIN + 80, "x", "not matched"))
-    swatches = "".join(
-        f'<rect class="{state}" x="{x}" y="{y:.0f}" width="14" height="10" rx="2"/>'
-        f'<text class="key" x="{x + 20}" y="{y + 9:.0f}">{text}</text>'
-        for x, state, text in entries
-    )
-    return f'{swatches}<text class="key" x="{_MARGIN + 190}" y="{y + 9:.0f}">{escape(score)}</text>'
 
 
 class _Side:
@@ -179,38 +152,53 @@ class _Side:
         widths += [text_width(text, 11.5) for _, text in self.lines[node]]
         return max(widths) + 2 * _PAD, 27 + _LINE * (len(self.names[node]) + len(self.lines[node]) - 1)
 
-    def draw(self) -> str:
-        """Return the title, the edges and the boxes, in this order."""
-        parts = [
-            f'<text class="title" x="0" y="{13 + 18 * line}">{escape(text)}</text>'
-            for line, text in enumerate(self.title)
-        ]
-        offset = (self.width - self.layout.width) / 2
-        parts.append(f'<g transform="translate({offset:.1f} {self.top:.1f})">')
-        parts += [self._edge(at) for at in range(len(self.edges))]
-        parts += self._roles()
-        parts += [self._box(node) for node in range(len(self.graph.concepts))]
-        return "".join(parts) + "</g>"
+    def boxes(self) -> Iterator[dict[str, Any]]:
+        """Yield the nodes, each with its lines of text."""
+        for node, ((x, y), (width, height)) in enumerate(zip(self.layout.centres, self.sizes, strict=True)):
+            lines = [(self._class("node", node, "concept"), name) for name in self.names[node]]
+            lines += [(self._class(*element, "constant"), text) for element, text in self.lines[node]]
+            yield {
+                "classes": self._class("node", node),
+                "x": x,
+                "y": y,
+                "width": width,
+                "height": height,
+                "lines": lines,
+                "root": self.classes.get(("root", node)),
+                "number": self.numbers.get(node),
+            }
+
+    def arrows(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the edges: classes, path, points of the tip."""
+        for at, (index, _, _) in enumerate(self.edges):
+            points = self._points(at)
+            (x, y), sign = points[-1], 1 if points[-2][1] < points[-1][1] else -1
+            points[-1] = (x, y - 6 * sign)
+            path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
+            for (ax, ay), (bx, by) in pairwise(points):
+                bend = (by - ay) / 2
+                path += f"C{ax:.1f} {ay + bend:.1f} {bx:.1f} {by - bend:.1f} {bx:.1f} {by:.1f}"
+            tip = f"{x:.1f},{y:.1f} {x - 4:.1f},{y - 7 * sign:.1f} {x + 4:.1f},{y - 7 * sign:.1f}"
+            yield self._class("relation", index), path, tip
+
+    def roles(self) -> Iterator[tuple[str, float, float, str]]:
+        """Yield the labels of the edges, placed so that none covers another: classes, x, y, text."""
+        placed: list[tuple[float, float, float]] = []
+        for at, (index, _, _) in enumerate(self.edges):
+            role = self.graph.relations[index][1]
+            width = text_width(role, 11)
+            candidates = self._label_places(at)
+            free = (
+                (x, y)
+                for x, y in candidates
+                if all(abs(x - left) > (width + w) / 2 or abs(y - top) > 11 for left, top, w in placed)
+            )
+            x, y = next(free, candidates[0])
+            placed.append((x, y, width))
+            yield self._class("relation", index, "role"), x, y + 4, role
 
     def _class(self, kind: str, index: int, *more: str) -> str:
-        return f'class="{" ".join([*more, self.classes.get((kind, index), "")]).strip()}"'
-
-    def _box(self, node: int) -> str:
-        (x, y), (width, height) = self.layout.centres[node], self.sizes[node]
-        left = x - width / 2
-        area = f'x="{left:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-        parts = [f'<rect {self._class("node", node)} {area} rx="7"/>']
-        lines = [(self._class("node", node, "concept"), name) for name in self.names[node]]
-        lines += [(self._class(*element, "constant"), text) for element, text in self.lines[node]]
-        parts += [
-            f'<text {style} x="{x:.1f}" y="{y + 18 + _LINE * line:.1f}">{escape(text)}</text>'
-            for line, (style, text) in enumerate(lines)
-        ]
-        if ("root", node) in self.classes:
-            parts.append(f'<circle {self._class("root", node)} cx="{x:.1f}" cy="{y - 7:.1f}" r="3.5"/>')
-        if node in self.numbers:
-            parts.append(f'<text class="place" x="{left + 1:.1f}" y="{y - 4:.1f}">{self.numbers[node]}</text>')
-        return "".join(parts)
+        return " ".join([*more, self.classes.get((kind, index), "")]).strip()
 
     def _points(self, at: int) -> list[tuple[float, float]]:
         """Return the points that an edge passes, from the side of its source to the side of its target."""
@@ -229,37 +217,6 @@ class _Side:
         into.sort(key=lambda other: came[other])
         step = min(22.0, (self.sizes[target][0] - 16) / max(1, len(into)))
         return (into.index(at) - (len(into) - 1) / 2) * step
-
-    def _edge(self, at: int) -> str:
-        points = self._points(at)
-        (x, y), sign = points[-1], 1 if points[-2][1] < points[-1][1] else -1
-        points[-1] = (x, y - 6 * sign)
-        path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-        for (ax, ay), (bx, by) in pairwise(points):
-            bend = (by - ay) / 2
-            path += f"C{ax:.1f} {ay + bend:.1f} {bx:.1f} {by - bend:.1f} {bx:.1f} {by:.1f}"
-        index = self.edges[at][0]
-        arrow = f"{x:.1f},{y:.1f} {x - 4:.1f},{y - 7 * sign:.1f} {x + 4:.1f},{y - 7 * sign:.1f}"
-        style = self._class("relation", index)
-        return f'<path {style} d="{path}"/><polygon {style} points="{arrow}"/>'
-
-    def _roles(self) -> list[str]:
-        """Return the labels of the edges, placed so that none covers another."""
-        placed: list[tuple[float, float, float]] = []
-        labels = []
-        for at, (index, _, _) in enumerate(self.edges):
-            role = self.graph.relations[index][1]
-            width = text_width(role, 11)
-            free = (
-                place
-                for place in self._label_places(at)
-                if all(abs(place[0] - x) > (width + w) / 2 or abs(place[1] - y) > 11 for x, y, w in placed)
-            )
-            x, y = next(free, self._label_places(at)[0])
-            placed.append((x, y, width))
-            style = self._class("relation", index, "role")
-            labels.append(f'<text {style} x="{x:.1f}" y="{y + 4:.1f}">{escape(role)}</text>')
-        return labels
 
     def _label_places(self, at: int) -> list[tuple[float, float]]:
         """Return the possible places of an edge's label, the best one first."""

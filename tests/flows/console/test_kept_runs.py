@@ -2,7 +2,7 @@
 
 import click
 
-from flows.console.kept_runs import keep
+from flows.console.here import keep
 from training.run_use import is_in_use
 
 

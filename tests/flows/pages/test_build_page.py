@@ -148,3 +148,28 @@ def test_pairs_that_were_too_hard_to_align_are_told():
     assert "too hard" not in render_build(facts("done"))
     page = render_build(facts("done", unproven=2))
     assert "2 pairs too hard to align exactly: their values are lower bounds where <code>smatch_optimal</code>" in page
+
+
+def test_nothing_of_a_build_becomes_a_tag_or_an_attribute():
+    hostile = '<script>x</script>" onload="x'
+    shards = [
+        shard("amr", 0, "failed", worker=hostile, error=hostile),
+        shard(hostile, 1, worker=hostile, why=hostile, shard=hostile),
+    ]
+    page = render_build(
+        facts(
+            "failed",
+            shards,
+            project=hostile,
+            message=hostile,
+            run_id=hostile,
+            wall={hostile: 1.0, "total": 2.0},
+            stages=[{"stage": hostile, "shards": 2, "planned": 1, "why": hostile}],
+            quality=[{"stage": hostile, "rows": 9, "rejected": 9, "share": 1.0, "limit": 0.1, "codes": {hostile: 9}}],
+            tables=[{"table": hostile, "before": 1, "now": 2}],
+            recipes=[hostile],
+        )
+    )
+    assert "<script" not in page
+    assert '" onload' not in page
+    assert page.count("&lt;script&gt;x&lt;/script&gt;") > 15

@@ -77,6 +77,10 @@ def test_every_metric_is_drawn_as_it_was_and_as_it_is_those_that_moved_most_firs
     ]
     smatch, own, root = re.findall(r"<figure.*?</figure>", text, re.DOTALL)
     assert smatch.count('<rect class="new"') == sum(share > 0 for share in found.drift[1].new.shares)
+    bars = [float(x) for x in re.findall(r'<rect class="new" x="([\d.]+)"', smatch)]
+    filled = [position for position, share in enumerate(found.drift[1].new.shares) if share]
+    assert bars == pytest.approx([240 / 25 * position for position in filled], abs=0.1)
+    assert filled != list(range(len(filled)))  # an empty part leaves a gap
     heights = [float(y) for y in re.findall(r"V([\d.]+)H", smatch)]
     top = max(*found.drift[1].old.shares, *found.drift[1].new.shares)
     assert heights == pytest.approx([64 * (1 - share / top) for share in found.drift[1].old.shares], abs=0.1)

@@ -61,7 +61,7 @@ def test_each_set_has_its_parts_with_counts_and_says_what_it_has_not(sides):
         "all pairs", "4–5 words", "6–7 words", "8–9 words", "10–11 words", "fewer words in common",
     ]  # fmt: skip
     assert [int(pairs) for _, pairs in parts] == [160, 41, 40, 40, 39, 160]
-    assert "Not divided by tree depth: The pipeline &#x27;en_&lt;x&gt;&#x27; is not here." in rated
+    assert "Not divided by tree depth: The pipeline &#39;en_&lt;x&gt;&#39; is not here." in rated
     assert re.search(r"<td>10–11 words</td>.*?<td>above</td>", rated)
     assert "41 pairs. AUROC × 100" in judged
     assert "Not divided by length: that takes two parts of at least 30 pairs." in judged

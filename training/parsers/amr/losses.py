@@ -70,7 +70,7 @@ def losses(scores: Scores, nodes: NodeTensors, gold: Gold) -> Tensor:
 def counts(nodes: NodeTensors, gold: Gold) -> Tensor:
     """Return how many words, nodes, edges or sentences the loss of each part is the mean over, shape (6,)."""
     classes = [gold["primaries"], gold["wrappers"], gold["senses"], gold["edges"][:, 3], gold["root"]]
-    primary, wrapper, sense, roles, root = ((known != IGNORED).sum() for known in classes)
+    primary, wrapper, sense, roles, root = ((labels != IGNORED).sum() for labels in classes)
     return torch.stack([primary, wrapper, sense, nodes["node_mask"].sum(), roles, root])
 
 
@@ -81,12 +81,12 @@ def correct(scores: Scores, nodes: NodeTensors, gold: Gold) -> Tensor:
     """
     mask = nodes["node_mask"]
     pairs = mask[:, :, None] & mask[:, None, :]
-    found, right = (scores.arcs > 0) & pairs, gold["arcs"] > 0
+    predicted, right = (scores.arcs > 0) & pairs, gold["arcs"] > 0
     rows = [
         _accuracy(scores.primaries, gold["primaries"]),
         _accuracy(scores.wrappers, gold["wrappers"]),
         _accuracy(scores.senses, gold["senses"]),
-        torch.stack([2 * (found & right).sum(), found.sum() + right.sum()]),
+        torch.stack([2 * (predicted & right).sum(), predicted.sum() + right.sum()]),
         _accuracy(scores.roles, gold["edges"][:, 3]),
         _accuracy(scores.roots, gold["root"]),
     ]

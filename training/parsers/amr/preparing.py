@@ -56,8 +56,8 @@ def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> 
     sentences = [*train, *dev]
     evidence = learn_translations(sentences)
     anchored = [
-        anchor(sentence, align(sentence.graph, sentence.words, known), known)
-        for sentence, known in zip(sentences, evidence, strict=True)
+        anchor(sentence, align(sentence.graph, sentence.words, concepts), concepts)
+        for sentence, concepts in zip(sentences, evidence, strict=True)
     ]
     _log.info("aligned %d sentences", len(sentences))
     vocabulary = count_vocabulary(anchored[: len(train)], read_frames(source.frames))
@@ -79,9 +79,9 @@ def read_frames(path: Path | None) -> dict[str, list[str]]:
         return frames
     with open_text(path) as lines:
         for line in lines:
-            found = _ROLESET.match(line)
-            if found and found[2] not in frames.setdefault(found[1], []):
-                frames[found[1]].append(found[2])
+            roleset = _ROLESET.match(line)
+            if roleset and roleset[2] not in frames.setdefault(roleset[1], []):
+                frames[roleset[1]].append(roleset[2])
     if not frames:
         raise InputError(f"the file {str(path)!r} lists no roleset; expected lines that start like 'abandon-01'")
     return frames

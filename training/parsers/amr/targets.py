@@ -158,14 +158,14 @@ def make_target(example: Anchored, vocabulary: Vocabulary) -> Target:
         if position in example.inside:
             primaries[position] = vocabulary.primary_ids[INSIDE]
         elif nodes.primary is not None:
-            found = _primary_class(example, position, nodes.primary, vocabulary)
-            if found is not None:
-                primaries[position], senses[position] = found
+            primary = _primary_class(example, position, nodes.primary, vocabulary)
+            if primary is not None:
+                primaries[position], senses[position] = primary
                 slots.append(Slot(position, 0))
                 kept.append(nodes.primary)
         wrapper = _known_part(nodes.wrapper, labels, vocabulary)
         wrappers[position] = vocabulary.wrapper_ids[tuple(labels[node] for node in wrapper)]
-        slots += [Slot(position, place) for place in range(1, len(wrapper) + 1)]
+        slots += [Slot(position, part) for part in range(1, len(wrapper) + 1)]
         kept += wrapper
     place_of = {node: position for position, node in enumerate(kept)}
     edges = [
@@ -211,10 +211,10 @@ def _primary_class(example: Anchored, position: int, node: int, vocabulary: Voca
 
 def _known_part(wrapper: list[int], labels: Sequence[str], vocabulary: Vocabulary) -> list[int]:
     """Return the wrapper without the nodes that make it unknown."""
-    known = vocabulary.wrapper_ids
-    while tuple(labels[node] for node in wrapper) not in known:
+    wrappers = vocabulary.wrapper_ids
+    while tuple(labels[node] for node in wrapper) not in wrappers:
         shorter = [wrapper[:left_out] + wrapper[left_out + 1 :] for left_out in range(len(wrapper))]
-        wrapper = next((part for part in shorter if tuple(labels[node] for node in part) in known), shorter[-1])
+        wrapper = next((part for part in shorter if tuple(labels[node] for node in part) in wrappers), shorter[-1])
     return wrapper
 
 

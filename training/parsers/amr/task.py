@@ -86,14 +86,14 @@ class AmrParserTask:
     def judge(self) -> Judgement:
         """Return the accuracy of each part on dev (F1 for arcs), and their mean."""
         self.network.eval()
-        found = torch.zeros(len(PARTS), 2, dtype=torch.float64)
+        counted = torch.zeros(len(PARTS), 2, dtype=torch.float64)
         order = sorted(range(len(self._dev)), key=lambda position: len(self._dev[position].text.pieces))
         with self._autocast():
             for start in range(0, len(order), _DEV_BATCH):
                 examples = [self._dev[position] for position in order[start : start + _DEV_BATCH]]
                 text, nodes, gold = collate(examples, len(SPECIAL_PRIMARIES), self._machine.device)
-                found += correct(score(self.network, text, nodes, gold), nodes, gold).cpu()
-        accuracies = (found[:, 0] / found[:, 1].clamp(min=1)).tolist()
+                counted += correct(score(self.network, text, nodes, gold), nodes, gold).cpu()
+        accuracies = (counted[:, 0] / counted[:, 1].clamp(min=1)).tolist()
         mean = sum(accuracies) / len(accuracies)
         return Judgement({"mean": mean, **dict(zip(PARTS, accuracies, strict=True))}, value=mean)
 

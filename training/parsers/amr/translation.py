@@ -45,11 +45,11 @@ def concept_key(label: str) -> str:
 def learn_translations(sentences: Sequence[Sentence]) -> list[Evidence]:
     """Return the evidence for each sentence, estimated from all of them."""
     words, labels = _Numbering(), _Numbering()
-    of_words = [words.of(word.text.lower() for word in sentence.words) for sentence in sentences]
-    of_nodes = [labels.of(sentence.graph.nodes) for sentence in sentences]
+    of_words = [words.number(word.text.lower() for word in sentence.words) for sentence in sentences]
+    of_nodes = [labels.number(sentence.graph.nodes) for sentence in sentences]
     keys = _Numbering()
     word_names, label_names = words.names(), labels.names()
-    key_of_label = keys.of(map(concept_key, label_names))
+    key_of_label = keys.number(map(concept_key, label_names))
 
     shapes = [(len(nodes), len(row)) for nodes, row in zip(of_nodes, of_words, strict=True)]
     word_column = np.concatenate([np.tile(row, len(nodes)) for nodes, row in zip(of_nodes, of_words, strict=True)])
@@ -105,5 +105,5 @@ class _Numbering:
     def names(self) -> list[str]:
         return list(self._ids)
 
-    def of(self, names: Iterable[str]) -> NDArray[np.int64]:
+    def number(self, names: Iterable[str]) -> NDArray[np.int64]:
         return np.array([self._ids.setdefault(name, len(self._ids)) for name in names], np.int64)

@@ -116,15 +116,15 @@ def batches(lengths: NDArray[np.int64], *, batch_pieces: int, seed: tuple[int, i
     # Sorted by padded length, in random order within a length.
     padded = -(-lengths // _MULTIPLE) * _MULTIPLE
     order = np.lexsort((random.random(len(lengths)), padded))
-    found: list[Row] = []
+    rows: list[Row] = []
     start = 0
     while start < len(order):
         size = max(1, batch_pieces // int(padded[order[start]]))
         while size > 1 and size * int(padded[order[min(start + size, len(order)) - 1]]) > batch_pieces:
             size -= 1
-        found.append(order[start : start + size])
+        rows.append(order[start : start + size])
         start += size
-    return [found[position] for position in random.permutation(len(found))]
+    return [rows[position] for position in random.permutation(len(rows))]
 
 
 def stack(examples: Sequence[Example]) -> tuple[Row, Row, Row, Row, Row]:

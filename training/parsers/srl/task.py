@@ -106,9 +106,9 @@ def _without_targets(example: Example) -> Example:
 
 def _mean(loss: Callable[..., Tensor], logits: Tensor, targets: Tensor) -> Tensor:
     """Return the mean loss over the targets of all processes; 0 where a batch has none."""
-    known = targets != IGNORED
-    mean = loss(logits[known], targets[known]) if bool(known.any()) else logits.sum() * 0
-    return together.over_all(mean, known.sum())
+    labelled = targets != IGNORED
+    mean = loss(logits[labelled], targets[labelled]) if bool(labelled.any()) else logits.sum() * 0
+    return together.over_all(mean, labelled.sum())
 
 
 def _binary(logits: Tensor, targets: Tensor) -> Tensor:

@@ -128,8 +128,8 @@ def start_network(settings: TaggerSettings, folder: Path, n_labels: int) -> "Srl
     described = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     torch.manual_seed(settings.loop.seed)
     network = SrlBert(encoder_config(weights, described), n_labels, finds_predicates=True, dropout=settings.dropout)
-    known = network.state_dict()
-    network.load_state_dict({**known, **{name: weights[name] for name in weights if name in known}})
+    initial = network.state_dict()
+    network.load_state_dict({**initial, **{name: weights[name] for name in weights if name in initial}})
     # Not shipped, so not changed; fused attention has a slow backward pass on a CPU.
     for table in (network.bert_model.embeddings.word_embeddings, network.bert_model.embeddings.position_embeddings):
         table.weight.requires_grad = False
