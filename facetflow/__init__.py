@@ -8,7 +8,7 @@
     open_store(path)                            the tables of a feature store at a release, as polars frames
 
 The names listed here are stable; the modules behind them may move. `import facetflow` imports nothing heavy: each name
-is loaded on first use. Every error that the user can act on is a `FacetflowError`. `docs/python.md` is the tutorial.
+is loaded on first use. Every error that the user can act on is a `FacetflowError`. docs/howto/python.md shows how.
 """
 
 from importlib import import_module

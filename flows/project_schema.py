@@ -2,7 +2,7 @@
 
 docstrings of the models (Args) ─┐
 fields: types, bounds, defaults ─┴──> facetflow.schema.json, for editors (Taplo, VS Code)
-                                 └──> docs/project_file.md, for readers
+                                 └──> docs/reference/project_file.md, for readers
 """
 
 import inspect

@@ -58,7 +58,7 @@ def test_scripts_are_bash(folder: Path, script: str) -> None:
     subprocess.run(["/bin/bash", "-n", str(folder / script)], check=True)
 
 
-@pytest.mark.parametrize("page", ["examples/clusters/slurm.sh", "docs/clusters.md"])
+@pytest.mark.parametrize("page", ["examples/clusters/slurm.sh", "docs/howto/clusters.md"])
 def test_commands_have_the_options_that_they_are_given(root: Path, page: str) -> None:
     lines = command_lines((root / page).read_text())
     assert [words[:2] for words in lines][:2] == [["dask", "scheduler"], ["dask", "worker"]]
@@ -111,7 +111,7 @@ def test_the_certificates_that_the_script_makes_are_taken(folder: Path, tmp_path
     assert again.stderr == f"certificates.sh: {made} has certificates already\n"
 
 
-@pytest.mark.parametrize("path", ["docs/clusters.md", "examples/clusters/slurm.sh"])
+@pytest.mark.parametrize("path", ["docs/howto/clusters.md", "examples/clusters/slurm.sh"])
 def test_no_http_server_of_dask_listens_on_every_interface(root, path):
     """One does without an address, also with --no-dashboard."""
     text = (root / path).read_text().replace("\\\n", " ")

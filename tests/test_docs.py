@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+from errors_page import page
 
 from features.core.types import RejectCode
 from features.schemas import METRIC_NAMES
@@ -85,7 +86,11 @@ def test_the_page_of_commands_is_current(root: Path) -> None:
     done = subprocess.run(
         [sys.executable, root / "tools" / "commands_page.py", "--print"], capture_output=True, text=True, check=True
     )
-    assert (root / "docs" / "commands.md").read_text() == done.stdout, "run python tools/commands_page.py"
+    assert (root / "docs/reference/commands.md").read_text() == done.stdout, "run python tools/commands_page.py"
+
+
+def test_the_page_of_errors_is_current(root: Path) -> None:
+    assert (root / "docs" / "errors.md").read_text(encoding="utf-8") == page(), "run python tools/errors_page.py"
 
 
 def test_the_readme_names_no_command_that_does_not_exist(readme: str) -> None:
@@ -111,7 +116,7 @@ def test_the_included_project_files_are_valid(path: str) -> None:
 
 
 def test_links_between_documents_lead_somewhere(root: Path) -> None:
-    documents = [root / "README.md", *(root / "docs").glob("*.md"), *root.glob("*/README.md")]
+    documents = [root / "README.md", *(root / "docs").rglob("*.md"), *root.glob("*/README.md")]
     dead = [
         (document.name, link)
         for document in documents
@@ -122,18 +127,18 @@ def test_links_between_documents_lead_somewhere(root: Path) -> None:
 
 
 def test_the_architecture_page_names_every_folder_and_table(root: Path) -> None:
-    page = (root / "docs" / "architecture.md").read_text()
+    page = (root / "docs/concepts/architecture.md").read_text()
     folders = [f"features/{path.name}" for path in (root / "features").iterdir() if (path / "__init__.py").exists()]
     assert [name for name in (*folders, *TABLES) if name not in page] == []
 
 
 def test_every_metric_is_documented(root: Path) -> None:
-    page = (root / "docs" / "metrics.md").read_text()
+    page = (root / "docs/concepts/metrics.md").read_text()
     assert [name for name in METRIC_NAMES if f"`{name}`" not in page] == []
 
 
 def test_every_reject_code_is_documented(root: Path) -> None:
-    page = (root / "docs/corpora.md").read_text(encoding="utf-8").partition("## Rejects")[2]
+    page = (root / "docs/reference/corpora.md").read_text(encoding="utf-8").partition("## Rejects")[2]
     assert set(re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\| (.*?) \|", page)))) == set(RejectCode)
 
 

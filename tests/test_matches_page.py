@@ -1,4 +1,4 @@
-"""docs/matches.md: its example runs, prints the output shown, and matches its picture."""
+"""docs/howto/matches.md: its example runs, prints the output shown, and matches its picture."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def example(root: Path) -> str:
-    (code,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "matches.md").read_text(), re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", (root / "docs/howto/matches.md").read_text(), re.DOTALL)
     return code
 
 
@@ -18,5 +18,5 @@ def test_the_example_prints_what_the_page_says_and_draws_its_picture(
     names: dict[str, str] = {}
     exec(example, names)  # noqa: S102  # the page's own code
     printed = capsys.readouterr().out.strip()
-    assert f"prints `{printed}`" in (root / "docs" / "matches.md").read_text()
-    assert (root / "docs" / "matches.svg").read_text() == names["svg"] + "\n"
+    assert f"prints `{printed}`" in (root / "docs/howto/matches.md").read_text()
+    assert (root / "docs/howto/matches.svg").read_text() == names["svg"] + "\n"

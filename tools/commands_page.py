@@ -1,4 +1,4 @@
-"""Write docs/commands.md, the help of every command, from the commands themselves: python tools/commands_page.py."""
+"""Write docs/reference/commands.md, the help of every command: python tools/commands_page.py."""
 
 import copy
 import sys
@@ -10,7 +10,7 @@ import click
 from flows.command_line import PROGRAM, cli
 from flows.console.options import COMMON
 
-TARGET = Path(__file__).parents[1] / "docs" / "commands.md"
+TARGET = Path(__file__).parents[1] / "docs/reference/commands.md"
 WIDTH = 88
 HEAD = """\
 # Commands

@@ -1,4 +1,4 @@
-"""Regenerate docs/explanations_tried.md: what is said of 60 pairs that are hard to explain, beside what a person says.
+"""Regenerate docs/results/explanations_tried.md: 60 pairs that are hard to explain, beside what a person says.
 
     python tools/explanations_page.py
 
@@ -20,7 +20,7 @@ from features.parsers.language import tell_languages
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS = ROOT / "tests/features/metrics/explanation/hard_pairs.toml"
-PAGE = ROOT / "docs/explanations_tried.md"
+PAGE = ROOT / "docs/results/explanations_tried.md"
 PARTS = ("tuned", "held_out")
 
 Verdict = Literal["right", "partly", "wrong"]

@@ -1,4 +1,4 @@
-"""Write docs/project_file.md, every key of the project file, from the models: python tools/project_page.py."""
+"""Write docs/reference/project_file.md, every key, from the models: python tools/project_page.py."""
 
 import sys
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from training.encoders.s3bert.settings import S3bertSettings
 from training.markdown import table
 from training.runs import flattened
 
-TARGET = Path(__file__).parents[1] / "docs" / "project_file.md"
+TARGET = Path(__file__).parents[1] / "docs/reference/project_file.md"
 HEAD = f"""\
 # The project file
 

@@ -81,7 +81,7 @@ def _check_texts(settings: AspectSettings, rows: Rows) -> None:
     if not rows.labels.height:
         raise InputError(
             f"The encoder {settings.name!r} learns from texts with labels, and there are none: name a corpus of them, "
-            'dataset = "texts" (docs/corpora.md).'
+            'dataset = "texts" (docs/reference/corpora.md).'
         )
     data = LabelledTexts.from_table(rows.labels.rename({"sentence": "text"}), source={})
     settings = resolved(data, settings)

@@ -1,6 +1,7 @@
 """The kinds of encoders: their settings, training module, input tables and evaluation suites.
 
-A kind is a folder in `training/encoders` and an entry here (docs/architecture.md, "How to add an encoder"). No torch.
+A kind is a folder in `training/encoders` and an entry here: "How to add an encoder", docs/concepts/architecture.md.
+No torch.
 """
 
 import json

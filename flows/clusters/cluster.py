@@ -128,7 +128,7 @@ def capacity_of(client: Client, address: str) -> Capacity:
     if not workers:
         raise RunError(
             f"The Dask cluster at {address!r} has no workers: start some with `dask worker {address}` "
-            "(docs/clusters.md)."
+            "(docs/howto/clusters.md)."
         )
     gpu = sum(worker["resources"].get("GPU", 0) >= 1 for worker in workers)
     cpu = sum(worker["resources"].get("CPU", 0) >= 1 for worker in workers)

@@ -44,7 +44,7 @@ def of_existing(settings: ClusterSettings) -> Security:
         if not _is_here(address) and not settings.unencrypted:
             raise SettingsError(
                 f"The Dask cluster at {address!r} is not on this machine and its connections are not encrypted: anyone "
-                "on the way can run code on its workers. Use a tls:// address (docs/clusters.md), or set "
+                "on the way can run code on its workers. Use a tls:// address (docs/howto/clusters.md), or set "
                 "unencrypted = true in [cluster] where the network itself is safe."
             )
         return Security()  # type: ignore[no-untyped-call]

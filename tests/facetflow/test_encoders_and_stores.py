@@ -42,6 +42,14 @@ def test_the_similarity_of_a_facet_is_that_of_its_dimensions(encoder: facetflow.
         assert reading.similarity == pytest.approx(cosine(parts[reading.name]), abs=1e-5)
 
 
+def test_a_similarity_is_divided_among_words(encoder: facetflow.Encoder) -> None:
+    pair = ("It rains unbelievably.", "It  snows.")
+    for facet in (None, "smatch", "residual"):
+        shares = encoder.attribute(*pair, facet)
+        assert shares.similarity == pytest.approx(encoder.similarity(*pair, facet), abs=1e-5)
+    assert shares.words_a == ("[CLS]", "It", "rains", "unbelievably", ".", "[SEP]"), "pieces of a word have one share"
+
+
 def test_two_sentences_are_explained_without_an_encoder() -> None:
     one = facetflow.explain("Two cats look.", "A cat looks.")
     assert isinstance(one, facetflow.Explanation)

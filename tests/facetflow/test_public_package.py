@@ -71,7 +71,7 @@ def test_the_examples_in_docstrings(module: str) -> None:
 @pytest.mark.slow  # loads the parsers and an encoder
 def test_the_examples_of_the_page_on_python(root: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
-    page = root / "docs" / "python.md"
+    page = root / "docs/howto/python.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     found = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page.name, str(page), 0)
     said: list[str] = []

@@ -1,4 +1,4 @@
-"""docs/own_metrics.md, followed literally: from a file to a column of the store and a facet of a trained encoder."""
+"""docs/howto/own_metrics.md, followed literally: from a file to a column of the store and a facet of an encoder."""
 
 import json
 import re
@@ -34,7 +34,7 @@ MUST = "# ::snt A cat must swim .\n(o / obligate-01 :ARG2 (s / swim-01 :ARG0 (c 
 def blocks(root: Path) -> dict[str, list[str]]:
     """The page's code blocks, by language."""
     found: dict[str, list[str]] = {}
-    page = (root / "docs" / "own_metrics.md").read_text()
+    page = (root / "docs/howto/own_metrics.md").read_text()
     for language, code in re.findall(r"^```(\w+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
         found.setdefault(language, []).append(code)
     return found

@@ -38,7 +38,7 @@ def test_the_page_is_current(root):
     done = subprocess.run(
         [sys.executable, root / "tools" / "project_page.py", "--print"], capture_output=True, text=True, check=True
     )
-    assert (root / "docs" / "project_file.md").read_text() == done.stdout, "run python tools/project_page.py"
+    assert (root / "docs/reference/project_file.md").read_text() == done.stdout, "run python tools/project_page.py"
 
 
 def test_the_page_has_every_key_of_every_section_with_its_meaning():

@@ -1,4 +1,4 @@
-"""docs/architecture.md, "How to add an encoder": a toy kind is one folder and one line in `training/kinds.py`."""
+"""docs/concepts/architecture.md, "How to add an encoder": a toy kind is a folder and a line in `training/kinds.py`."""
 
 import importlib
 import json

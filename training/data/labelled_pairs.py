@@ -114,7 +114,7 @@ class LabelledPairs(IndexedPairs):
         )
         if not judged.height:
             raise pinned.lacks(
-                "no pair with a label: name judged pairs under [[corpora]] (docs/corpora.md) and build again"
+                "no pair with a label: name judged pairs under [[corpora]] (docs/reference/corpora.md) and build again"
             )
         sentences, judged = index_sentences(pinned, judged)
         return cls(

@@ -13,7 +13,7 @@ relations at once. The product depends on the form of the W_r:
 Differences from the papers: the self-loop is one more relation and counts in the number of edges into i, whereas
 Schlichtkrull et al. add W_0 hᵢ undivided; the message of a word to itself has weight 1 / (degree + 1). Peng et al. have
 nodes of width 512, a matrix for each relation, and tune the whole BERT; an encoder of kind `rgcn` has width 256, 8
-bases, and the last two layers of a MiniLM, unless its settings say otherwise (docs/dependency_trees.md).
+bases, and the last two layers of a MiniLM, unless its settings say otherwise (docs/concepts/dependency_trees.md).
 """
 
 from dataclasses import dataclass

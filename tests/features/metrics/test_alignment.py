@@ -226,7 +226,7 @@ def test_assignment_is_that_of_scipy_and_its_prices_prove_it(data):
 
 
 def test_the_documented_way_to_an_alignment(root):
-    page = (root / "docs" / "metrics.md").read_text()
+    page = (root / "docs/concepts/metrics.md").read_text()
     code = next(block for block in page.split("```")[1::2] if "best_alignments" in block)
     names: dict = {}
     exec(code.removeprefix("python"), names)  # noqa: S102  # a page of our own

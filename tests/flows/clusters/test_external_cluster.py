@@ -42,7 +42,7 @@ class External:
 
     @property
     def options(self) -> list[str]:
-        """The options of `dask scheduler` and `dask worker`, as docs/clusters.md has them."""
+        """The options of `dask scheduler` and `dask worker`, as docs/howto/clusters.md has them."""
         named = {"ca-file": "tls_ca", "cert": "tls_cert", "key": "tls_key"}
         return [word for option, key in named.items() for word in (f"--tls-{option}", str(self.certificates[key]))]
 

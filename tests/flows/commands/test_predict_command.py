@@ -389,7 +389,7 @@ def test_from_python_a_prediction_has_the_spans_where_they_are_asked_for(spans):
 
 
 def test_what_the_page_on_predicate_spans_runs_is_so(spans, root, capsys):
-    page = (root / "docs" / "predicate_spans.md").read_text()
+    page = (root / "docs/concepts/predicate_spans.md").read_text()
     (code,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "spans=True" in block]
     names = {"encoder": facetflow.load_encoder(spans, device="cpu")}
     exec(code, names)  # noqa: S102 - a block of our own page

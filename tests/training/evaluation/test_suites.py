@@ -18,7 +18,7 @@ from training.evaluation.suites import SUITES, load_suite, suites_of
 from training.jobs import EvaluationJob
 from training.kinds import KINDS
 
-# The file of "How to add a suite" in docs/architecture.md: this and a line in SUITES is all.
+# The file of "How to add a suite" in docs/concepts/architecture.md: this and a line in SUITES is all.
 LENGTHS = '''
 """Does the length of an embedding follow the number of words?"""
 
@@ -185,14 +185,15 @@ def test_an_unknown_suite_is_refused_with_those_that_there_are(plain):
 RATINGS_NEED = "the suite 'ratings' needs human ratings: name a set under [[evaluation]]"
 RETRIEVAL_NEEDS = (
     "the suite 'retrieval' needs texts in the split that share labels: name a corpus of texts with labels under "
-    "[[corpora]] (docs/corpora.md)"
+    "[[corpora]] (docs/reference/corpora.md)"
 )
 TRANSFER_NEEDS = (
-    "the suite 'transfer' needs texts or pairs with a class: name a set under [[evaluation]] (docs/corpora.md)"
+    "the suite 'transfer' needs texts or pairs with a class: name a set under [[evaluation]] "
+    "(docs/reference/corpora.md)"
 )
 PARAPHRASE_NEEDS = (
     "the suite 'paraphrase' needs pairs in the split that are judged as paraphrase or not: name a corpus of them under "
-    "[[corpora]], or a set under [[evaluation]] (docs/paraphrase.md)"
+    "[[corpora]], or a set under [[evaluation]] (docs/howto/paraphrase.md)"
 )
 
 

@@ -105,7 +105,7 @@ class ParaphraseSuite(Suite):
     called: ClassVar[str] = "paraphrase F1"
     needs: ClassVar[str] = (
         "pairs in the split that are judged as paraphrase or not: name a corpus of them under [[corpora]], or a set "
-        "under [[evaluation]] (docs/paraphrase.md)"
+        "under [[evaluation]] (docs/howto/paraphrase.md)"
     )
 
     def __init__(

@@ -54,7 +54,8 @@ class RetrievalSuite(Suite):
     title: ClassVar[str] = "Retrieval by aspect"
     measure: ClassVar[str] = "MRR"
     needs: ClassVar[str] = (
-        "texts in the split that share labels: name a corpus of texts with labels under [[corpora]] (docs/corpora.md)"
+        "texts in the split that share labels: name a corpus of texts with labels under [[corpora]] "
+        "(docs/reference/corpora.md)"
     )
 
     def __init__(

@@ -47,7 +47,7 @@ class TransferSuite(Suite):
 
     name: ClassVar[str] = "transfer"
     title: ClassVar[str] = "Classification from embeddings"
-    needs: ClassVar[str] = "texts or pairs with a class: name a set under [[evaluation]] (docs/corpora.md)"
+    needs: ClassVar[str] = "texts or pairs with a class: name a set under [[evaluation]] (docs/reference/corpora.md)"
     measure: ClassVar[str] = "accuracy"
 
     def __init__(
