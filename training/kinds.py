@@ -45,6 +45,11 @@ class Kind:
     suites: tuple[str, ...] = ()
     classifies: Mapping[str, str] | None = None
 
+    @property
+    def learns_from(self) -> str:
+        """What a project gives for it: `pairs`, or `texts` with labels."""
+        return "texts" if "labels" in self.tables else "pairs"
+
 
 KINDS: Mapping[str, Kind] = {
     "s3bert": Kind(
