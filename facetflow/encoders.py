@@ -13,6 +13,7 @@ from facetflow import internals
 from facetflow.devices import check_device
 from facetflow.explaining import Explanation, explain_readings
 from facetflow.pairing import Texts, pair_sentences, pair_up, read_texts
+from features import models
 from features.core.errors import InputError, ModelError
 from features.sentences import normalise
 
@@ -291,11 +292,12 @@ class Encoder:
         return self._routes[aspect]
 
 
-def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
+def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Encoder:
     """Load an encoder from its folder, without contacting a hub.
 
     Args:
-        path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`.
+        path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`; by default the
+            encoder that comes with facetflow, which needs all-MiniLM-L6-v2 (`facetflow models pull`).
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
 
     Raises:
@@ -303,7 +305,7 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
         SettingsError: there is no such device.
     """
     device = check_device(device)
-    given = Path(path).expanduser()
+    given = models.locate(models.BUNDLED_ENCODER) if path is None else Path(path).expanduser()
     within = given / internals.ENCODER
     folder = within if (within / _MODULES_FILE).is_file() else given
     if not (folder / _MODULES_FILE).is_file():

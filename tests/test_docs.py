@@ -90,7 +90,9 @@ def test_the_page_of_commands_is_current(root: Path) -> None:
 
 
 def test_the_page_of_errors_is_current(root: Path) -> None:
-    assert (root / "docs" / "errors.md").read_text(encoding="utf-8") == page(), "run python tools/errors_page.py"
+    assert (root / "docs" / "reference" / "errors.md").read_text(encoding="utf-8") == page(), (
+        "run python tools/errors_page.py"
+    )
 
 
 def test_the_readme_names_no_command_that_does_not_exist(readme: str) -> None:

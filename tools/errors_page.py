@@ -1,4 +1,4 @@
-"""Write docs/errors.md, the code of every error, from the classes themselves: python tools/errors_page.py."""
+"""Write docs/reference/errors.md, the code of every error, from the classes themselves: python tools/errors_page.py."""
 
 import sys
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from features.core import errors, faults
 
-TARGET = Path(__file__).parents[1] / "docs" / "errors.md"
+TARGET = Path(__file__).parents[1] / "docs" / "reference" / "errors.md"
 FAMILIES = {
     errors.FacetflowError: "The command line and the system",
     errors.InputError: "Files and rows",

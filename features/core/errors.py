@@ -23,8 +23,8 @@ class FacetflowError(Exception):
     """Base of every error that is the user's to act on. Its message is one sentence, ready to print.
 
     Attributes:
-        code: what is wrong, such as `FF101`, explained in `docs/errors.md`; that of its cause where an error tells of
-            another process.
+        code: what is wrong, such as `FF101`, explained in `docs/reference/errors.md`; that of its cause where an error
+            tells of another process.
     """
 
     code: str = "FF000"

@@ -1,4 +1,4 @@
-"""Every error has a code that is its own, and a cause and a remedy in docs/errors.md."""
+"""Every error has a code that is its own, and a cause and a remedy in docs/reference/errors.md."""
 
 import ast
 import json
