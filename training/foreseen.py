@@ -8,10 +8,10 @@ from features.core.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.settings import AspectSettings
-from training.encoders.judged import check_dev
+from training.encoders.label_checks import check_dev
 from training.encoders.pas.settings import PasSettings
 from training.encoders.rgcn.settings import RgcnSettings
-from training.encoders.settings import EncoderSettings, JudgedSettings
+from training.encoders.settings import EncoderSettings, PairSettings
 from training.kinds import tables_of
 
 
@@ -54,7 +54,7 @@ def _check_pairs(settings: EncoderSettings, rows: Rows) -> None:
             f"{settings.splits[0]!r}{texts if rows.labels.height and not pairs.height else ''}."
         )
     judged = pairs.drop_nulls("label")
-    if isinstance(settings, JudgedSettings) and not judged.height:
+    if isinstance(settings, PairSettings) and not judged.height:
         raise InputError(
             f"The encoder {settings.name!r} learns from labels of pairs, and no pair of its corpora has one: name the "
             'column, columns = { label = "…" }, or choose another kind of encoder.'
@@ -70,7 +70,7 @@ def _check_pairs(settings: EncoderSettings, rows: Rows) -> None:
         _check_dev(data, of_spans(data, settings))
 
 
-def _check_dev(data: LabelledPairs, settings: JudgedSettings) -> None:
+def _check_dev(data: LabelledPairs, settings: PairSettings) -> None:
     chosen = data.pairs.filter(pl.col("label").is_in(settings.labels)) if settings.labels else data.pairs
     check_dev(LabelledPairs((), chosen), settings, settings.positive_label)
 

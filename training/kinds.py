@@ -48,6 +48,11 @@ class Kind:
     classifies: Mapping[str, str] | None = None
     version: int = 1
 
+    @property
+    def learns_from(self) -> str:
+        """What a project gives for it: `pairs`, or `texts` with labels."""
+        return "texts" if "labels" in self.tables else "pairs"
+
 
 KINDS: Mapping[str, Kind] = {
     "s3bert": Kind(

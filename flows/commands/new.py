@@ -33,8 +33,8 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
     """
     from flows.project_schema import SCHEMA_FILE, schema_text
 
-    if example and kind != "s3bert":
-        raise SettingsError(f"The example is for an encoder of kind 's3bert': leave out --example, or --kind {kind}.")
+    if example and "facets" not in KINDS[kind].suites:
+        raise SettingsError(f"The example is for an encoder with facets: leave out --example, or --kind {kind}.")
     contents = _example() if example else {PROJECT_FILE.name: _project(kind, _name(folder))}
     contents |= {SCHEMA_FILE: schema_text()}
     there = [folder / name for name in contents if (folder / name).exists() and name != SCHEMA_FILE]
@@ -56,7 +56,7 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
     if example:
         say(f"Next: {enter}facetflow build")
     else:
-        what = "texts" if kind == "aspect" else "pairs"
+        what = KINDS[kind].learns_from
         say(f"Next: put your {what} next to it, and name their files and columns under [[corpora]] in it.")
         say(f"Then: {enter}facetflow plan")
 

@@ -30,6 +30,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'facetflow search "a bank in Paris" --among companies.tsv --text name --text description -k 5',
     ),
     "neighbours": ("facetflow neighbours companies.tsv --aspect country -o neighbours.tsv",),
+    "facets": ("facetflow facets vectors.parquet -o facets.parquet",),
     "measure": ("facetflow measure first.amr second.amr -o scores.tsv",),
     "align": ("facetflow align first.amr second.amr -o pairs.html",),
     "score amr": ("facetflow score gold.amr parsed.amr", "facetflow score gold.amr parsed.amr --metrics smatch,srl"),

@@ -33,7 +33,7 @@ encoder = SentenceTransformer("path/to/this/folder")
 """
 
 
-def judged_card(
+def pair_card(
     training: Mapping[str, Any], *, tag: str, title: str, structure: str, analyses: str | None, lesson: str
 ) -> str:
     """Return the model card of an encoder trained on judged pairs; an evaluation writes its scores into it.

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from training.encoders.backbone import Backbone, Tokens
-from training.encoders.judged import PairTable
+from training.encoders.pair_table import PairTable
 from training.modules.pair_classifier import PairClassifier
 
 

@@ -133,7 +133,7 @@ class TunedSettings(EncoderSettings):
     disk_gib: Annotated[float, Field(ge=0)] = 20.0
 
 
-class JudgedSettings(TunedSettings):
+class PairSettings(TunedSettings):
     """Settings shared by the kinds that train on judged pairs.
 
     Args:

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import nn
 
-    from training.encoders.settings import JudgedSettings
+    from training.encoders.settings import PairSettings
 
 
-def transformer_and_pooling(folder: Path, settings: "JudgedSettings") -> "tuple[nn.Module, Any, int]":
+def transformer_and_pooling(folder: Path, settings: "PairSettings") -> "tuple[nn.Module, Any, int]":
     """Return the transformer of a backbone with the layers that it keeps, its pooling, and its maximum of tokens.
 
     A final normalisation is dropped: the modules that follow determine the length of embeddings.

@@ -20,11 +20,19 @@ from training.progress import Counted
 _AT_ONCE = 512  # sentences
 
 
-class Found(Protocol):
-    """Parses of sentences, looked up by text (`training.data`)."""
+class Structure(Protocol):
+    """Structure of sentences in a release, looked up by text: trees, frames."""
+
+    def __len__(self) -> int:
+        """Return the number of sentences that have it."""
+        ...
+
+    def digest(self) -> str:
+        """Return a hash of the whole structure."""
+        ...
 
     def find(self, texts: Sequence[str]) -> Sequence[Parse | None]:
-        """Return the parse of each sentence, None if it has none."""
+        """Return the structure of each sentence, None if it has none."""
         ...
 
 
@@ -61,7 +69,7 @@ class Structures:
 def read_sentences(
     transformer: StructuredTransformer,
     texts: Sequence[str],
-    parses: Found,
+    parses: Structure,
     further: Sequence[str] = (),
 ) -> tuple[Tokens, Structures]:
     """Return word pieces and structure of sentences.

@@ -14,6 +14,7 @@ from features import models
 from features.core.errors import ModelError
 from training.encoders.loading import routes_in
 from training.evaluation.promotion import encoder_in_use
+from training.kinds import KINDS
 from training.runs import (
     ENCODER,
     TRAINING_FILE,
@@ -154,8 +155,10 @@ def _learnt(folder: Path) -> tuple[str, ...]:
     file = folder / TRAINING_FILE
     training: Mapping[str, Any] = read_json(file) if file.is_file() else {}
     settings = training.get("settings", {})
+    kind = KINDS.get(settings.get("kind", ""))
     # Where the texts had only one aspect, the settings need not name it.
-    return tuple(settings.get("aspects") or (training.get("labels", ()) if settings.get("kind") == "aspect" else ()))
+    of_texts = kind is not None and kind.learns_from == "texts"
+    return tuple(settings.get("aspects") or (training.get("labels", ()) if of_texts else ()))
 
 
 def named_encoder(runs: Path | None, name: str, base: Path | None = None, among: Collection[str] = ()) -> Path:

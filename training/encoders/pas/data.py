@@ -6,12 +6,7 @@ from features.core.counting import all_of
 from features.core.draws import share_of
 from features.core.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
-from training.encoders.judged import (
-    check_dev,
-    check_labels,
-    found_positive,
-    training_labels,
-)
+from training.encoders.label_checks import check_dev, check_labels, found_positive, training_labels
 from training.encoders.pas.settings import PasSettings
 
 

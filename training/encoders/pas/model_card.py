@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import classifier_part, judged_card, layer_of_words
+from training.encoders.cards import classifier_part, layer_of_words, pair_card
 
 _DRAWN = {
     "tagged": "each argument with its predicate",
@@ -25,7 +25,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         training: content of `training.json`.
     """
     tagger = training["tagger"]
-    return judged_card(
+    return pair_card(
         training,
         tag="pas-sbert",
         title="PAS-SBERT" if tagger else "Twin of PAS-SBERT without spans",

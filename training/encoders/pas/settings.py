@@ -5,12 +5,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from features.stages.srl import SRL_STAGE
-from training.encoders.settings import JudgedSettings
+from training.encoders.settings import PairSettings
 from training.loop.settings import LoopSettings
 from training.types import Drawn, Harm, Part, SpanWeights
 
 
-class PasSettings(JudgedSettings):
+class PasSettings(PairSettings):
     """Spans and training of an encoder trained on judged pairs; its batch size counts pairs.
 
     Args:

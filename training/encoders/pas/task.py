@@ -6,17 +6,17 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from training.encoders.embedding import embed_together
-from training.encoders.judged import Batch, PairTable
-from training.encoders.judged_task import JudgedTask
 from training.encoders.labels import judge_labels
+from training.encoders.pair_table import Batch, PairTable
+from training.encoders.pair_task import PairTask
 from training.encoders.pas.settings import PasSettings
 from training.modules.pair_classifier import PairClassifier
 
 
-class PasTask(JudgedTask[PairTable, PasSettings]):
+class PasTask(PairTask[PairTable, PasSettings]):
     """Tune the last layers of a backbone, and train the weights of spans and the classifier above them.
 
-    Arguments as in `JudgedTask`.
+    Arguments as in `PairTask`.
     """
 
     classifier: PairClassifier

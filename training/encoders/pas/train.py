@@ -1,14 +1,14 @@
 """Train an encoder with spans in a separate process: `python -m training.encoders.pas.train --settings FILE`."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from training.data.frames import Frames
 from training.data.labelled_pairs import LabelledPairs
-from training.encoders.judged import PairTable
-from training.encoders.judged_training import JudgedTraining, Material
+from training.encoders.pair_table import PairTable
+from training.encoders.pair_training import Material, PairTraining
 from training.encoders.pas.data import learnt_from, resolved
 from training.encoders.pas.model_card import write_card
 from training.encoders.pas.settings import PasSettings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
     from training.encoders.backbone import Backbone
-    from training.encoders.judged_task import Prepared
+    from training.encoders.pair_task import Prepared
     from training.encoders.pas.task import PasTask
     from training.encoders.structures import Structures
 
@@ -27,19 +27,14 @@ PasJob = TrainingJob[Source, PasSettings]
 MODULE = "training.encoders.pas.train"
 
 
-class PasTraining(JudgedTraining[PasSettings, Frames, PairTable]):
+class PasTraining(PairTraining[PasSettings, Frames, PairTable]):
     """Training with predicates and their arguments as structure; the twin has no spans."""
 
     module = MODULE
     lacking = "have no semantic roles and are trained on without spans; `facetflow rejects` says why"
-
-    def resolved(self, data: LabelledPairs, settings: PasSettings) -> PasSettings:
-        """Fill in the labels of the classifier."""
-        return resolved(data, settings)
-
-    def learnt_from(self, data: LabelledPairs, settings: PasSettings) -> LabelledPairs:
-        """Take the requested share of the training pairs."""
-        return learnt_from(data, settings)
+    resolved = staticmethod(resolved)
+    learnt_from = staticmethod(learnt_from)
+    card = staticmethod(write_card)
 
     def read_structure(self, texts: Sequence[str], settings: PasSettings) -> Frames | None:
         """Read frames."""
@@ -73,13 +68,9 @@ class PasTraining(JudgedTraining[PasSettings, Frames, PairTable]):
             "tagger": frames and _tagger(frames, backbone, len(material.data.texts)),
         }
 
-    def card(self, training: Mapping[str, Any]) -> str:
-        """Describe the spans."""
-        return write_card(training)
-
 
 def train(job: PasJob) -> Path:
-    """Train an encoder, and return its folder; errors as in `JudgedTraining.run`.
+    """Train an encoder, and return its folder; errors as in `PairTraining.run`.
 
     Args:
         job: the job.

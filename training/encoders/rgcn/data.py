@@ -9,14 +9,9 @@ from numpy.typing import NDArray
 from features.core.counting import all_of
 from features.core.errors import InputError, SettingsError
 from training.data.labelled_pairs import LabelledPairs
-from training.encoders import judged
-from training.encoders.judged import (
-    Positions,
-    check_dev,
-    check_labels,
-    found_positive,
-    training_labels,
-)
+from training.encoders import pair_table
+from training.encoders.label_checks import check_dev, check_labels, found_positive, training_labels
+from training.encoders.pair_table import Positions
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.settings import BY_POSITIVE
 
@@ -27,7 +22,7 @@ USUAL_NEGATIVE: str = RgcnSettings.model_fields["negative_label"].default
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(judged.Batch):
+class Batch(pair_table.Batch):
     """Sentences of a step, by their positions.
 
     Args:
@@ -104,7 +99,7 @@ def learnt_from(data: LabelledPairs, settings: RgcnSettings) -> LabelledPairs:
     return found
 
 
-class PairTable(judged.PairTable):
+class PairTable(pair_table.PairTable):
     """The pairs of one split, as a step takes them.
 
     Args:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import classifier_part, judged_card, layer_of_words
+from training.encoders.cards import classifier_part, layer_of_words, pair_card
 from training.types import USUAL_PARTS
 
 
@@ -14,7 +14,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         training: content of `training.json`.
     """
     graph = training["settings"]["graph"]
-    return judged_card(
+    return pair_card(
         training,
         tag="sbert-rgcn",
         title="SBERT-RGCN" if graph else "Twin of SBERT-RGCN without a graph",

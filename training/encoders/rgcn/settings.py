@@ -5,12 +5,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from features.stages.dependencies import DEPENDENCY_STAGE
-from training.encoders.settings import BY_POSITIVE, JudgedSettings
+from training.encoders.settings import BY_POSITIVE, PairSettings
 from training.loop.settings import LoopSettings
 from training.types import USUAL_PARTS, Direction, Part
 
 
-class RgcnSettings(JudgedSettings):
+class RgcnSettings(PairSettings):
     """Objective and graph of an encoder trained on judged pairs; its batch size counts pairs.
 
     Args:

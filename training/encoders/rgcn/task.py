@@ -8,8 +8,8 @@ from torch.nn.functional import cross_entropy
 
 from training.encoders.backbone import Backbone
 from training.encoders.embedding import embed_together
-from training.encoders.judged_task import JudgedTask, Prepared
 from training.encoders.labels import judge_labels
+from training.encoders.pair_task import PairTask, Prepared
 from training.encoders.rgcn.data import Batch, PairTable
 from training.encoders.rgcn.settings import RgcnSettings
 from training.loop.settings import LoopSettings
@@ -17,7 +17,7 @@ from training.objectives.consistency import ConsistencyObjective
 from training.objectives.info_nce import InfoNceObjective
 
 
-class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
+class RgcnTask(PairTask[PairTable, RgcnSettings]):
     """Tune the last layers of a backbone, and train the graph above them.
 
     Args:

@@ -1,7 +1,7 @@
 """Train an encoder with a graph in a separate process: `python -m training.encoders.rgcn.train --settings FILE`."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from training.data.labelled_pairs import LabelledPairs
 from training.data.parses import Parses
-from training.encoders.judged_training import JudgedTraining, Material
+from training.encoders.pair_training import Material, PairTraining
 from training.encoders.rgcn.data import PairTable, learnt_from, resolved, warn_of_no_negatives
 from training.encoders.rgcn.model_card import write_card
 from training.encoders.rgcn.settings import RgcnSettings
@@ -21,26 +21,21 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from training.encoders.backbone import Backbone, Tokens
-    from training.encoders.judged_task import Prepared
+    from training.encoders.pair_task import Prepared
     from training.encoders.rgcn.task import RgcnTask
 
 RgcnJob = TrainingJob[Source, RgcnSettings]
 MODULE = "training.encoders.rgcn.train"
 
 
-class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
+class RgcnTraining(PairTraining[RgcnSettings, Parses, PairTable]):
     """Training with dependency trees as structure; the twin has no graph."""
 
     module = MODULE
     lacking = "have no dependency tree and are trained on without one (`facetflow rejects` says why)"
-
-    def resolved(self, data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
-        """Fill in the labels of the classifier."""
-        return resolved(data, settings)
-
-    def learnt_from(self, data: LabelledPairs, settings: RgcnSettings) -> LabelledPairs:
-        """Take the pairs of the objective's labels."""
-        return learnt_from(data, settings)
+    resolved = staticmethod(resolved)
+    learnt_from = staticmethod(learnt_from)
+    card = staticmethod(write_card)
 
     def read_structure(self, texts: Sequence[str], settings: RgcnSettings) -> Parses | None:
         """Read trees."""
@@ -85,13 +80,9 @@ class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
             "parser": parses and {"identity": parses.parser, "trees": len(parses), "sentences": sentences},
         }
 
-    def card(self, training: Mapping[str, Any]) -> str:
-        """Describe the graph."""
-        return write_card(training)
-
 
 def train(job: RgcnJob) -> Path:
-    """Train an encoder, and return its folder; errors as in `JudgedTraining.run`.
+    """Train an encoder, and return its folder; errors as in `PairTraining.run`.
 
     Args:
         job: the job.

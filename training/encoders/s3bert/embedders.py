@@ -5,7 +5,7 @@ layers   word pieces ── frozen ── tuned layers (── map) ── embed
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import torch
@@ -22,43 +22,15 @@ if TYPE_CHECKING:
 Sentences = NDArray[np.int64]
 
 
-class Embedder(Protocol):
-    """Embeds sentences by their positions.
-
-    Args:
-        device: device of the embeddings.
-        lengths: effort that each sentence takes, in tokens, (n_texts,).
-        groups: the trained parameters.
-    """
-
-    device: torch.device
-    lengths: NDArray[np.int64]
-    groups: Sequence[Group]
-
-    def train(self) -> None:
-        """Switch to training mode."""
-        ...
-
-    def eval(self) -> None:
-        """Switch to evaluation mode."""
-        ...
-
-    def embed(self, sentences: Sentences) -> Tensor:
-        """Return the embeddings of some sentences, with gradients, (n, d)."""
-        ...
-
-    def embed_many(self, sentences: Sentences) -> NDArray[np.float32]:
-        """Return the embeddings of any number of sentences, without gradients, (n, d)."""
-        ...
-
-
 class MappedEmbeddings:
-    """The map on embeddings of the start model.
+    """The map on embeddings of the start model; an `Embedder`.
 
     Args:
         vectors: embeddings of all sentences, (n_texts, d).
         dense: the map.
     """
+
+    encodes = False  # what takes longer than comparing embeddings
 
     def __init__(self, vectors: NDArray[np.float32], dense: "Dense") -> None:
         self.dense = dense
@@ -97,6 +69,8 @@ class TunedLayers:
         dense: the map at its end; None without one.
     """
 
+    encodes = True
+
     def __init__(self, backbone: Backbone, tokens: Tokens, dense: "Dense | None" = None) -> None:
         self.backbone, self.tokens = backbone, tokens
         self.device, self.lengths = backbone.device, tokens.lengths
@@ -118,6 +92,10 @@ class TunedLayers:
     def embed_many(self, sentences: Sentences) -> NDArray[np.float32]:
         """Return the embeddings of any number of sentences, without gradients, (n, d)."""
         return self.backbone.embed_many(self.tokens, sentences)
+
+
+Embedder: TypeAlias = MappedEmbeddings | TunedLayers
+"""Embeds sentences by their positions: `embed` with gradients into `groups`, `embed_many` without, both (n, d)."""
 
 
 def map_groups(dense: "Dense") -> list[Group]:

@@ -9,7 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training.encoders.judging import PlacedRatings
+from training.data.pairs_among import PairsAmong
+from training.encoders.ratings import PlacedRatings
 from training.encoders.s3bert.embedders import Embedder
 from training.encoders.s3bert.settings import S3bertSettings
 from training.loop.batches import epoch_batches
@@ -34,6 +35,8 @@ class Prepared:
         targets: values of the metrics, (n_pairs, n_facets), float32.
         groups: group of each pair (a positive and its negatives), (n_pairs,).
         train: positions of the pairs to train on.
+        drawn: those of them that batches are made of where sentences are encoded; the others are compared where both
+            of their sentences are in a batch.
         dev: positions of the pairs to choose the best model by; may be empty.
         ratings: human ratings to choose it by instead; None if its loss on the dev pairs decides.
     """
@@ -44,6 +47,7 @@ class Prepared:
     targets: Tensor
     groups: NDArray[np.int64]
     train: NDArray[np.int64]
+    drawn: NDArray[np.int64]
     dev: NDArray[np.int64]
     ratings: PlacedRatings | None = None
 
@@ -77,17 +81,19 @@ class S3bertTask:
         factor = (settings.scale_learning_rate or loop.learning_rate) / loop.learning_rate
         scales = Group({"scales": self.decomposition.scales}, factor, decays=False, clipped=False)
         self.groups: Sequence[Group] = [*embedder.groups, scales]
+        self._among = PairsAmong(prepared.first, prepared.second, prepared.train) if embedder.encodes else None
+        self._drawn = prepared.drawn if embedder.encodes else prepared.train
 
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""
-        train, loop = self.prepared.train, self.loop
+        train, loop = self._drawn, self.loop
         _, groups = np.unique(self.prepared.groups[train], return_inverse=True)
         found = epoch_batches(groups, self._lengths(train), batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [train[batch] for batch in found]
 
     def count(self) -> int:
         """Return the number of batches of an epoch."""
-        return math.ceil(len(self.prepared.train) / self.loop.batch_size)
+        return math.ceil(len(self._drawn) / self.loop.batch_size)
 
     def size(self, batch: Pairs) -> int:
         """Return the number of pairs."""
@@ -100,19 +106,30 @@ class S3bertTask:
     def losses(self, batch: Pairs) -> dict[str, Tensor]:
         """Return the loss, decomposition and consistency of a batch.
 
-        Each sentence is encoded once, by one of the processes; the objectives see the embeddings of all.
+        Each sentence is encoded once, by one of the processes, for all pairs that were measured among those of the
+        batch; the objectives see the embeddings of all.
         """
-        first, second = self.prepared.first[batch], self.prepared.second[batch]
-        sentences, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+        return self._losses(batch, self._among)
+
+    def _losses(self, batch: Pairs, among: PairsAmong | None) -> dict[str, Tensor]:
+        """Return the losses of a batch; the decomposition is that of all given pairs among its sentences."""
+        sentences, places = self._sentences(batch)
         embeddings = self.embedder.embed(sentences)
         device = embeddings.device
         teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
-        left, right = (torch.from_numpy(half).to(device) for half in np.split(places, 2))
-        targets = self.prepared.targets[torch.from_numpy(batch)].to(device)
-        decomposition = self.decomposition(embeddings[left], embeddings[right], targets)
-        left, right = left[:_CONSISTENT], right[:_CONSISTENT]
+        left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in places)
         consistency = self.consistency(embeddings[left], embeddings[right], teacher[left], teacher[right])
-        return self._weighed(decomposition, consistency)
+        measured = batch if among is None else among.find(sentences)
+        ends = (self.prepared.first[measured], self.prepared.second[measured])
+        left, right = (torch.from_numpy(np.searchsorted(sentences, side)).to(device) for side in ends)
+        targets = self.prepared.targets[torch.from_numpy(measured)].to(device)
+        return self._weighed(self.decomposition(embeddings[left], embeddings[right], targets), consistency)
+
+    def _sentences(self, batch: Pairs) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+        """Return the sentences of a batch, ascending, and the places of both sides among them."""
+        ends = np.concatenate([self.prepared.first[batch], self.prepared.second[batch]])
+        sentences, places = np.unique(ends, return_inverse=True)
+        return sentences, np.split(places, 2)
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:
@@ -134,7 +151,7 @@ class S3bertTask:
         counted = Counted("dev loss", len(order), "pairs")
         for start in range(0, len(order), size):
             batch = order[start : start + size]
-            losses = self.losses(batch)
+            losses = self._losses(batch, None)
             sums += len(batch) * torch.stack([losses["decomposition"], losses["consistency"]]).cpu().double()
             counted.add(len(batch))
         means = self._weighed(*(sums / len(order)))

@@ -71,7 +71,7 @@ class TestTheMap:
         report = json.loads((mapped / "training.json").read_text())
         losses = [look["total"] for look in report["history"]]
         assert losses[-1] < losses[0]
-        assert (report["steps"], report["dimension"], report["precision"]) == (3 * 5, 108, "float32")
+        assert (report["steps"], report["dimension"], report["precision"]) == (3 * 18, 108, "float32")
 
     def test_facets_are_those_of_the_metrics_that_the_pairs_have(self, make_job):
         layout = FacetLayout.load(train(make_job("two", layers_tuned=0, facets=("wlk", "smatch"), map_epochs=1)))
@@ -123,14 +123,14 @@ class TestExistingVectors:
 class TestLayersAfterTheMap:
     def test_they_start_from_the_map_and_go_beyond_it(self, tuned, tiny_encoder):
         report = json.loads((tuned / "training.json").read_text())
-        assert [look["step"] for look in report["map"]["history"]] == [5, 10, 15]
+        assert [look["step"] for look in report["map"]["history"]] == [18, 36, 54]
         assert report["dev"]["total"] < report["map"]["history"][-1]["total"] < report["map"]["history"][0]["total"]
         found = SentenceTransformer(str(tuned), device="cpu").encode(SENTENCES)
         start = SentenceTransformer(str(tiny_encoder), device="cpu").encode(SENTENCES)
         assert np.abs(found[:, :D] - start).max() > 1e-3
         np.testing.assert_allclose(np.linalg.norm(found[:, :D], axis=1), 1, atol=1e-5)
 
-    @pytest.mark.parametrize(("layers", "run", "step"), [(0, 0, 6), (1, 0, 6), (1, 0, 15), (1, 1, 3), (1, 1, 9)])
+    @pytest.mark.parametrize(("layers", "run", "step"), [(0, 0, 6), (1, 0, 6), (1, 0, 54), (1, 1, 3), (1, 1, 9)])
     def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
         self, make_job, mapped, tuned, monkeypatch, assert_same_weights, layers, run, step
     ):
@@ -165,6 +165,10 @@ class TestSettings:
 
     def test_the_papers_preset_has_no_map(self):
         assert S3bertSettings(preset="paper").map_epochs == 0 < S3bertSettings().map_epochs
+
+    @pytest.mark.parametrize(("pairs", "size"), [(1, 2), (160, 10), (100_000, 1024)])
+    def test_an_epoch_of_few_pairs_has_several_batches_too(self, pairs, size):
+        assert S3bertSettings().map_loop(pairs).batch_size == size
 
 
 @st.composite

@@ -100,7 +100,7 @@ def test_a_training_that_is_stopped_while_its_encoder_is_written_is_not_lost(
     job, settings_file, monkeypatch, capsys, assert_same_weights
 ):
     with monkeypatch.context() as patched:
-        patched.setattr(training, "save_encoder", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+        patched.setattr(training, "write_encoder", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
         assert main(["--settings", settings_file]) == 143
     assert capsys.readouterr().err.splitlines()[-1] == (
         "interrupted: Interrupted; run the same command to continue after step 27 of 27."

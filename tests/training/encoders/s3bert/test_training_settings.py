@@ -18,7 +18,7 @@ def test_the_papers_preset_has_the_papers_numbers():
 
 def test_without_a_word_the_numbers_suit_the_pairs_that_people_start_with():
     assert S3bertSettings() == S3bertSettings(preset="laptop")
-    assert (S3bertSettings().loop.epochs, S3bertSettings().consistency) == (4, 10)
+    assert (S3bertSettings().loop.epochs, S3bertSettings().map_epochs, S3bertSettings().consistency) == (2, 20, 10)
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -12,16 +12,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from features import models
 from features.core.errors import InputError
 from training.data.apart import apart
-from training.encoders.judged import PairTable, warn_of_few, warn_of_no_dev
-from training.encoders.judging import ChosenRatings, chosen_ratings
+from training.encoders.label_checks import warn_of_few, warn_of_no_dev
+from training.encoders.pair_table import PairTable
 from training.encoders.plan import TrainingPlan
+from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.running import corpora_of, report_of, train_once, write_encoder
-from training.encoders.settings import JudgedSettings
+from training.encoders.settings import PairSettings
 from training.jobs import Source, TrainingJob
 from training.runs import ENCODER
 from training.writing import writing
@@ -31,31 +32,15 @@ if TYPE_CHECKING:
 
     from training.data.labelled_pairs import LabelledPairs
     from training.encoders.backbone import Backbone, Tokens
-    from training.encoders.judged_task import JudgedTask, Prepared
     from training.encoders.learning import Learnt
-    from training.modules.parse import Parse
+    from training.encoders.pair_task import PairTask, Prepared
+    from training.encoders.structures import Structure
 
 _log = logging.getLogger("training")
 
 
-class Structure(Protocol):
-    """Structure of sentences in a release: trees, frames."""
-
-    def __len__(self) -> int:
-        """Return the number of sentences that have it."""
-        ...
-
-    def digest(self) -> str:
-        """Return a hash of the whole structure."""
-        ...
-
-    def find(self, texts: Sequence[str]) -> "Sequence[Parse | None]":
-        """Return the structure of each sentence, None if it has none."""
-        ...
-
-
-SettingsT = TypeVar("SettingsT", bound=JudgedSettings)
-StructureT = TypeVar("StructureT", bound=Structure)
+SettingsT = TypeVar("SettingsT", bound=PairSettings)
+StructureT = TypeVar("StructureT", bound="Structure")
 PairsT = TypeVar("PairsT", bound=PairTable)
 
 
@@ -78,7 +63,7 @@ class Material(Generic[SettingsT, StructureT]):
     backbone: Path
 
 
-class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
+class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
     """One training.
 
     Args:
@@ -89,6 +74,12 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
     """Module to run in each process."""
     lacking: ClassVar[str]
     """End of the log message on sentences without a structure."""
+    resolved: ClassVar["staticmethod[[Any, Any], Any]"]
+    """Data and settings → settings with the labels filled in; raises an error if they are wrong."""
+    learnt_from: ClassVar["staticmethod[[Any, Any], Any]"]
+    """Data and settings → the pairs to train on and to choose the best model by."""
+    card: ClassVar["staticmethod[[Mapping[str, Any]], str]"]
+    """Content of training.json → the README.md of the encoder."""
 
     def __init__(self, job: TrainingJob[Source, SettingsT]) -> None:
         self.job = job
@@ -107,7 +98,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         """
         job = self.job
         data = job.source.read_judged()
-        settings = self.resolved(data, job.settings)
+        settings: SettingsT = self.resolved(data, job.settings)
         data = data.select(corpora=settings.corpora)
         kept = apart(data, settings.splits[0])
         dropped = len(data) - len(kept)
@@ -132,14 +123,6 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         return train_once(job, plan, self.module, lambda: self._learn(plan, material))
 
     @abstractmethod
-    def resolved(self, data: "LabelledPairs", settings: SettingsT) -> SettingsT:
-        """Return the settings with the labels filled in, or raise an error if they are wrong."""
-
-    @abstractmethod
-    def learnt_from(self, data: "LabelledPairs", settings: SettingsT) -> "LabelledPairs":
-        """Return the pairs to train on and to choose the best model by."""
-
-    @abstractmethod
     def read_structure(self, texts: Sequence[str], settings: SettingsT) -> StructureT | None:
         """Return the structure of sentences; None for a twin without."""
 
@@ -154,7 +137,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
     @abstractmethod
     def make_task(
         self, backbone: "Backbone", prepared: "Prepared[PairsT]", settings: SettingsT
-    ) -> "Callable[[SettingsT], JudgedTask[PairsT, Any]]":
+    ) -> "Callable[[SettingsT], PairTask[PairsT, Any]]":
         """Return a factory that makes the task from settings; called before training."""
 
     @abstractmethod
@@ -162,10 +145,6 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         self, material: Material[SettingsT, StructureT], backbone: "Backbone", prepared: "Prepared[PairsT]"
     ) -> dict[str, Any]:
         """Return the part of training.json that only this kind has."""
-
-    @abstractmethod
-    def card(self, training: Mapping[str, Any]) -> str:
-        """Return the README.md of an encoder from its training.json."""
 
     def least_dev(self, settings: SettingsT) -> int:
         """Return how many dev pairs can choose a model."""
@@ -178,8 +157,8 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
     def _learn(self, plan: TrainingPlan, material: Material[SettingsT, StructureT]) -> None:
         """Train the encoder of a plan and write it."""
         from training.encoders.frozen_states import SharedStates
-        from training.encoders.judged_task import Prepared
         from training.encoders.learning import learn
+        from training.encoders.pair_task import Prepared
         from training.loop.machine import prepare_machine
 
         settings, data = material.settings, material.data
@@ -224,7 +203,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         self,
         plan: TrainingPlan,
         material: Material[SettingsT, StructureT],
-        learnt: "Learnt[JudgedTask[PairsT, Any]]",
+        learnt: "Learnt[PairTask[PairsT, Any]]",
     ) -> None:
         """Write the encoder of a finished training."""
         from training.modules.calibration import NEEDED

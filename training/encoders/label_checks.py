@@ -1,89 +1,19 @@
-"""Judged pairs for the training of several kinds of encoders: their labels, and batches of positions."""
+"""Checks of the labels of judged pairs before a training, shared by the kinds that learn from them."""
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from features.core.errors import InputError, SettingsError
 from training.encoders.settings import BY_POSITIVE, check_corpora
-from training.loop.batches import epoch_batches
 
 if TYPE_CHECKING:
     from training.data.labelled_pairs import LabelledPairs
-    from training.encoders.settings import EncoderSettings, JudgedSettings
-    from training.loop.settings import LoopSettings
+    from training.encoders.settings import EncoderSettings, PairSettings
 
 _log = logging.getLogger("training")
-
-Positions = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Sentences of a step, by their positions.
-
-    Args:
-        first: sentences a, (b,).
-        second: sentences b, (b,).
-        targets: number of each pair's label among those of the classifier; -1 for none, (b,).
-    """
-
-    first: Positions
-    second: Positions
-    targets: Positions
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.first)
-
-    @property
-    def sentences(self) -> Positions:
-        """All sentences: a, then b."""
-        return np.concatenate([self.first, self.second])
-
-
-class PairTable:
-    """The pairs of one split, as a step takes them.
-
-    Args:
-        data: training and dev pairs.
-        split: split of the pairs.
-        labels: labels of the classifier.
-    """
-
-    def __init__(self, data: "LabelledPairs", split: str, labels: Sequence[str]) -> None:
-        of_split = (data.pairs["split"] == split).to_numpy()
-        self.first, self.second = data.first[of_split], data.second[of_split]
-        self.targets = data.targets(labels)[of_split]
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.first)
-
-    def batch(self, pairs: Positions) -> Batch:
-        """Return some pairs as a batch.
-
-        Args:
-            pairs: positions in this table, (b,).
-        """
-        return Batch(self.first[pairs], self.second[pairs], self.targets[pairs])
-
-    def order(self, lengths: NDArray[np.int64], loop: "LoopSettings", epoch: int) -> list[Positions]:
-        """Return which pairs are in each batch of an epoch.
-
-        Args:
-            lengths: tokens of each sentence, (n_texts,).
-            loop: settings with batch size and seed.
-            epoch: from 0.
-        """
-        longer = np.maximum(lengths[self.first], lengths[self.second])
-        alone = np.arange(len(self), dtype=np.int64)
-        return epoch_batches(alone, longer, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
 
 
 def training_labels(data: "LabelledPairs", settings: "EncoderSettings") -> dict[str, int]:
@@ -123,7 +53,7 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: "Encoder
         )
 
 
-def found_positive(known: Sequence[str], settings: "JudgedSettings") -> str:
+def found_positive(known: Sequence[str], settings: "PairSettings") -> str:
     """Return the positive label of the training pairs.
 
     Args:

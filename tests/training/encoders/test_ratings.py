@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from features.core.errors import InputError, SettingsError
-from training.encoders.judging import chosen_ratings
 from training.encoders.plan import TrainingPlan
+from training.encoders.ratings import chosen_ratings
 from training.encoders.running import train_once
 from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob

@@ -13,10 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from training.encoders.backbone import Backbone, Tokens
-from training.encoders.judged import PairTable
-from training.encoders.judging import PlacedRatings
 from training.encoders.labels import label_logits
-from training.encoders.settings import BY_LOSS, JudgedSettings
+from training.encoders.pair_table import PairTable
+from training.encoders.ratings import PlacedRatings
+from training.encoders.settings import BY_LOSS, PairSettings
 from training.encoders.start import new_modules
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.modules.calibration import Calibration, calibrate
@@ -25,7 +25,7 @@ from training.positive_labels import positive_of
 from training.thresholds import LabelThreshold, best_f1
 
 Pairs = TypeVar("Pairs", bound=PairTable)
-Settings = TypeVar("Settings", bound=JudgedSettings)
+Settings = TypeVar("Settings", bound=PairSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Prepared(Generic[Pairs]):
     ratings: PlacedRatings | None = None
 
 
-class JudgedTask(ABC, Generic[Pairs, Settings]):
+class PairTask(ABC, Generic[Pairs, Settings]):
     """Tune the last layers of a backbone, and train the new modules above them.
 
     Args:

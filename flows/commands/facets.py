@@ -1,0 +1,87 @@
+"""`facetflow facets`: facets for vectors that exist already."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flows.console.options import DEVICE, ENCODER, FILE, OUTPUT, format_option
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@click.option(
+    "-o", "--output", required=True, type=OUTPUT, help="Table to write (.parquet, .jsonl). - is standard output."
+)
+@format_option("parquet", "jsonl")
+@click.option(
+    "--vector", "column", default="vector", show_default=True, metavar="COLUMN", help="Column with the vectors."
+)
+@ENCODER
+@DEVICE
+@click.pass_obj
+def facets(
+    project: Path, /, *, file: Path, output: Path, form: str | None, column: str, encoder: str | None, device: str
+) -> None:
+    """Give facets to vectors of the start model, without encoding anything again.
+
+    FILE is a table (.parquet, .jsonl) with a column of vectors: embeddings by the model that the encoder was trained
+    from. The encoder must be a map of them (kind s3bert, layers_tuned = 0). The output has the same rows and columns,
+    with the embeddings by the encoder in that column: the given vectors, then the facets, whose dimensions the
+    encoder's facets.json names.
+    """
+    import polars as pl
+
+    from features.core.counting import counted
+    from features.core.files import read_table, write_table
+    from features.core.outputs import TABLES, check_output, format_of
+    from flows.console.one_shot import nothing_half_written, say_written
+    from flows.console.searching import Searcher
+    from training.encoders.s3bert.existing_vectors import facets_of
+    from training.encoders.s3bert.facets import FacetLayout
+
+    format_of(output, {name: TABLES[name] for name in ("parquet", "jsonl")}, form)
+    check_output(output, file)
+    with nothing_half_written():
+        table = read_table(file)
+        vectors = _vectors(table, file, column)
+        searcher = Searcher(project, encoder, None, device)
+        layout = FacetLayout.load(searcher.chosen.folder)
+        made = facets_of(searcher.chosen.folder, searcher.model, layout, vectors)
+        written = table.with_columns(pl.Series(column, made).cast(pl.List(pl.Float32)))
+        write_table(written, output, form)
+    say_written(f"{len(layout.facets)} facets of {counted(len(made), 'vector')}", output)
+
+
+def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.float32]":
+    """Return the vectors of a table, (n, d).
+
+    Raises:
+        InputError: it has no such column, or something in it is no vector, or of another length than the first.
+    """
+    import numpy as np
+    import polars as pl
+
+    from features.core.errors import InputError
+
+    if column not in table.columns:
+        raise InputError(f"{str(file)!r} has the columns {table.columns}; name the one with the vectors by --vector.")
+    try:
+        rows = table[column].cast(pl.List(pl.Float32))
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"The column {column!r} of {str(file)!r} has no lists of numbers: name another one."
+        ) from error
+    lengths = rows.list.len()
+    flat = rows.explode()
+    if lengths.null_count() or lengths.n_unique() > 1 or not flat.is_finite().all() or flat.null_count():
+        raise InputError(
+            f"The vectors in the column {column!r} of {str(file)!r} must all have the same length and finite numbers: "
+            "leave the other rows out."
+        )
+    return np.asarray(flat.to_numpy(), dtype=np.float32).reshape(table.height, -1)

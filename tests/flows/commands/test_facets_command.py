@@ -1,0 +1,60 @@
+"""`facetflow facets`: vectors of the start model get facets, and what is no such vector is refused."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from flows.command_line import run
+
+TEXTS = ["a cat in the park", "a dog in the house", "two cat"]
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch, word_encoder):
+    """Go to a folder with an encoder that is a map, and return it with its start model."""
+    from training.encoders.loading import load_encoder
+    from training.encoders.s3bert.facet_map import add_map
+    from training.encoders.s3bert.facets import plan_layout
+
+    monkeypatch.chdir(tmp_path)
+    start, encoder = (load_encoder(word_encoder, device="cpu") for _ in range(2))
+    first = start.get_embedding_dimension()
+    add_map(encoder, 6, seed=0)
+    encoder.save_pretrained("encoder", create_model_card=False)
+    layout = plan_layout(["smatch", "srl"], width=3, first=first, dimension=first + 6)
+    (tmp_path / "encoder" / "facets.json").write_text(layout.model_copy(update={"maps_start": True}).text())
+    vectors = start.encode(TEXTS)
+    pl.DataFrame({"id": [1, 2, 3], "vector": vectors.tolist()}).write_parquet("vectors.parquet")
+    return encoder, vectors
+
+
+@pytest.mark.parametrize("output", ["facets.parquet", "facets.jsonl"])
+def test_the_vectors_get_the_facets_that_encoding_gives(made, output, capsys):
+    encoder, _ = made
+    assert run(["facets", "vectors.parquet", "-o", output, "--encoder", "encoder"]) == 0
+    assert "Wrote 2 facets of 3 vectors" in capsys.readouterr().err
+    table = pl.read_parquet(output) if output.endswith("parquet") else pl.read_ndjson(output)
+    assert table["id"].to_list() == [1, 2, 3]
+    np.testing.assert_allclose(np.array(table["vector"].to_list()), encoder.encode(TEXTS), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ({"vector": [[1.0, 2.0]]}, "shape (1, 2), but"),
+        ({"vector": [[1.0, 2.0], [1.0]]}, "same length"),
+        ({"vector": [[1.0, 2.0], None]}, "same length"),
+        ({"vector": [[1.0, float("nan")]]}, "finite"),
+        ({"vector": ["a"]}, "no lists of numbers"),
+        ({"other": [1]}, "--vector"),
+    ],
+)
+def test_what_is_no_vector_of_the_start_model_is_refused_in_a_sentence(made, rows, reason, capsys):
+    pl.DataFrame(rows, strict=False).write_parquet("wrong.parquet")
+    assert run(["facets", "wrong.parquet", "-o", "facets.parquet", "--encoder", "encoder"]) == 1
+    assert reason in capsys.readouterr().err
+
+
+def test_an_encoder_without_facets_is_refused(made, word_encoder, capsys):
+    assert run(["facets", "vectors.parquet", "-o", "facets.parquet", "--encoder", str(word_encoder)]) == 1
+    assert "no facets.json" in capsys.readouterr().err
