@@ -101,7 +101,7 @@ def explain(
     explanations = [with_graphs(e, found[n]) if n in found else e for n, e in enumerate(explanations)]
     facts = None if folder is None else encoder_facts(folder)
     if html is not None:
-        from training.evaluation.facets.explanation_page import render_explanations
+        from training.evaluation.facets.explanations import render_explanations
 
         owner = load(project).name if project.exists() else ""
         write_text(html, [render_explanations(explanations, found, facts, origin, project=owner)])
