@@ -13,6 +13,7 @@ from facetflow import internals
 from facetflow.devices import check_device
 from facetflow.explaining import Explanation, explain_readings
 from facetflow.pairing import Texts, pair_sentences, pair_up, read_texts
+from features import models
 from features.core.errors import InputError, ModelError
 from features.sentences import normalise
 
@@ -70,7 +71,7 @@ class Encoder:
 
     @cached_property
     def facets(self) -> tuple[Facet, ...]:
-        """The facets, in the order of their dimensions; dimensions after the last belong to none (the residual)."""
+        """The facets, in the order of their dimensions; the others before or after them are the residual."""
         return tuple(
             Facet(
                 name=facet.name,
@@ -108,6 +109,22 @@ class Encoder:
         )
         vectors = np.asarray(found, np.float32)
         return vectors[0] if single else vectors
+
+    def facets_of(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return the embeddings of sentences whose embeddings by the start model exist, without encoding them again.
+
+        Args:
+            vectors: embeddings by the model that the encoder was trained from, (d_start,) for a sentence, (n, d_start)
+                for several.
+
+        Returns:
+            What `encode` returns for these sentences, float32: the given vectors, then their facets.
+
+        Raises:
+            InputError: the vectors have another number of dimensions.
+            ModelError: the encoder is no map of its start model's embeddings.
+        """
+        return internals.facets_of(self.folder, self.model, self._layout, vectors)
 
     @overload
     def similarity(self, a: str, b: str, facet: str | None = None, *, aspect: str | None = None) -> float: ...
@@ -275,11 +292,12 @@ class Encoder:
         return self._routes[aspect]
 
 
-def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
+def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Encoder:
     """Load an encoder from its folder, without contacting a hub.
 
     Args:
-        path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`.
+        path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`; by default the
+            encoder that comes with facetflow, which needs all-MiniLM-L6-v2 (`facetflow models pull`).
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
 
     Raises:
@@ -287,7 +305,7 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
         SettingsError: there is no such device.
     """
     device = check_device(device)
-    given = Path(path).expanduser()
+    given = models.locate(models.BUNDLED_ENCODER) if path is None else Path(path).expanduser()
     within = given / internals.ENCODER
     folder = within if (within / _MODULES_FILE).is_file() else given
     if not (folder / _MODULES_FILE).is_file():

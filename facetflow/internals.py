@@ -3,6 +3,7 @@
 from training.attribution import WHOLE, Attribution, attribute, facet_dimensions
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.encoder_facts import encoder_facts
+from training.encoders.s3bert.existing_vectors import facets_of
 from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs, without_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
@@ -35,6 +36,7 @@ __all__ = [
     "encoder_facts",
     "explain_with",
     "facet_dimensions",
+    "facets_of",
     "find_nearest",
     "load_encoder",
     "task_of",

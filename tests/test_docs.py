@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+from errors_page import page
 
 from features.core.types import RejectCode
 from features.schemas import METRIC_NAMES
@@ -86,6 +87,12 @@ def test_the_page_of_commands_is_current(root: Path) -> None:
         [sys.executable, root / "tools" / "commands_page.py", "--print"], capture_output=True, text=True, check=True
     )
     assert (root / "docs/reference/commands.md").read_text() == done.stdout, "run python tools/commands_page.py"
+
+
+def test_the_page_of_errors_is_current(root: Path) -> None:
+    assert (root / "docs" / "reference" / "errors.md").read_text(encoding="utf-8") == page(), (
+        "run python tools/errors_page.py"
+    )
 
 
 def test_the_readme_names_no_command_that_does_not_exist(readme: str) -> None:

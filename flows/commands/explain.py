@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     "--encoder",
     metavar="NAME|FOLDER",
     help="An encoder of the project or one of its runs, or a folder; by default, of the project's encoders with "
-    "facets, the current one (runs/NAME/current) if there is exactly one, else the newest.",
+    "facets, the current one (runs/NAME/current) if there is exactly one, else the newest; where there is none, the "
+    "encoder that comes with facetflow.",
 )
 @click.option(
     "--pairs",
@@ -120,7 +121,7 @@ def explain(
                 line |= {"shares": shares[position].as_json()} if shares else {}
             write_json(line, indent=None)
     elif html is None:
-        print_explanations(explanations, facts, origins, shares, unfold=verbosity() >= Verbosity.VERBOSE)
+        print_explanations(explanations, facts, origins, shares=shares, unfold=verbosity() >= Verbosity.VERBOSE)
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
     return 2 if wrong or (folder is None and len(found) < len(explanations)) else 0
@@ -143,8 +144,9 @@ def _predict(
 
 
 def _encoder_in_use(project: Path, name: str | None) -> Path | None:
-    """Return a named encoder, or the one in use of the project's encoders with facets; None if there is no such one."""
+    """Return a named encoder, else the one in use of the project's encoders with facets, else the bundled one."""
     from features.core.errors import ModelError
+    from features.models import bundled_encoder
     from flows.console.gone_runs import warn_of_gone
     from flows.console.kept_runs import keep
     from flows.project import load
@@ -158,7 +160,7 @@ def _encoder_in_use(project: Path, name: str | None) -> Path | None:
     if name is not None:
         folder = named_encoder(runs, name, among=names)
     elif runs is None or (used := encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)) is None:
-        return None
+        return bundled_encoder()
     else:
         folder = used
     keep(folder)

@@ -35,8 +35,8 @@ standing    share of dev pairs that agree less in the facet
 ≠           predicted and measured are more than {DISAGREES} apart"""
 
 _SHARES = """\
-words       the similarity is a sum over pairs of words; a word's vector has read
-            the whole sentence, so a share tells where the encoder reads it"""
+words       the similarity is a sum over pairs of words; a word's vector has
+            read the whole sentence: a share is where the encoder reads it"""
 _STRONGEST = 6
 
 
@@ -44,9 +44,9 @@ def print_explanations(
     explanations: Sequence[Explanation],
     encoder: EncoderFacts | None,
     graphs: Sequence[str],
-    shares: Sequence[Attribution] = (),
     console: Console | None = None,
     *,
+    shares: Sequence[Attribution] = (),
     unfold: bool = False,
 ) -> None:
     """Write explanations to standard output, and below them once what their columns mean.
@@ -55,8 +55,8 @@ def print_explanations(
         explanations: explanations of pairs.
         encoder: facts about the encoder; None without one.
         graphs: where the graphs of each pair come from; said once if that is the same for all.
-        shares: how the words of each pair share a similarity; empty if that was not asked for.
         console: where to write instead.
+        shares: how the words of each pair share a similarity; empty if that was not asked for.
         unfold: whether facets that rank dev pairs poorly have a row of their own too.
     """
     console = console or Console()

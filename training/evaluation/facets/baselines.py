@@ -2,8 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, hstack, identity, kron
 
 from features.core.errors import RunError
 from training.correlation import spearman_matrix
@@ -15,6 +13,11 @@ Embeddings = NDArray[np.float32]
 def full_similarities(left: Embeddings, right: Embeddings, n_facets: int) -> NDArray[np.float64]:
     """SB-full: return the cosine of the whole embedding for every facet, (n_pairs, n_facets)."""
     return np.repeat(cosines(left, right)[:, None], n_facets, axis=1)
+
+
+def random_width(dimension: int, n_facets: int, width: int) -> int:
+    """Return the dimensions of a facet of SB-rand: those of the encoder's, or fewer where the start model has fewer."""
+    return min(width, dimension // n_facets)
 
 
 def random_memberships(
@@ -61,6 +64,9 @@ def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np
     Raises:
         RunError: when the solver finds no partition (more facets than dimensions).
     """
+    from scipy.optimize import Bounds, LinearConstraint, milp  # here, as `facetflow runs` solves nothing
+    from scipy.sparse import csr_array, hstack, identity, kron
+
     weights = spearman_matrix(left * right, metrics)
     n_dimensions, n_facets = weights.shape
     once = kron(identity(n_dimensions), np.ones((1, n_facets)), format="csr")

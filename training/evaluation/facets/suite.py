@@ -16,6 +16,7 @@ from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.checks import of, splits
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bootstrap import in_groups
+from training.evaluation.facets.baselines import random_width
 from training.evaluation.facets.examples import choose_examples, pair_table
 from training.evaluation.facets.scoring import BASELINES, EmbeddedPairs, count_verdicts, score_facets
 from training.evaluation.facets.tables import facet_table
@@ -124,7 +125,7 @@ class FacetSuite(Suite):
             "corpora": sorted(set(held_out.pairs["corpus"])),
             "pairs": len(held_out),
             "fitting_pairs": 0 if fitting is None else len(fitting),
-            "width": layout.facets[0].stop - layout.facets[0].start,
+            "width": random_width(evaluated.start_left.shape[1], len(rows), layout.width),
             "draws": job.random_draws,
             "rows": [row | {"about": explain_facet(row["name"], job.own_metrics)} for row in rows],
             "verdicts": {baseline: count_verdicts(rows, baseline) for baseline in BASELINES},
