@@ -42,9 +42,9 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
 
 def _show(runs: Path, names: Sequence[str]) -> None:
     results = {name: [found["retrieval"] for found in suites(runs, name)] for name in names}
-    groups = [group["name"] for group in results[names[0]][0]["groups"]]
+    groups = [group["name"] for group in results[names[0]][0]["rows"]]
     for group in groups:
-        (of_first,) = [found for found in results[names[0]][0]["groups"] if found["name"] == group]
+        (of_first,) = [found for found in results[names[0]][0]["rows"] if found["name"] == group]
         print(f"\n{group}: {of_first['queries']} queries among {of_first['texts']} texts\n")
         print(f"{'':24}{'P@10':>14}{'R@10':>14}{'MRR@10':>14}")
         if (random := of_first.get("random")) is not None:  # not in evaluations of earlier versions
@@ -63,7 +63,7 @@ def _show(runs: Path, names: Sequence[str]) -> None:
 
 
 def _named(result: Mapping[str, Any], group: str) -> list[Mapping[str, Any]]:
-    return [found for found in result["groups"] if found["name"] == group]
+    return [found for found in result["rows"] if found["name"] == group]
 
 
 def _values(group: Mapping[str, Any], ranking: str) -> list[float]:

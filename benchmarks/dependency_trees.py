@@ -72,14 +72,7 @@ def _files(content: Mapping[str, Any]) -> set[str]:
 
 def _scores(suite: Mapping[str, Any], left_out: Collection[str | None]) -> tuple[Scores, Scores]:
     """Return the scores of encoder and start model × 100: by set, in the transfer suite by task and classifier."""
-    if "sets" in suite:
-        rows = {each["name"]: each for each in suite["sets"] if each["name"] not in left_out}
-    else:
-        rows = {
-            f"{each['name']} {classifier}": score
-            for each in suite["tasks"]
-            for classifier, score in each["scores"].items()
-        }
+    rows = {row["name"]: row for row in suite["rows"] if row["name"] not in left_out}
     own, start = ({name: 100 * row[of] for name, row in rows.items()} for of in ("encoder", "start"))
     return own, start
 

@@ -133,7 +133,7 @@ def _scores(runs: Path, name: str) -> list[dict[str, dict[str, dict[str, float |
     """Return for each seed: corpus → what scores the pairs → measure → value, in [0, 1] (MCC in [-1, 1])."""
     found = []
     for result in suites(runs, name):
-        suite = result.get("paraphrase", {"corpora": []})
+        suite = result.get("paraphrase", {"rows": []})
         found.append(
             {
                 each["name"]: {
@@ -141,7 +141,7 @@ def _scores(runs: Path, name: str) -> list[dict[str, dict[str, dict[str, float |
                     "start": {of: each["scores"][of]["start"] for of in MEASURES},
                     "every pair": without_looking(each["pairs"], each["positives"], positive=True),
                 }
-                for each in suite["corpora"]
+                for each in suite["rows"]
             }
         )
     return found

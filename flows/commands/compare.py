@@ -37,8 +37,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     from flows.project import load
     from flows.terminal import warn, write_json
     from flows.trainings.finished_runs import left_behind, runs_to_evaluate, shown_runs
-    from training.evaluation.comparison import compare_runs
-    from training.evaluation.comparison_table import comparison_table
+    from training.evaluation.comparison import compare_runs, comparison_table
     from training.evaluation.run import METRICS_FILE
     from training.runs import run_id
 

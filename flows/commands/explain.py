@@ -101,7 +101,7 @@ def explain(
     explanations = [with_graphs(e, compared[n]) if n in compared else e for n, e in enumerate(explanations)]
     facts = None if folder is None else encoder_facts(folder)
     if html is not None:
-        from training.evaluation.facets.explanation_page import render_explanations
+        from training.evaluation.facets.explanations import render_explanations
 
         write_text(html, [render_explanations(explanations, compared, facts, origin, project=here.name)])
         say_written(counted(len(explanations), "explained pair"), html)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows.console.options import DEVICE, ENCODER, FILE, OUTPUT, format_option
+from flows.console.options import DEVICE, ENCODER, FILE, output_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=FILE)
-@click.option(
-    "-o", "--output", required=True, type=OUTPUT, help="Table to write (.parquet, .jsonl). - is standard output."
-)
-@format_option("parquet", "jsonl")
+@output_options("Table to write (.parquet, .jsonl). - is standard output.", "parquet", "jsonl")
 @click.option(
     "--vector", "column", default="vector", show_default=True, metavar="COLUMN", help="Column with the vectors."
 )

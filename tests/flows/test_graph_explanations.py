@@ -1,5 +1,7 @@
 """Graphs and label vectors of a release, for explanations: the same numbers as its metrics."""
 
+from dataclasses import asdict
+
 import pytest
 
 from features.core.errors import StoreError
@@ -7,7 +9,7 @@ from features.graph_files.sentence_graphs import StoredGraphs, find_graphs
 from features.metrics.explanation.pair import explain_graphs
 from features.metrics.registry import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
-from training.evaluation.graph_pairs import as_json, choose_pairs, read_drawn
+from training.evaluation.graph_pairs import choose_pairs, read_drawn
 from training.jobs import Source
 from training.writing import write_json
 
@@ -40,7 +42,7 @@ def test_a_report_draws_the_ends_and_the_middle(built, tmp_path):
     assert scores == sorted(scores, reverse=True)
     assert [pair.which for pair in drawn] == ["Most similar", "In the middle", "Least similar"]
     assert len({(pair.sentence_a, pair.sentence_b) for pair in drawn}) == 3
-    write_json(tmp_path / "graphs.json", as_json(drawn))
+    write_json(tmp_path / "graphs.json", [asdict(pair) for pair in drawn])
     assert read_drawn(tmp_path / "graphs.json") == drawn
     assert read_drawn(tmp_path / "none.json") == []
     data.export(tmp_path / "pairs.parquet")

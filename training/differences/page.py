@@ -15,8 +15,7 @@ from training.differences.parts import LEAST, NEARLY
 from training.differences.shared import BothScores
 from training.differences.views import View
 from training.evaluation.bars import Bar, draw_bars
-from training.evaluation.comparison import Comparison
-from training.evaluation.comparison_table import comparison_table, signed, signed_ends
+from training.evaluation.comparison import Comparison, comparison_table, signed, signed_ends
 from training.evaluation.items import Scale
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
 

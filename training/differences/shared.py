@@ -81,8 +81,9 @@ class SharedSet:
         a, b = map(float, self.sides(some.scores()))
         if np.isnan(a) or np.isnan(b):
             return BothScores(len(rows), None if np.isnan(a) else a, None if np.isnan(b) else b, None)
-        before, after = self.sides(some.draws(bootstrap))
-        return BothScores(len(rows), a, b, compare(after, before, bootstrap, some.drawn))
+        drawn = some.draw(bootstrap)
+        before, after = self.sides(drawn.draws)
+        return BothScores(len(rows), a, b, compare(after, before, bootstrap, drawn.items))
 
 
 def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:

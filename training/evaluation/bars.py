@@ -3,24 +3,18 @@
     negations    ├──█████████─┤ ◆  ●          31.4   unclear
     frames               ▓▓▓▓▓▓├──▓▓▓●▓──┤    52.0   above SB-full
 
-A bar is filled where its interval excludes 0. Every text is escaped; the plots need `report.css`.
+A bar is filled where its interval excludes 0.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from math import ceil, floor
+from typing import Any, Self
 
-from features.core.page import explained
+from features.core.pages import render, tell_number
 
 _STEPS = (5, 10, 20, 25, 50)
 _TICKS = 9
-_HEIGHT = 22
-_MARKS: Mapping[str, str] = {
-    "circle": '<circle r="5"/>',
-    "square": '<rect x="-4.5" y="-4.5" width="9" height="9"/>',
-    "diamond": '<path d="M0-6 6 0 0 6-6 0Z"/>',
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +50,36 @@ class Bar:
     marks: Mapping[str, float] = field(default_factory=dict)
     verdict: str = ""
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any], about: str, marks: Mapping[str, float | None], verdict: str = "") -> Self:
+        """Return the bar of a row of a result, with baselines that may be undefined; all in [-1, 1]."""
+        ends = row["encoder_interval"]
+        known = ends is not None and ends["low"] is not None and ends["high"] is not None
+        return cls(
+            name=row["name"],
+            about=about,
+            value=None if row["encoder"] is None else 100 * row["encoder"],
+            interval=(100 * ends["low"], 100 * ends["high"]) if known else None,
+            marks={name: 100 * value for name, value in marks.items() if value is not None},
+            verdict=verdict,
+        )
+
+    @property
+    def sure(self) -> bool:
+        """Whether its interval excludes 0."""
+        return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
+
+    @property
+    def words(self) -> str:
+        """The bar in words."""
+        if self.value is None:
+            return f"{self.name}: undefined"
+        low, high = (tell_number(end, 1) for end in self.interval or (None, None))
+        marks = "".join(f", {name} {tell_number(value, 1)}" for name, value in self.marks.items())
+        return (
+            f"{self.name} {tell_number(self.value, 1)}{f', interval {low} to {high}' if self.interval else ''}{marks}"
+        )
+
 
 def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis: str) -> str:
     """Draw bars one below the other, with a legend above and an axis below.
@@ -67,36 +91,11 @@ def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis:
         axis: what the axis measures.
     """
     ticks = _ticks(bars)
-    scale = _Scale(ticks[0], ticks[-1])
-    rows = "".join(_row(bar, marks, ticks, scale) for bar in bars)
-    labels = "".join(f'<span style="left:{scale.place(tick):.2f}%">{_number(tick, 0)}</span>' for tick in ticks)
-    return (
-        f'<div class="chart{"" if any(bar.verdict for bar in bars) else " plain"} tips">{_legend(of, marks)}{rows}'
-        f'<div class="axis"><div class="ticks">{labels}</div><div class="quiet">{escape(axis)}</div></div></div>'
-    )
 
+    def place(value: float) -> float:
+        return 100 * (value - ticks[0]) / (ticks[-1] - ticks[0])
 
-def hundredths(value: float | None) -> float | None:
-    """Return a correlation as a bar draws it."""
-    return None if value is None else 100 * value
-
-
-def ends_of(interval: Mapping[str, float | None] | None) -> tuple[float, float] | None:
-    """Return the ends of an interval of a score as a bar draws them, None where it is unknown."""
-    if interval is None or (low := interval["low"]) is None or (high := interval["high"]) is None:
-        return None
-    return 100 * low, 100 * high
-
-
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """From values to percent of the width."""
-
-    low: float
-    high: float
-
-    def place(self, value: float) -> float:
-        return 100 * (value - self.low) / (self.high - self.low)
+    return render("training.evaluation/bars.html", bars=bars, marks=marks, of=of, axis=axis, ticks=ticks, place=place)
 
 
 def _ticks(bars: Sequence[Bar]) -> list[float]:
@@ -110,68 +109,3 @@ def _ticks(bars: Sequence[Bar]) -> list[float]:
         if len(ticks) <= _TICKS:
             break
     return ticks
-
-
-def _row(bar: Bar, marks: Sequence[Mark], ticks: Sequence[float], scale: _Scale) -> str:
-    parts = [f'<line class="{"zero" if tick == 0 else "grid"}" {_across(scale, tick)}/>' for tick in ticks]
-    if bar.value is not None:
-        low, high = sorted((scale.place(0), scale.place(bar.value)))
-        sure = bar.interval is not None and not bar.interval[0] <= 0 <= bar.interval[1]
-        kind = "value sure" if sure else "value"
-        parts.append(f'<rect class="{kind}" x="{low:.2f}%" width="{high - low:.2f}%" y="4" height="{_HEIGHT - 8}"/>')
-    if bar.interval is not None:
-        low, high = (scale.place(end) for end in bar.interval)
-        middle = _HEIGHT / 2
-        parts.append(f'<line class="ends" x1="{low:.2f}%" x2="{high:.2f}%" y1="{middle}" y2="{middle}"/>')
-        parts += [
-            f'<line class="ends" x1="{end:.2f}%" x2="{end:.2f}%" y1="{middle - 4}" y2="{middle + 4}"/>'
-            for end in (low, high)
-        ]
-    parts += [
-        f'<svg class="{mark.shape}" x="{scale.place(bar.marks[mark.name]):.2f}%" y="50%">{_MARKS[mark.shape]}</svg>'
-        for mark in marks
-        if mark.name in bar.marks
-    ]
-    number = "–" if bar.value is None else _number(bar.value)
-    return (
-        f'<div class="row"><span class="name">{explained(bar.name, bar.about)}</span>'
-        f'<svg class="track" role="img" aria-label="{escape(_told(bar))}" height="{_HEIGHT}">{"".join(parts)}</svg>'
-        f'<span class="number">{number}</span><span class="verdict">{escape(bar.verdict)}</span></div>'
-    )
-
-
-def _across(scale: _Scale, value: float) -> str:
-    place = scale.place(value)
-    return f'x1="{place:.2f}%" x2="{place:.2f}%" y1="0" y2="{_HEIGHT}"'
-
-
-def _told(bar: Bar) -> str:
-    """Describe a bar in words."""
-    if bar.value is None:
-        return f"{bar.name}: undefined"
-    interval = "" if bar.interval is None else f", interval {_number(bar.interval[0])} to {_number(bar.interval[1])}"
-    marks = "".join(f", {name} {_number(value)}" for name, value in bar.marks.items())
-    return f"{bar.name} {_number(bar.value)}{interval}{marks}"
-
-
-def _legend(of: str, marks: Sequence[Mark]) -> str:
-    ends = (("2", "22", "9", "9"), ("2", "2", "5", "13"), ("22", "22", "5", "13"))
-    whisker = "".join(f'<line class="ends" x1="{a}" x2="{b}" y1="{c}" y2="{d}"/>' for a, b, c, d in ends)
-    shapes = [
-        ('<rect class="value sure" x="1" y="4" width="22" height="10"/>', of),
-        ('<rect class="value" x="1" y="4" width="22" height="10"/>', "its interval includes 0, or is unknown"),
-        (whisker, "95 % interval"),
-        *((f'<svg class="{mark.shape}" x="12" y="9">{_MARKS[mark.shape]}</svg>', mark.name) for mark in marks),
-    ]
-    return (
-        '<div class="keys">'
-        + "".join(
-            f'<span><svg width="24" height="18" aria-hidden="true">{shape}</svg> {escape(text)}</span>'
-            for shape, text in shapes
-        )
-        + "</div>"
-    )
-
-
-def _number(value: float, digits: int = 1) -> str:
-    return f"{value:z.{digits}f}".replace("-", "−")

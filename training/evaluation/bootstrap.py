@@ -18,8 +18,8 @@ Pairs with the same sentence a, such as the hypotheses of one premise, are right
 others: they are drawn together, and count as one item here (`in_groups`).
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from math import sqrt
 from typing import Any, Literal
 
@@ -70,8 +70,10 @@ def in_groups(bootstrap: Bootstrap, groups: Sequence[Hashable]) -> GroupedBootst
         groups: key of each item's group, (n_items,).
     """
     numbers: dict[Hashable, int] = {}
-    found = [numbers.setdefault(group, len(numbers)) for group in groups]
-    return GroupedBootstrap(bootstrap.resamples, bootstrap.seed, bootstrap.confidence, np.array(found, dtype=np.int64))
+    numbered = [numbers.setdefault(group, len(numbers)) for group in groups]
+    return GroupedBootstrap(
+        bootstrap.resamples, bootstrap.seed, bootstrap.confidence, np.array(numbered, dtype=np.int64)
+    )
 
 
 def differing(first: NDArray[Any], second: NDArray[Any], groups: Sequence[Hashable] = ()) -> int:
@@ -82,8 +84,8 @@ def differing(first: NDArray[Any], second: NDArray[Any], groups: Sequence[Hashab
         second: by the second.
         groups: key of each item's group, (n_items,); empty where each is drawn on its own.
     """
-    places = np.flatnonzero(np.asarray(first) != np.asarray(second))
-    return len({groups[int(place)] for place in places}) if len(groups) else len(places)
+    rows = np.flatnonzero(np.asarray(first) != np.asarray(second))
+    return len({groups[int(row)] for row in rows}) if len(groups) else len(rows)
 
 
 def draw_means(values: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.float64]:
@@ -91,10 +93,37 @@ def draw_means(values: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.
 
     Args:
         values: of the items, (n_items, n_columns).
-        bootstrap: how items are drawn.
+        bootstrap: how items are drawn, one by one or in groups.
     """
-    found = [times @ values / times.sum() for times in bootstrap.draws(len(values))]
-    return np.array(found, dtype=np.float64).reshape(-1, values.shape[1])
+    groups = bootstrap.groups if isinstance(bootstrap, GroupedBootstrap) else np.arange(len(values))
+    columns = np.concatenate([values, np.ones((len(values), 1))], axis=1)
+    sums = np.zeros((int(groups.max()) + 1, columns.shape[1]))
+    np.add.at(sums, groups, columns)
+    drawn = [times @ sums for times in Bootstrap.draws(bootstrap, len(sums))]
+    totals = np.array(drawn, dtype=np.float64).reshape(-1, columns.shape[1])
+    return np.asarray(totals[:, :-1] / totals[:, -1:])
+
+
+def draw_spearman(
+    predictors: NDArray[np.floating], measured: NDArray[np.floating], bootstrap: Bootstrap
+) -> NDArray[np.float64]:
+    """Return Spearman's correlation of each predictor with the measured values, in each draw.
+
+    Args:
+        predictors: (n_pairs, n_predictors).
+        measured: (n_pairs,).
+        bootstrap: number and seed of the draws; every call draws the same pairs.
+
+    Returns:
+        (resamples, n_predictors), in [-1, 1]; NaN where either is constant in the draw.
+    """
+    drawn = np.full((bootstrap.resamples, predictors.shape[1]), np.nan)
+    if len(measured) < 2:
+        return drawn
+    groups = np.stack([_groups(column) for column in (measured, *predictors.T)])
+    for draw, times in enumerate(bootstrap.draws(len(measured))):
+        _correlate(times, groups, drawn[draw])
+    return drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,37 +149,6 @@ class Difference:
     verdict: Verdict
 
 
-def tell_verdict(difference: Mapping[str, Any] | None) -> str:
-    """Return whether a score is above or below a baseline, or that this is unclear.
-
-    Args:
-        difference: a `Difference` as a dict.
-    """
-    return "unclear" if difference is None else difference["verdict"]
-
-
-def draw_spearman(
-    predictors: NDArray[np.floating], measured: NDArray[np.floating], bootstrap: Bootstrap
-) -> NDArray[np.float64]:
-    """Return Spearman's correlation of each predictor with the measured values, in each draw.
-
-    Args:
-        predictors: (n_pairs, n_predictors).
-        measured: (n_pairs,).
-        bootstrap: number and seed of the draws; every call draws the same pairs.
-
-    Returns:
-        (resamples, n_predictors), in [-1, 1]; NaN where either is constant in the draw.
-    """
-    found = np.full((bootstrap.resamples, predictors.shape[1]), np.nan)
-    if len(measured) < 2:
-        return found
-    groups = np.stack([_groups(column) for column in (measured, *predictors.T)])
-    for draw, times in enumerate(bootstrap.draws(len(measured))):
-        _correlate(times, groups, found[draw])
-    return found
-
-
 def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, mean: bool = False) -> Interval | None:
     """Return the interval that most draws of one score lie within.
 
@@ -165,9 +163,7 @@ def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, me
         fewer than `FEWEST` items.
     """
     defined = draws[~np.isnan(draws)]
-    if len(defined) < max(1, _DEFINED * len(draws)):
-        return None
-    if items < FEWEST:
+    if len(defined) < max(1, _DEFINED * len(draws)) or items < FEWEST:
         return None
     confidence = _expanded(bootstrap.confidence, items) if mean else bootstrap.confidence
     return Interval(*replace(bootstrap, confidence=confidence).ends(defined))
@@ -196,13 +192,82 @@ def compare(
         The difference; None where `interval` returns None. Its interval includes 0 where fewer than `FEWEST` items
         differ.
     """
-    found = interval(draws - baseline, bootstrap, items, mean=mean)
-    if found is None:
+    ends = interval(draws - baseline, bootstrap, items, mean=mean)
+    if ends is None:
         return None
     if differ is not None and differ < FEWEST:
-        found = Interval(min(found.low, 0.0), max(found.high, 0.0))
-    verdict: Verdict = "above" if found.low > 0 else "below" if found.high < 0 else "unclear"
-    return Difference(found.low, found.high, verdict)
+        ends = Interval(min(ends.low, 0.0), max(ends.high, 0.0))
+    return Difference(ends.low, ends.high, verdict(ends.low, ends.high))
+
+
+def verdict(low: float, high: float) -> Verdict:
+    """Return on which side of 0 an interval lies."""
+    return "above" if low > 0 else "below" if high < 0 else "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Scores of several models on the same items, and in the same draws of them.
+
+    Args:
+        scores: one per model, the encoder's first; None where it is undefined.
+        draws: of the same scores, (resamples, n_models).
+        items: number of items, or groups of them, that a draw takes.
+        mean: whether a score is the mean of the items.
+        differ: number of items, or groups of them, in which the first two models differ; None if that is all of them.
+    """
+
+    scores: Sequence[float | None]
+    draws: NDArray[np.float64]
+    items: int
+    mean: bool = False
+    differ: int | None = None
+
+    @classmethod
+    def average(cls, several: "Sequence[Drawn]") -> "Drawn | None":
+        """Return the mean of the scores of several sets; None for a single set, or where a score is undefined.
+
+        Scores of the same items are drawn together; those of sets of their own are independent in every draw.
+        """
+        if len(several) < 2 or any(score is None for each in several for score in each.scores):
+            return None
+        differ = [each.differ for each in several if each.differ is not None]
+        return cls(
+            scores=np.array([each.scores for each in several], dtype=np.float64).mean(axis=0).tolist(),
+            draws=np.mean([each.draws for each in several], axis=0),
+            items=min(each.items for each in several),
+            mean=all(each.mean for each in several),
+            differ=sum(differ) if len(differ) == len(several) else None,
+        )
+
+    def difference(self, bootstrap: Bootstrap, *, to: int = 1, of: int = 0) -> Difference | None:
+        """Return how the score of one model, by default the first, differs from that of another."""
+        if None in {self.scores[of], self.scores[to]}:
+            return None
+        drawn = self.draws[:, of], self.draws[:, to]
+        return compare(*drawn, bootstrap, self.items, mean=self.mean, differ=self.differ)
+
+    def paired(self, bootstrap: Bootstrap) -> dict[str, Any]:
+        """Return the scores of the encoder and of its start model, as JSON.
+
+        Returns:
+            `encoder` and `start`, None where undefined or unknown; `encoder_interval` and `start_interval`, each `low`
+            and `high`, None where there are too few items; `difference`, the encoder's score minus that of the start
+            model, as a `Difference`.
+        """
+        ends = [
+            None if score is None else interval(drawn, bootstrap, self.items, mean=self.mean)
+            for score, drawn in zip(self.scores, self.draws.T, strict=True)
+        ]
+        several = len(self.scores) > 1
+        difference = self.difference(bootstrap) if several else None
+        return {
+            "encoder": self.scores[0],
+            "start": self.scores[1] if several else None,
+            "encoder_interval": ends[0] and asdict(ends[0]),
+            "start_interval": ends[1] and asdict(ends[1]) if several else None,
+            "difference": difference and asdict(difference),
+        }
 
 
 def _expanded(confidence: float, items: int) -> float:

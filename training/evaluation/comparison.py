@@ -14,18 +14,19 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from features.core.errors import InputError
 from features.metrics.bootstrap import Bootstrap
-from training.evaluation.bootstrap import Difference, Verdict, compare
+from training.evaluation.bootstrap import Difference, Drawn, verdict
 from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import read_evaluation
 from training.evaluation.seen import tell_use, uses_of
 from training.evaluation.suites import Result, Suite, scored_suites
+from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
 
 Basis = Literal["items", "seeds", "nothing"]
 """What a verdict is based on."""
@@ -149,36 +150,6 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
-    """A score of two runs in each draw of their items.
-
-    Args:
-        scores: (resamples, 2).
-        items: number of items, or groups of them, that a draw takes, of the smallest set.
-        differ: number of items, or groups of them, in which the two runs differ.
-        mean: whether the score is the mean of items.
-    """
-
-    scores: NDArray[np.float64]
-    items: int
-    differ: int
-    mean: bool
-
-    @classmethod
-    def average(cls, several: "Sequence[_Drawn]") -> Self:
-        """Return the mean of several scores.
-
-        Scores of the same items are drawn together; those of sets of their own are independent in every draw.
-        """
-        return cls(
-            scores=np.mean([each.scores for each in several], axis=0),
-            items=min(each.items for each in several),
-            differ=sum(each.differ for each in several),
-            mean=all(each.mean for each in several),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class _Sides:
     """The number of runs of each side, and how they are judged."""
 
@@ -186,41 +157,27 @@ class _Sides:
     basis: Basis
     bootstrap: Bootstrap
 
-    def draw(self, aligned: Aligned) -> _Drawn | None:
+    def draw(self, aligned: Aligned) -> Drawn | None:
         """Return a score in each draw of its items; None where items are not the basis."""
-        if self.basis != "items":
-            return None
-        draws = aligned.draws(self.bootstrap)
-        return _Drawn(draws, aligned.drawn, aligned.differing, mean=aligned.expected is None)
+        return aligned.draw(self.bootstrap) if self.basis == "items" else None
 
     def judge(
         self,
         suite: type[Suite],
         name: str,
         scores: NDArray[np.float64],
-        drawn: _Drawn | None = None,
+        drawn: Drawn | None = None,
         *,
         items: int | None = None,
         unit: str = "",
         measure: str = "",
     ) -> ComparedScore:
-        """Return one score of both sides.
-
-        Args:
-            suite: of the score.
-            name: of the score.
-            scores: of the runs of the first side and then of the second, (n_runs,); NaN where undefined.
-            drawn: those of the two runs in each draw, where items are the basis.
-            items: number of items it was computed on.
-            unit: what an item is.
-            measure: of the score, where it is not that of the suite.
-        """
+        """Return one score of both sides, from those of the runs of A and then of B, (n_runs,); NaN if undefined."""
         a, b = scores[: self.runs[0]], scores[self.runs[0] :]
         difference, p = None, None
         if not np.isnan(scores).any():
             if drawn is not None:
-                first, second = drawn.scores.T
-                difference = compare(second, first, self.bootstrap, drawn.items, mean=drawn.mean, differ=drawn.differ)
+                difference = drawn.difference(self.bootstrap, of=1, to=0)
             elif self.basis == "seeds":
                 difference, p = _welch(a, b)
         measured = measure or suite.measure
@@ -229,12 +186,7 @@ class _Sides:
 
 @dataclass(frozen=True, slots=True)
 class _OfSuite:
-    """The scores of a suite on common items.
-
-    Args:
-        scores: with their mean, where the suite has one.
-        same_items: whether all of them are on the same items.
-    """
+    """The scores of a suite on common items, with their mean, and whether all are on the same items."""
 
     scores: tuple[ComparedScore, ...]
     same_items: bool
@@ -243,16 +195,9 @@ class _OfSuite:
 def _by_items(
     suite: type[Suite], runs: Sequence[Mapping[tuple[str, str], ItemScores]], sides: _Sides, left_out: dict[str, str]
 ) -> _OfSuite:
-    """Return the scores of a suite on common items, and their mean where the suite has one.
-
-    Args:
-        suite: of the scores.
-        runs: (name, measure) → items of each run.
-        sides: how many runs each side has.
-        left_out: name of a score → why it was not compared; extended here.
-    """
+    """Return the scores of a suite on common items with their mean; `left_out` gets what was not compared, and why."""
     judged: list[ComparedScore] = []
-    averaged: list[tuple[_Common, _Drawn | None]] = []
+    averaged: list[tuple[_Common, Drawn | None]] = []
     every = set[tuple[str, ...]]()
     for common in _in_common(suite, runs, left_out):
         items, scores, drawn = common.aligned.items, common.aligned.scores(), sides.draw(common.aligned)
@@ -268,21 +213,14 @@ def _by_items(
         means = np.mean([common.aligned.scores() for common, _ in averaged], axis=0)
         draws = [drawn for _, drawn in averaged if drawn is not None]
         count = sum(map(len, {tuple(common.aligned.items) for common, _ in averaged}))
-        mean = _Drawn.average(draws) if draws else None
+        mean = Drawn.average(draws) if draws else None
         judged.append(sides.judge(suite, suite.mean, means, mean, items=count, unit=averaged[-1][0].unit))
     return _OfSuite(tuple(judged), len(every) == 1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Common:
-    """A score of all runs on the items that they have in common.
-
-    Args:
-        name: of the score.
-        measure: of the score, where it is not that of its suite.
-        unit: what an item is, in the plural.
-        aligned: the items.
-    """
+    """A score of all runs on the items that they have in common; `measure` is empty where it is that of its suite."""
 
     name: str
     measure: str
@@ -331,11 +269,101 @@ def _welch(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[Difference |
         warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
         test = stats.ttest_ind(b, a, equal_var=False)
     ends = test.confidence_interval(1 - _SIGNIFICANT)
-    verdict: Verdict = "above" if ends.low > 0 else "below" if ends.high < 0 else "unclear"
-    return Difference(float(ends.low), float(ends.high), verdict), float(test.pvalue)
+    low, high = float(ends.low), float(ends.high)
+    return Difference(low, high, verdict(low, high)), float(test.pvalue)
 
 
 def _spread(scores: NDArray[np.float64]) -> Spread:
     if np.isnan(scores).any():
         return Spread(None, None)
     return Spread(float(scores.mean()), float(scores.std(ddof=1)) if len(scores) > 1 else None)
+
+
+def comparison_table(comparison: Comparison, a: str, b: str) -> ScoreTable:
+    """Return a comparison of sides with these names as a table, with the basis of its verdicts."""
+    measures = {score.measure for score in comparison.scores}
+    rows = tuple(
+        (
+            f"{score.suite}: {score.name}{f', {score.measure}' if len(measures) > 1 else ''}",
+            _tell_spread(score.a),
+            _tell_spread(score.b),
+            signed(None if score.a.mean is None or score.b.mean is None else score.b.mean - score.a.mean),
+            signed_ends(score.difference),
+            "" if score.difference is None else score.difference.verdict,
+        )
+        for score in comparison.scores
+    )
+    (first, *_) = measures
+    columns = (f"{first if len(measures) == 1 else 'score'} × 100", "A", "B", "B − A", "95 % interval", "B is")
+    return ScoreTable(f"A: {a}, B: {b}", columns, rows, _note(comparison))
+
+
+def _note(comparison: Comparison) -> str:
+    """Return what a reader must know about the verdicts."""
+    first, second = comparison.runs
+    scores = comparison.scores
+    units = list(dict.fromkeys(score.unit for score in scores if score.items is not None))
+    of = " and ".join(units)
+    by_items = (
+        f"One run each: intervals come from a paired bootstrap over the {of}. They say nothing about other seeds; "
+        "train more runs with --seeds to see how much scores vary."
+        if units
+        else "One run each, of suites that keep no single items: a verdict needs several runs of both (--seeds)."
+    )
+    said = {
+        "items": by_items,
+        "seeds": f"{first} seeds of A, {second} of B, as mean ± standard deviation; intervals are Welch's for the "
+        f"difference of two means. They say nothing about other {of or 'data'}.",
+        "nothing": f"{first} run{'s' if first > 1 else ''} of A against {second} of B: a verdict needs one run of "
+        "each, or several of both (--seeds).",
+    }[comparison.basis]
+    taken = dict.fromkeys(score.suite for score in scores if score.items is None)
+    if units and taken and comparison.basis == "items":
+        said += f"\nNo verdict on {', '.join(taken)}: that needs several runs of both (--seeds)."
+    judged = sum(score.difference is not None for score in scores)
+    if judged > 1:
+        said += f"\nOf {judged} comparisons at 95 %, about one in twenty is above or below by chance."
+    said += "".join(f"\n{caveat}" for caveat in comparison.caveats)
+    if units:
+        said += f"\nIn common: {', '.join(_counts(comparison))}."
+    if comparison.left_out:
+        reasons: dict[str, list[str]] = {}
+        for name, reason in comparison.left_out.items():
+            reasons.setdefault(reason, []).append(name)
+        said += "".join(f"\nLeft out because {reason}: {', '.join(names)}." for reason, names in reasons.items())
+    return said
+
+
+def _counts(comparison: Comparison) -> list[str]:
+    """Return the number of common items of each score; once per suite where all of its scores have the same items."""
+    counts: dict[str, dict[str, str]] = {}
+    for score in comparison.scores:
+        if score.items is not None:
+            counts.setdefault(score.suite, {})[score.name] = f"{score.items:,} {score.unit}"
+    return [
+        f"{name} {count}"
+        for suite, of in counts.items()
+        for name, count in ({suite: next(iter(of.values()))} if suite in comparison.same_items else of).items()
+    ]
+
+
+def signed(difference: float | None) -> str:
+    """Return a difference of two scores times 100 with its sign and one digit, or a dash where it is undefined.
+
+    >>> signed(0.012), signed(-0.0004)
+    ('+1.2', '0.0')
+    """
+    if difference is None:
+        return UNDEFINED
+    said = f"{100 * difference:+z.1f}"
+    return "0.0" if said == "+0.0" else said
+
+
+def signed_ends(difference: Difference | None) -> str:
+    """Return the ends of a difference's interval times 100, with signs, or a dash where it is undefined."""
+    return UNDEFINED if difference is None else f"{signed(difference.low)} to {signed(difference.high)}"
+
+
+def _tell_spread(spread: Spread) -> str:
+    deviation = "" if spread.deviation is None else f" ± {100 * spread.deviation:.1f}"
+    return f"{hundred(spread.mean)}{deviation}"

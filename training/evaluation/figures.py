@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from training.encoders.settings import score_in_words
@@ -203,4 +204,4 @@ def _svg(figure: "Figure", name: str, label: str) -> str:
     text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1).replace(
         "<svg", f'<svg role="img" aria-label="{escape(label)}"', 1
     )
-    return text.replace("xlink:href", "href").replace(_TEXT, "currentColor").strip()
+    return Markup(text.replace("xlink:href", "href").replace(_TEXT, "currentColor").strip())  # noqa: S704 - of matplotlib

@@ -1,9 +1,8 @@
 """The pairs whose graphs the report draws: of readable size, most and least similar by Smatch, and in the middle."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -69,17 +68,12 @@ def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
 
 def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Return reason → pair, for pairs in order of similarity."""
-    found = {"Most similar": pairs[0]} if pairs else {}
+    chosen = {"Most similar": pairs[0]} if pairs else {}
     if len(pairs) > 2:
-        found["In the middle"] = pairs[len(pairs) // 2]
+        chosen["In the middle"] = pairs[len(pairs) // 2]
     if len(pairs) > 1:
-        found["Least similar"] = pairs[-1]
-    return found
-
-
-def as_json(drawn: Sequence[DrawnPair]) -> list[dict[str, Any]]:
-    """Return drawn pairs as they are stored with an evaluation."""
-    return [asdict(pair) for pair in drawn]
+        chosen["Least similar"] = pairs[-1]
+    return chosen
 
 
 def read_drawn(path: Path) -> list[DrawnPair]:

@@ -13,7 +13,7 @@ expected    1     0     0          of a pair: whether it is positive
 predicted   .81   .12   .77        the encoder's score               ──> AUROC: is a positive above a negative?
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from features.core.errors import InputError
 from features.metrics.bootstrap import Bootstrap
 from training.correlation import spearman
-from training.evaluation.bootstrap import differing, draw_means, draw_spearman, in_groups
+from training.evaluation.bootstrap import Drawn, differing, draw_means, draw_spearman, in_groups
 from training.evaluation.measures import Scored
 
 ScoredBy = Literal["correlation", "f1", "auroc"]
@@ -96,16 +96,6 @@ class Aligned:
     items: Sequence[str] = ()
     groups: Sequence[Hashable] = ()
 
-    @property
-    def drawn(self) -> int:
-        """Number of items that a draw takes, or of groups of them."""
-        return len(set(self.groups)) or len(self.predicted)
-
-    @property
-    def differing(self) -> int:
-        """Number of items, or groups of them, in which the first two runs differ."""
-        return differing(self.predicted[:, 0], self.predicted[:, 1], self.groups)
-
     def take(self, rows: NDArray[np.int64]) -> Self:
         """Return some of the items.
 
@@ -125,12 +115,21 @@ class Aligned:
         if self.scored_by == "auroc":
             values = [each.measure()["auroc"] for each in self._judged(self.expected)]
             return np.array([np.nan if value is None else value for value in values])
-        found = spearman(self.predicted, np.repeat(self.expected[:, None], self.predicted.shape[1], axis=1))
-        return np.array([np.nan if score is None else score for score in found])
+        scores = spearman(self.predicted, np.repeat(self.expected[:, None], self.predicted.shape[1], axis=1))
+        return np.array([np.nan if score is None else score for score in scores])
 
-    def draws(self, bootstrap: Bootstrap) -> NDArray[np.float64]:
-        """Return the score of each run in each draw, (resamples, n_runs); equal items give equal draws."""
-        bootstrap = bootstrap.of("\n".join(self.items))
+    def draw(self, bootstrap: Bootstrap) -> Drawn:
+        """Return the scores of the runs with their draws; equal items give equal draws."""
+        return Drawn(
+            scores=[None if np.isnan(score) else float(score) for score in self.scores()],
+            draws=self._draws(bootstrap.of("\n".join(self.items))),
+            items=len(set(self.groups)) or len(self.predicted),
+            mean=self.expected is None,
+            differ=differing(self.predicted[:, 0], self.predicted[:, 1], self.groups),
+        )
+
+    def _draws(self, bootstrap: Bootstrap) -> NDArray[np.float64]:
+        """Return the score of each run in each draw, (resamples, n_runs)."""
         if self.groups:
             bootstrap = in_groups(bootstrap, self.groups)
         if self.expected is not None and self.scored_by == "f1":
@@ -178,23 +177,8 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
     return Aligned(predicted, known[0] if known else None, scores[0].scored_by, common, groups)
 
 
-def numbered(pairs: pl.DataFrame, *of: str) -> pl.DataFrame:
-    """Add the column `item` with a key for each pair of a set; a pair that a set has twice is two items.
-
-    Args:
-        pairs: with `text_a` and `text_b`; the latter is null for a single text.
-        of: columns with the set of a pair.
-    """
-    nth = pl.int_range(pl.len()).over(*of, "text_a", "text_b")
-    return pairs.with_columns(item=pl.concat_str("text_a", pl.col("text_b").fill_null(""), nth, separator="\t"))
-
-
 def read_items(file: Path, *columns: str) -> pl.DataFrame:
-    """Read a table of items written by an evaluation.
-
-    Args:
-        file: the table.
-        columns: columns that it must have.
+    """Read a table of items that an evaluation wrote.
 
     Raises:
         InputError: when it cannot be read, or a column is missing.
@@ -206,3 +190,29 @@ def read_items(file: Path, *columns: str) -> pl.DataFrame:
     if missing := [column for column in columns if column not in table.columns]:
         raise InputError(f"{str(file)!r} has no column {missing[0]!r}; run `facetflow evaluate` again")
     return table
+
+
+def read_sets(file: Path, names: Iterable[str], *columns: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the items of each set that an evaluation wrote and that has any, with a key for each of them in `item`.
+
+    A pair that a set has twice is two items.
+
+    Args:
+        file: table with `set`, `text_a` and `text_b`; the latter is null for a single text.
+        names: of the sets.
+        columns: further columns that it must have.
+
+    Raises:
+        InputError: as for `read_items`.
+    """
+    nth = pl.int_range(pl.len()).over("set", "text_a", "text_b")
+    key = pl.concat_str("text_a", pl.col("text_b").fill_null(""), nth, separator="\t")
+    table = read_items(file, "set", "text_a", "text_b", *columns).with_columns(item=key)
+    for name in names:
+        if not (rows := table.filter(pl.col("set") == name)).is_empty():
+            yield name, rows
+
+
+def numbers_of(column: pl.Series) -> NDArray[np.float64]:
+    """Return the numbers of a column, or whether each value is true."""
+    return column.cast(pl.Float64).to_numpy()

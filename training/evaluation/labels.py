@@ -10,8 +10,7 @@ predicting the label that is the most frequent one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from html import escape
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -21,15 +20,14 @@ from numpy.typing import NDArray
 
 from features.core.files import write_table
 from training.data.labelled_pairs import LabelledPairs
-from training.evaluation.bootstrap import compare, differing, draw_means, in_groups
-from training.evaluation.items import ItemScores, numbered, read_items
+from training.evaluation.bootstrap import Drawn, differing, draw_means, in_groups
+from training.evaluation.items import ItemScores, numbers_of, read_sets
 from training.evaluation.models import Models
-from training.evaluation.page import tables_html
-from training.evaluation.paired import average, pair
+from training.evaluation.paired import with_mean
 from training.evaluation.seen import seen_part, tell_seen
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
-from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
+from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, ends, hundred, lines, table
 from training.kinds import learns_labels
 from training.positive_labels import positive_of
 
@@ -38,8 +36,24 @@ if TYPE_CHECKING:
 
 LABELS_FILE = "labels.parquet"
 """Label and prediction of each scored pair, by corpus."""
+_COLUMNS = (
+    Column("corpus", "name"),
+    Column("pairs", "pairs", count),
+    Column("always the most frequent", "most_frequent", hundred),
+    Column("encoder", "encoder", hundred, higher=True),
+    Column("95 % interval", "encoder_interval", ends),
+    Column(
+        "vs most frequent", "over_most_frequent", lambda difference: difference["verdict"] if difference else UNDEFINED
+    ),
+)
+_LABEL_COLUMNS = (
+    Column("label", "name"),
+    *(Column(counted, counted, count) for counted in ("pairs", "predicted")),
+    *(Column(title, title.lower(), hundred, higher=True) for title in ("precision", "recall", "F1")),
+)
 
 
+@dataclass
 class LabelSuite(Suite):
     """Judged pairs with labels that a classifier knows, and that are not judged as paraphrase or not.
 
@@ -61,22 +75,12 @@ class LabelSuite(Suite):
         "two: suite 'paraphrase')"
     )
 
-    def __init__(
-        self,
-        corpora: Mapping[str, LabelledPairs],
-        classifier: "PairClassifier",
-        others: Mapping[str, int],
-        subject: Subject,
-        unknown: Mapping[str, int],
-    ) -> None:
-        self._unknown = unknown
-        self._corpora = corpora
-        self._classifier = classifier
-        self._others = others
-        self._job = subject.job
-        self._training = subject.training
-        self._bootstrap = subject.bootstrap
-        self._said: list[pl.DataFrame] = []
+    corpora: Mapping[str, LabelledPairs]
+    classifier: "PairClassifier"
+    others: Mapping[str, int]
+    subject: Subject
+    unknown: Mapping[str, int]
+    _predicted: list[pl.DataFrame] = field(default_factory=list)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -119,141 +123,108 @@ class LabelSuite(Suite):
         trained = subject.settings.get("splits") or ()
         counts = data.pairs.group_by("split").len().sort("split").iter_rows()
         others = {split: count for split, count in counts if split not in {*trained, job.split}}
-        found = {corpus: data.select(splits=(job.split,), corpora=(corpus,)) for corpus in corpora}
-        found = {corpus: pairs for corpus, pairs in found.items() if len(pairs)}
+        by_corpus = {corpus: data.select(splits=(job.split,), corpora=(corpus,)) for corpus in corpora}
+        scored = {corpus: pairs for corpus, pairs in by_corpus.items() if len(pairs)}
         asked = every.pairs.filter(split=job.split)
-        unknown = {corpus: asked.filter(corpus=corpus).height - len(pairs) for corpus, pairs in found.items()}
-        return cls(found, classifier, others, subject, unknown) if found else None
+        unknown = {corpus: asked.filter(corpus=corpus).height - len(pairs) for corpus, pairs in scored.items()}
+        return cls(scored, classifier, others, subject, unknown) if scored else None
 
     def score(self, models: Models) -> Result:
         """Return the accuracy on each corpus, and precision, recall and F1 of each label."""
-        found, drawn, groups = [], [], list[int]()
-        scores: list[list[float | None]] = []
-        for corpus, pairs in self._corpora.items():
+        rows, drawn = [], list[Drawn]()
+        bootstrap, split = self.subject.bootstrap, self.subject.job.split
+        for corpus, pairs in self.corpora.items():
             vectors = models.encoder(pairs.texts)
-            probabilities = self._classifier.probabilities(vectors[pairs.first], vectors[pairs.second])
+            probabilities = self.classifier.probabilities(vectors[pairs.first], vectors[pairs.second])
             labels = np.array(pairs.pairs["label"].to_list())
-            predicted = np.array(self._classifier.labels)[probabilities.argmax(axis=1)]
-            known, counts = np.unique(labels, return_counts=True)
-            right = np.stack([predicted == labels, labels == known[counts.argmax()]], axis=1).astype(np.float64)
+            predicted = np.array(self.classifier.labels)[probabilities.argmax(axis=1)]
+            names, counts = np.unique(labels, return_counts=True)
+            right = np.stack([predicted == labels, labels == names[counts.argmax()]], axis=1).astype(np.float64)
             accuracy, most_frequent = map(float, right.mean(axis=0))
-            bootstrap = in_groups(self._bootstrap.of(corpus), pairs.first.tolist())
-            draws = draw_means(right, bootstrap)
+            grouped = in_groups(bootstrap.of(corpus), pairs.first.tolist())
+            draws = draw_means(right, grouped)
             differ = differing(right[:, 0], right[:, 1], pairs.first.tolist())
-            over = compare(draws[:, 0], draws[:, 1], bootstrap, bootstrap.count, mean=True, differ=differ)
-            found.append(
+            over = Drawn((accuracy, most_frequent), draws, grouped.count, mean=True, differ=differ)
+            difference = over.difference(bootstrap)
+            drawn.append(Drawn((accuracy,), draws[:, :1], grouped.count, mean=True))
+            rows.append(
                 {
                     "name": corpus,
                     "pairs": len(pairs),
-                    "digest": pairs.digest(),
-                    "unknown": self._unknown[corpus],
+                    "unknown": self.unknown[corpus],
                     "most_frequent": most_frequent,
-                    "over_most_frequent": over and asdict(over),
-                    "labels": [_of_label(name, labels, predicted) for name in self._classifier.labels],
-                    **asdict(pair([accuracy], draws[:, :1], bootstrap, bootstrap.count, mean=True)),
+                    "over_most_frequent": difference and asdict(difference),
+                    "labels": [_of_label(name, labels, predicted) for name in self.classifier.labels],
+                    **drawn[-1].paired(bootstrap),
                 }
             )
-            scores.append([accuracy])
-            drawn.append(draws[:, :1])
-            groups.append(bootstrap.count)
-            self._said.append(_table_of(corpus, pairs, predicted))
+            self._predicted.append(_table_of(corpus, pairs, predicted))
+        mean = Drawn.average(drawn)
         return {
-            "split": self._job.split,
-            "corpora": found,
-            "average": average(scores, drawn, self._bootstrap, min(groups), mean=True),
-            "seen": seen_part(self._training, self._job.split, list(self._corpora)),
-            "others": dict(self._others),
+            "split": split,
+            "rows": rows,
+            "mean": mean and mean.paired(bootstrap),
+            "data": {corpus: pairs.digest() for corpus, pairs in self.corpora.items()},
+            "seen": seen_part(self.subject.training, split, list(self.corpora)),
+            "others": dict(self.others),
         }
 
     def write(self, folder: Path) -> None:
         """Write labels.parquet."""
-        write_table(pl.concat(self._said), folder / LABELS_FILE)
+        write_table(pl.concat(self._predicted), folder / LABELS_FILE)
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
         """Return the accuracy on each corpus, and the scores of its labels."""
-        rows = [
-            (
-                each["name"],
-                f"{each['pairs']:,}",
-                hundred(each["most_frequent"]),
-                hundred(each["encoder"]),
-                ends(each["encoder_interval"]),
-                over["verdict"] if (over := each.get("over_most_frequent")) else UNDEFINED,
-            )
-            for each in result["corpora"]
-        ]
-        if (mean := result["average"]) is not None:
-            cells = hundred(mean["encoder"]), ends(mean["encoder_interval"])
-            rows.append((f"mean of {len(rows)}", "", UNDEFINED, *cells, UNDEFINED))
-        columns = ("corpus", "pairs", "always the most frequent", "encoder", "95 % interval", "vs most frequent")
-        by_label = [
-            (
-                f"{each['name']}: {label['name']}",
-                *(f"{label[count]:,}" for count in ("pairs", "predicted")),
-                *(hundred(label[measure]) for measure in ("precision", "recall", "f1")),
-            )
-            for each in result["corpora"]
-            for label in each["labels"]
-        ]
+        corpora = result["rows"]
         unknown = [
-            f"Left out: {each['unknown']:,} pairs of {each['name']} with labels that the classifier does not know."
-            for each in result["corpora"]
-            if each["unknown"]
+            f"Left out: {row['unknown']:,} pairs of {row['name']} with labels that the classifier does not know."
+            for row in corpora
+            if row["unknown"]
         ]
-        seen = tell_seen(result["seen"], result["split"], result["others"], chosen="on")
-        note = "\n".join([*([seen] if seen else []), *unknown])
+        none = {"most_frequent": None, "over_most_frequent": None}
+        mean = result["mean"] and none | result["mean"]
+        by_label = [{**label, "name": f"{row['name']}: {label['name']}"} for row in corpora for label in row["labels"]]
         return [
-            ScoreTable("Accuracy × 100 of the classifier's most probable labels", columns, tuple(rows), note),
-            ScoreTable(
-                "Labels, × 100", ("label", "pairs", "predicted", "precision", "recall", "F1"), tuple(by_label), ""
+            table(
+                "Accuracy × 100 of the classifier's most probable labels",
+                _COLUMNS,
+                with_mean(corpora, mean, f"mean of {len(corpora)}"),
+                lines(_tell_seen(result), *unknown),
             ),
+            table("Labels, × 100", _LABEL_COLUMNS, by_label),
         ]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return the tables, and the accuracy for the head of the report."""
-        score = result["average"] or result["corpora"][0]
-        on = f"{len(result['corpora'])} corpora" if result["average"] else result["corpora"][0]["name"]
-        warning = tell_seen(result["seen"], result["split"], result["others"], chosen="on")
-        pairs = ", ".join(f"{each['name']} ({each['pairs']:,} pairs)" for each in result["corpora"])
+        """Return the accuracy for the head of the report."""
+        corpora, warning = result["rows"], _tell_seen(result)
+        score = result["mean"] or corpora[0]
+        on = f"{len(corpora)} corpora" if result["mean"] else corpora[0]["name"]
+        pairs = ", ".join(f"{row['name']} ({row['pairs']:,} pairs)" for row in corpora)
         return Chapter(
-            tables_html(cls.tables(result)),
             facts={"Labels of": f"{pairs} of {result['split']}"},
             warnings=[warning] if warning else [],
-            figures=[Figure(hundred(score["encoder"]), f"accuracy of the labels of {escape(on)}")],
-            origin={f"pairs of {each['name']}": each["digest"] for each in result["corpora"]},
+            figures=[Figure(hundred(score["encoder"]), f"accuracy of the labels of {on}")],
+            origin={f"pairs of {name}": digest for name, digest in result["data"].items()},
         )
 
     @classmethod
-    def numbers(cls, result: Result) -> dict[str, float | None]:
-        """Return the accuracy on each corpus."""
-        return {each["name"]: each["encoder"] for each in result["corpora"]}
-
-    @classmethod
-    def headline(cls, result: Result) -> dict[str, float | None]:
-        """Return the mean accuracy."""
-        return {f"{cls.name} accuracy": super().headline(result)[cls.name]}
-
-    @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        """Return whether each pair was given its label, corpus by corpus."""
-        table = read_items(folder / LABELS_FILE, "corpus", "text_a", "text_b", "label", "predicted")
-        rows = numbered(table, "corpus").with_columns(right=(pl.col("label") == pl.col("predicted")).cast(pl.Float64))
-        found = []
-        for name in cls.numbers(result):
-            of_corpus = rows.filter(corpus=name)
-            # With its label: a corrected pair is another one.
-            items = of_corpus.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list()
-            groups = of_corpus["text_a"].to_list()
-            found.append(ItemScores(name, items, of_corpus["right"].to_numpy(), groups=groups))
-        return found
+        """Return whether each pair was given its label, corpus by corpus; a pair whose label changed is another one."""
+        return [
+            ItemScores(
+                name,
+                rows.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list(),
+                numbers_of(rows["label"] == rows["predicted"]),
+                groups=rows["text_a"].to_list(),
+            )
+            for name, rows in read_sets(folder / LABELS_FILE, cls.numbers(result), "label", "predicted")
+        ]
 
-    @classmethod
-    def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the corpora have the same names, pairs and labels."""
-        first, second = ({each["name"]: each["digest"] for each in found["corpora"]} for found in (new, current))
-        return first == second
+
+def _tell_seen(result: Result) -> str:
+    return tell_seen(result["seen"], result["split"], result["others"], chosen="on")
 
 
 def _of_label(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, Any]:
@@ -274,7 +245,7 @@ def _table_of(corpus: str, pairs: LabelledPairs, predicted: Sequence[str] | NDAr
     """Return the pairs of a corpus with their labels and predictions."""
     return pl.DataFrame(
         {
-            "corpus": [corpus] * len(pairs),
+            "set": [corpus] * len(pairs),
             "text_a": [pairs.texts[place] for place in pairs.first],
             "text_b": [pairs.texts[place] for place in pairs.second],
             "label": pairs.pairs["label"],

@@ -32,7 +32,7 @@ from training.writing import read_json, require_writable, write_json, write_text
 _log = logging.getLogger("training")  # not __name__, which is __main__ in a separate process
 
 METRICS_FILE = "metrics.json"
-FORMAT = 4
+FORMAT = 5
 """Version of metrics.json; scores of another one are refused."""
 REPORT_FILE = "report.html"
 _CARD = "README.md"

@@ -144,3 +144,12 @@ def tell_chosen_by(sets: Sequence[str]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names)
+
+
+def tell_source(source: Mapping[str, Any]) -> str:
+    """Return where pairs come from, in words.
+
+    Args:
+        source: as in `training.data.measured_pairs.MeasuredPairs`.
+    """
+    return f"release {source['release']} of the store" if "release" in source else "an exported table"

@@ -6,8 +6,13 @@
                                                                               ├── items     `facetflow compare`
                                                                               └── compared  promotion
 
-A result is JSON, and everything that is shown is made from it, right away or later from the file. Texts are embedded
-once, however many suites need them (`training.evaluation.models`).
+A result is JSON of one form, and everything that is shown is made from it, right away or later from the file:
+
+    rows    one per score: `name`, `encoder` (higher is better), and what else is shown of it, mostly a `Paired`
+    mean    over the rows, a `Paired`; None where there is none
+    data    digests: results are on the same data where these are equal
+
+Texts are embedded once, however many suites need them (`training.evaluation.models`).
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +24,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from features.core.errors import SettingsError
 from training.evaluation.models import Models
-from training.evaluation.page import tables_html
 from training.evaluation.subject import Subject
 from training.evaluation.tables import ScoreTable
 from training.kinds import KINDS
@@ -44,32 +48,32 @@ SUITES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A key figure at the head of the report.
-
-    Args:
-        number: the number as displayed.
-        text: what it is, as HTML.
-        small: text after the number in small type.
-    """
+    """A key figure at the head of the report: the number as displayed, what it is, and a text in small type."""
 
     number: str
     text: str
     small: str = ""
+    shares: Mapping[str, int] = field(default_factory=dict)
+    """Verdict → how many scores have it, drawn as a bar below the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """The chapter of a suite in the report.
+    """The chapter of a suite in the report, besides its tables.
 
     Args:
-        body: HTML, every text from data escaped.
+        about: what the scores are, a sentence or two.
+        charts: title → HTML, above the tables; a chart alone needs no title.
+        more: HTML below the tables.
         facts: lines of the report's head: the data that was scored.
         warnings: what a reader must know before any number, a sentence each.
         figures: key figures for the head.
         origin: what the numbers can be traced back to.
     """
 
-    body: str
+    about: str = ""
+    charts: Mapping[str, str] = field(default_factory=dict)
+    more: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     figures: Sequence[Figure] = ()
@@ -107,8 +111,8 @@ class Suite(ABC):
     def score(self, models: Models) -> Result:
         """Return the result, as JSON without NaN; `metrics.json` has it under `suites`."""
 
-    def write(self, folder: Path) -> None:  # noqa: B027 - most suites have nothing to write
-        """Write the files next to metrics.json that the chapter needs besides the result; called after `score`."""
+    def write(self, folder: Path) -> None:  # noqa: B027 - some suites have nothing to write
+        """Write what is too large for metrics.json, such as single items, next to it; called after `score`."""
 
     @classmethod
     @abstractmethod
@@ -117,18 +121,13 @@ class Suite(ABC):
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return the chapter of the report; by default the tables.
-
-        Args:
-            result: what `score` returned.
-            folder: where `write` wrote.
-        """
-        return Chapter(tables_html(cls.tables(result)))
+        """Return what the report shows besides the tables; `folder` is where `write` wrote."""
+        return Chapter()
 
     @classmethod
-    @abstractmethod
     def numbers(cls, result: Result) -> dict[str, float | None]:
         """Return name → score (higher is better) for comparing encoders, None where it is undefined."""
+        return {row["name"]: row["encoder"] for row in result["rows"]}
 
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
@@ -136,16 +135,13 @@ class Suite(ABC):
         numbers = cls.numbers(result)
         if not cls.mean:
             return numbers
-        known = [score for score in numbers.values() if score is not None]
-        return {cls.name: sum(known) / len(known) if known and len(known) == len(numbers) else None}
+        defined = [score for score in numbers.values() if score is not None]
+        name = cls.name if cls.mean == "mean" else f"{cls.name} {cls.mean.removeprefix('mean ')}"
+        return {name: sum(defined) / len(defined) if defined and len(defined) == len(numbers) else None}
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> "list[ItemScores]":
-        """Return its scores item by item, so that single runs can be compared; by default none.
-
-        Args:
-            folder: where `write` wrote.
-            result: what `score` returned.
+        """Return its scores item by item from what `write` wrote, so that single runs can be compared; perhaps none.
 
         Raises:
             InputError: when the written files cannot be read.
@@ -154,11 +150,7 @@ class Suite(ABC):
 
     @classmethod
     def pairs(cls, folder: Path, result: Result) -> "list[ScoredPairs]":
-        """Return the sentence pairs that it scored, set by set, for the page of a comparison; by default none.
-
-        Args:
-            folder: where `write` wrote.
-            result: what `score` returned.
+        """Return the sentence pairs that it scored, set by set, for the page of a comparison; perhaps none.
 
         Raises:
             InputError: when the written files cannot be read.
@@ -168,7 +160,7 @@ class Suite(ABC):
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
         """Return whether two results are on the same data, so that their numbers can be compared."""
-        return cls.numbers(new).keys() == cls.numbers(current).keys()
+        return bool(new["data"] == current["data"])
 
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
@@ -183,9 +175,9 @@ class Suite(ABC):
         """Return (name, current, new) for each number that both have."""
         before = cls.numbers(current)
         return [
-            (name, known, score)
+            (name, old, score)
             for name, score in cls.numbers(new).items()
-            if score is not None and (known := before.get(name)) is not None
+            if score is not None and (old := before.get(name)) is not None
         ]
 
 
@@ -213,18 +205,10 @@ def load_suite(name: str) -> type[Suite]:
 
 
 def scored_suites(scores: Mapping[str, Any]) -> list[tuple[type[Suite], Result]]:
-    """Return the suites that an encoder was scored by, with their results.
-
-    Args:
-        scores: content of metrics.json.
-    """
+    """Return the suites that an encoder was scored by, with their results, from the content of metrics.json."""
     return [(load_suite(name), result) for name, result in scores["suites"].items()]
 
 
 def score_tables(scores: Mapping[str, Any]) -> list[ScoreTable]:
-    """Return the tables of an evaluation.
-
-    Args:
-        scores: content of metrics.json.
-    """
+    """Return the tables of an evaluation, from the content of metrics.json."""
     return [table for suite, result in scored_suites(scores) for table in suite.tables(result)]

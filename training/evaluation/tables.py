@@ -1,26 +1,81 @@
-"""Scores as tables of text: the same ones for the terminal, the report and the model card."""
+"""Tables of an evaluation: columns say what the values of a row are, and every output is made from the same table.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Column("encoder", "encoder", hundred)     .517       ──> 51.7     as text: terminal, report, model card, server
+                                                     ──> .517     as values: JSON, CSV
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 UNDEFINED = "–"
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Args:
+        title: its header.
+        key: of the value in a row, with a dot for each level: `scores.f1`; empty for the row itself.
+        form: displays a value.
+        higher: whether a higher value is better; None where that makes no sense.
+        about: what it means, where the title does not say it.
+    """
+
+    title: str
+    key: str
+    form: Callable[[Any], str] = str
+    higher: bool | None = None
+    about: str = ""
+
+    def value(self, row: Mapping[str, Any]) -> Any:
+        """Return the value of a row; an empty text where the row has none."""
+        if self.key in row:
+            return row[self.key]
+        value: Any = row
+        for key in self.key.split(".") if self.key else ():
+            value = value[key] if isinstance(value, Mapping) and key in value else ""
+        return value
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """Return the value of a row as displayed."""
+        value = self.value(row)
+        return value if isinstance(value, str) else self.form(value)
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """One table.
+    """One table as displayed.
 
     Args:
         title: what it shows.
         columns: header; the first column is left-aligned, numbers follow.
         rows: cells as displayed.
         note: what a reader must know, a sentence or two per line; perhaps empty.
+        values: the rows before they were displayed, key → value; empty for a table of texts.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    values: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+
+
+def table(title: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], note: str = "") -> ScoreTable:
+    """Return rows of values as a table.
+
+    Args:
+        title: as for `ScoreTable`.
+        columns: what is shown of a row.
+        rows: key → value, perhaps nested.
+        note: as for `ScoreTable`.
+    """
+    rows = tuple(rows)
+    cells = tuple(tuple(column.cell(row) for column in columns) for row in rows)
+    values = tuple({column.title: column.value(row) for column in columns if column.key} for row in rows)
+    return ScoreTable(title, tuple(column.title for column in columns), cells, note, values)
 
 
 def fit(table: ScoreTable, width: int) -> list[ScoreTable]:
@@ -42,16 +97,21 @@ def fit(table: ScoreTable, width: int) -> list[ScoreTable]:
     return [
         ScoreTable(
             title=table.title if part is parts[0] else f"{table.title} (further columns)",
-            columns=tuple(table.columns[place] for place in (0, *part)),
-            rows=tuple(tuple(row[place] for place in (0, *part)) for row in table.rows),
+            columns=tuple(table.columns[column] for column in (0, *part)),
+            rows=tuple(tuple(row[column] for column in (0, *part)) for row in table.rows),
             note=table.note if part is parts[-1] else "",
         )
         for part in parts
     ]
 
 
+def count(value: int) -> str:
+    """Return a number of things."""
+    return f"{value:,}"
+
+
 def hundred(value: float | None) -> str:
-    """Return a correlation times 100 with one digit, or a dash where it is undefined."""
+    """Return a score times 100 with one digit, or a dash where it is undefined."""
     return UNDEFINED if value is None else f"{100 * value:z.1f}"
 
 
@@ -60,3 +120,8 @@ def ends(interval: Mapping[str, float | None] | None) -> str:
     if interval is None or interval["low"] is None:
         return UNDEFINED
     return f"{hundred(interval['low'])} to {hundred(interval['high'])}"
+
+
+def lines(*sentences: str) -> str:
+    """Return sentences a line each, without empty ones."""
+    return "\n".join(sentence for sentence in sentences if sentence)

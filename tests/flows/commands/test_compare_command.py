@@ -39,8 +39,8 @@ def project(tmp_path, tiny_encoder):
         columns = {"set": ["sts"] * 80, "text_a": texts, "text_b": texts[::-1], "score": list(map(float, range(80)))}
         table = pl.DataFrame({**columns, "similarity": [float(sign * n) for n in range(80)]})
         table.write_parquet(run / "ratings.parquet")
-        sets = [{"name": "sts", "encoder": 0.5, "digest": "0", "pairs": 80}]
-        write_json(run / "metrics.json", {"format": FORMAT, "suites": {"ratings": {"sets": sets}}})
+        rated = {"rows": [{"name": "sts", "encoder": 0.5, "pairs": 80}], "data": {"sts": "0"}}
+        write_json(run / "metrics.json", {"format": FORMAT, "suites": {"ratings": rated}})
     return tmp_path / "facetflow.toml"
 
 

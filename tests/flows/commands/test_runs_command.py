@@ -22,16 +22,12 @@ from training.evaluation.suites import Suite
 class ClassSuite(Suite):
     name, title, needs, measure = "classes", "Classes", "texts", "accuracy"
     of = score = tables = None
-
-    @classmethod
-    def numbers(cls, result):
-        return result
 """
 SCORES = {
-    "facets": {"rows": [{"name": "smatch", "encoder": 0.5}, {"name": "frames", "encoder": 0.7}]},
-    "ratings": {"sets": [{"name": "sts", "encoder": 0.8, "digest": "0"}]},
-    "predictors": {"sets": [{"name": "sts", "facets": {"smatch": 0.4}}]},
-    "classes": {"mr": 0.9},
+    "facets": {"rows": [{"name": "smatch", "encoder": 0.5}, {"name": "frames", "encoder": 0.7}], "data": "0"},
+    "ratings": {"rows": [{"name": "sts", "encoder": 0.8}], "data": "0"},
+    "predictors": {"rows": [{"name": "smatch on sts", "encoder": 0.4}], "data": "0"},
+    "classes": {"rows": [{"name": "mr", "encoder": 0.9}], "data": "0"},
 }
 
 
@@ -44,7 +40,7 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "facetflow.toml").write_text(PROJECT)
     group = tmp_path / "runs" / "syntax" / "00003-aaaaaa"
     for seed, suites in enumerate(
-        (SCORES, {"ratings": {"sets": [{"name": "sts", "encoder": None, "digest": "0"}]}}, None)
+        (SCORES, {"ratings": {"rows": [{"name": "sts", "encoder": None}], "data": "0"}}, None)
     ):
         write_json(group / f"seed-{seed}" / "train.json", {})
         if suites is not None:
@@ -83,7 +79,7 @@ def test_scores_on_other_data_are_marked(project, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     group = project.parent / "runs" / "syntax" / "00003-aaaaaa"
     for seed, digest in enumerate(("before", "now", "now")):
-        rated = {"sets": [{"name": "sts", "encoder": 0.8 - seed / 10, "digest": digest}]}
+        rated = {"rows": [{"name": "sts", "encoder": 0.8 - seed / 10}], "data": digest}
         file = group / f"seed-{seed}" / "metrics.json"
         write_json(file, {"format": FORMAT, "suites": {"ratings": rated}})
         os.utime(file, (seed, seed))
@@ -98,7 +94,7 @@ def test_scores_on_other_data_are_marked(project, monkeypatch):
 def test_a_facet_without_a_score_leaves_the_mean_of_the_others(project, monkeypatch):
     rows = [*SCORES["facets"]["rows"], {"name": "quantifiers", "encoder": None}]
     file = project.parent / "runs" / "syntax" / "00003-aaaaaa" / "seed-0" / "metrics.json"
-    write_json(file, {"format": FORMAT, "suites": {"facets": {"rows": rows}}})
+    write_json(file, {"format": FORMAT, "suites": {"facets": {"rows": rows, "data": "0"}}})
     found = json.loads(CliRunner().invoke(runs, ["--json"], obj=project, catch_exceptions=False).stdout)
     assert found[0]["scores"] == {"facets": {"facets": pytest.approx(0.6)}}
 

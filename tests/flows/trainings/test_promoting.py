@@ -27,7 +27,7 @@ def project(tmp_path):
         training = {"settings": {"choose_by": "average_precision"}, "dev": {"average_precision": dev, "loss": dev}}
         (encoder / "training.json").write_text(json.dumps(training))
         os.utime(encoder / "training.json", (time, time))
-        sets = {"sets": [{"name": "sts", "encoder": score, "pairs": 80, "digest": "0"}]}
+        sets = {"rows": [{"name": "sts", "encoder": score, "pairs": 80}], "data": {"sts": "0"}}
         write(tmp_path / "runs" / name / "metrics.json", {"format": 3, "suites": {"ratings": sets}})
         release = int(name.partition("/")[2][:5])
         write(

@@ -24,17 +24,17 @@ def evaluated(tmp_path: Path) -> Callable[..., Path]:
         if rated:
             columns = dict(zip(("text_a", "text_b", "score", "similarity"), zip(*rated, strict=True), strict=True))
             pl.DataFrame({"set": ["sts"] * len(rated), **columns}).write_parquet(folder / "ratings.parquet")
-            suites["ratings"] = {"sets": [{"name": "sts", "encoder": 0.5, "digest": "0", "pairs": len(rated)}]}
+            suites["ratings"] = {"rows": [{"name": "sts", "encoder": 0.5, "pairs": len(rated)}], "data": {"sts": "0"}}
         if judged:
             first, second, labels, scores = zip(*judged, strict=True)
-            columns = {"corpus": ["paws"] * len(judged), "text_a": first, "text_b": second, "score": scores}
+            columns = {"set": ["paws"] * len(judged), "text_a": first, "text_b": second, "score": scores}
             columns["label"] = ["yes" if label else "no" for label in labels]
             columns["predicted"] = [None] * len(judged)
             table = pl.DataFrame(columns, schema_overrides={"predicted": pl.String})
             table.write_parquet(folder / "paraphrase.parquet")
             labels = {"positive": "yes", "negative": "no"}
-            found = {"name": "paws", "labels": labels, "scored_by": scored_by, "scores": {"f1": {"encoder": None}}}
-            suites["paraphrase"] = {"corpora": [found | {"digest": "d"}]}
+            found = {"name": "paws", "labels": labels, "scored_by": scored_by, "encoder": None}
+            suites["paraphrase"] = {"rows": [found], "data": {"paws": "d"}}
         write_json(folder / "metrics.json", {"format": FORMAT, "suites": suites})
         return folder
 

@@ -12,8 +12,7 @@ from features.core.errors import InputError
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.bootstrap import Difference
-from training.evaluation.comparison import _welch, compare_runs
-from training.evaluation.comparison_table import comparison_table, signed, signed_ends
+from training.evaluation.comparison import _welch, compare_runs, comparison_table, signed, signed_ends
 from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import FORMAT
 from training.evaluation.suites import SUITES
@@ -54,8 +53,8 @@ def evaluated(tmp_path):
                 "similarity": similar,
             }
             pl.DataFrame(columns).write_parquet(folder / "ratings.parquet")
-            suites["ratings"] = {"sets": [{"name": "sts", "encoder": 0.5, "digest": "0", "pairs": PAIRS}]}
-        suites["facets"] = {"rows": [{"name": facet, "encoder": 0.5} for facet in facets], "data_digest": "d"}
+            suites["ratings"] = {"rows": [{"name": "sts", "encoder": 0.5, "pairs": PAIRS}], "data": {"sts": "0"}}
+        suites["facets"] = {"rows": [{"name": facet, "encoder": 0.5} for facet in facets], "data": "d"}
         ordered = {suite: suites[suite] for suite in SUITES if suite in suites}
         write_json(folder / "metrics.json", {"format": FORMAT, "suites": ordered})
         return folder
@@ -234,9 +233,6 @@ class ClassSuite(Suite):
 
     of = score = tables = None
 
-    @classmethod
-    def numbers(cls, result):
-        return {"mr": result["accuracy"]}
 
     @classmethod
     def items(cls, folder, result):
@@ -261,7 +257,7 @@ def classes(tmp_path, monkeypatch):
 def test_a_new_suite_is_compared_by_what_it_left_of_each_item(classes, evaluated):
     sides = []
     for name, share in (("one", 0.3), ("two", 0.9)):
-        folder = evaluated(name, 0.5, classes={"accuracy": share})
+        folder = evaluated(name, 0.5, classes={"rows": [{"name": "mr", "encoder": share}], "data": "0"})
         right = np.arange(100) < 100 * share
         texts = [f"text {number}" for number in range(100)]
         pl.DataFrame({"text": texts, "right": right}).write_parquet(folder / "classes.parquet")
@@ -279,8 +275,14 @@ def test_a_new_suite_is_compared_by_what_it_left_of_each_item(classes, evaluated
 
 
 def test_a_suite_that_keeps_no_items_is_compared_by_its_numbers_with_a_verdict_on_seeds_alone(classes, evaluated):
-    bad = [evaluated(f"bad-{seed}", 0.5, classes={"accuracy": 0.5 + seed / 100}) for seed in range(3)]
-    good = [evaluated(f"good-{seed}", 0.5, classes={"accuracy": 0.8 + seed / 100}) for seed in range(3)]
+    bad = [
+        evaluated(f"bad-{seed}", 0.5, classes={"rows": [{"name": "mr", "encoder": 0.5 + seed / 100}], "data": "0"})
+        for seed in range(3)
+    ]
+    good = [
+        evaluated(f"good-{seed}", 0.5, classes={"rows": [{"name": "mr", "encoder": 0.8 + seed / 100}], "data": "0"})
+        for seed in range(3)
+    ]
     score = by_name(compare_runs(bad, good, DRAWS))["mr"]
     assert (score.items, score.b.mean, score.difference.verdict) == (None, pytest.approx(0.81), "above")
     single = compare_runs(bad[:1], good[:1], DRAWS)
@@ -303,13 +305,15 @@ def of_sets(tmp_path):
             texts = [f"text {row}{'' if same else f' of {number}'}" for row in range(100)]
             positive = np.arange(100) % 2 == 0
             called = positive ^ (random.random(100) < noise)
-            columns = {"corpus": [corpus] * 100, "text_a": texts, "text_b": texts}
+            columns = {"set": [corpus] * 100, "text_a": texts, "text_b": texts}
             labels = {"label": np.where(positive, "1", "0"), "predicted": np.where(called, "1", "0")}
             tables.append(pl.DataFrame({**columns, **labels, "score": called + 0.01 * random.random(100)}))
-            about = {"labels": {"positive": "1", "negative": "0"}, "scored_by": "cosine", "digest": corpus}
-            corpora.append({"name": corpus, "scores": {"f1": {"encoder": 0.5}}, **about})
+            about = {"labels": {"positive": "1", "negative": "0"}, "scored_by": "cosine"}
+            corpora.append({"name": corpus, "encoder": 0.5, **about})
         pl.concat(tables).write_parquet(folder / "paraphrase.parquet")
-        write_json(folder / "metrics.json", {"format": FORMAT, "suites": {"paraphrase": {"corpora": corpora}}})
+        write_json(
+            folder / "metrics.json", {"format": FORMAT, "suites": {"paraphrase": {"rows": corpora, "data": "d"}}}
+        )
         return folder
 
     return write
@@ -329,7 +333,7 @@ def test_draws_of_other_items_are_independent_and_those_of_the_same_ones_are_the
     random = np.random.default_rng(0)
     values = random.random((200, 2))
     one, same, other = (
-        Aligned(values, None, items=[f"{name} {row}" for row in range(200)]).draws(Bootstrap(500))[:, 0]
+        Aligned(values, None, items=[f"{name} {row}" for row in range(200)]).draw(Bootstrap(500)).draws[:, 0]
         for name in ("one", "one", "other")
     )
     assert np.array_equal(one, same)
@@ -359,9 +363,11 @@ def retrieved(folder, digest, mrr):
     """Write an evaluation by retrieval alone, with the reciprocal rank of each of its texts."""
     folder.mkdir()
     texts = [f"text {row}" for row in range(len(mrr))]
-    pl.DataFrame({"group": "country", "text": texts, "mrr": mrr}).write_parquet(folder / "retrieval.parquet")
-    group = {"name": "country", "way": "one", "rankings": {"encoder": {"mrr": {"value": mrr.mean()}}}}
-    result = {"groups": [group], "data_digest": digest, "k": 10}
+    pl.DataFrame({"set": "country", "text_a": texts, "text_b": None, "mrr": mrr}).write_parquet(
+        folder / "retrieval.parquet"
+    )
+    group = {"name": "country", "way": "one", "encoder": mrr.mean()}
+    result = {"rows": [group], "data": {"texts": digest, "k": 10}}
     write_json(folder / "metrics.json", {"format": FORMAT, "suites": {"retrieval": result}})
     return folder
 

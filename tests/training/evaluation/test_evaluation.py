@@ -27,7 +27,7 @@ def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(scores, job
     rated = pl.read_parquet(job.output / "ratings.parquet")
     assert (rated["set"].unique().to_list(), rated.height) == (["mine"], 4)
     (score,) = spearman(rated["similarity"].to_numpy()[:, None], rated["score"].to_numpy()[:, None])
-    assert score == pytest.approx(scores["suites"]["ratings"]["sets"][0]["encoder"])
+    assert score == pytest.approx(scores["suites"]["ratings"]["rows"][0]["encoder"])
     (same,) = [row for row in compare_runs([job.output], [job.output]).scores if row.name == "smatch"]
     by_name = {row["name"]: row["encoder"] for row in scores["suites"]["facets"]["rows"]}
     assert same.a.mean == pytest.approx(by_name["smatch"])
@@ -99,11 +99,11 @@ def test_scores_are_those_of_the_vectors_of_the_plain_encoder(scores, job, table
 def test_ratings_are_scored_for_encoder_start_model_facets_and_residual(scores, job, tiny_encoder):
     from sentence_transformers import SentenceTransformer
 
-    (rating,) = scores["suites"]["ratings"]["sets"]
-    (predicted,) = scores["suites"]["predictors"]["sets"]
+    (rating,) = scores["suites"]["ratings"]["rows"]
+    predicted = scores["suites"]["predictors"]["rows"]
     assert rating["name"] == "mine"
     assert rating["pairs"] == 4
-    assert set(predicted["facets"]) == {*METRIC_NAMES, "residual"}
+    assert {row["facet"] for row in predicted} == {*METRIC_NAMES, "residual"}
     rated = pl.read_csv(job.ratings[0]["file"], separator="\t")
     for key, folder in (("encoder", job.encoder), ("start", tiny_encoder)):
         model = SentenceTransformer(str(folder), device="cpu")
@@ -134,7 +134,7 @@ def test_the_model_card_gets_the_scores(scores, job):
     card = (job.encoder / "README.md").read_text()
     assert "| named_entities | – | – | – | – | – | – |" in card
     assert "12 dev pairs are few" in card
-    assert f"| mine | 4 | {100 * scores['suites']['ratings']['sets'][0]['start']:.1f} |" in card
+    assert f"| mine | 4 | {100 * scores['suites']['ratings']['rows'][0]['start']:.1f} |" in card
     assert "Not evaluated" not in card
 
 

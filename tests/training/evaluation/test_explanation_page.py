@@ -7,7 +7,7 @@ from features.metrics.explanation.pair import explain_graphs
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation, with_graphs
 from training.encoders.s3bert.facet_reading import FacetReading
-from training.evaluation.facets.explanation_page import render_explanations
+from training.evaluation.facets.explanations import render_explanations
 
 HOSTILE = "A <b>boy</b> & a girl"
 FACTS = EncoderFacts("my run", "runs/my run/encoder", "mini", ("stsb",), 3, 1200, 500)
@@ -33,7 +33,7 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
         project="mine",
         date=datetime(2026, 3, 1, 9, 5, tzinfo=UTC),
     )
-    assert '<h1>How two sentences are similar</h1><p class="quiet">mine · 1 March 2026, 09:05 UTC</p>' in page
+    assert '<h1>How two sentences are similar</h1>\n<p class="quiet">mine · 1 March 2026, 09:05 UTC</p>' in page
     assert "<title>How two sentences are similar · mine · facetflow</title>" in page
     assert page.count("<svg") == 2
     assert page.index("<svg") > page.index("<p>c</p>")
@@ -41,7 +41,7 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     assert f"Encoder {about}. Graphs: graphs of x.amr." in page
     first, second = page.split("<p>c</p>")
     assert "By the encoder alone. Similarity of the whole embeddings 0.70." in first
-    assert '<p class="words">No word in common; &quot;c&quot; in a, &quot;d&quot; in b.</p>' in second
+    assert '<p class="words">No word in common; &#34;c&#34; in a, &#34;d&#34; in b.</p>' in second
     assert "Measured highest in frames (1.00), lowest in smatch (0.75). The encoder disagrees: frames 0.50" in second
     assert "<td>smatch <small>triples</small></td><td>–</td><td>0.95</td>" in first
     assert '<td><span class="lowest">smatch</span> <small>triples</small></td><td>0.75</td><td>0.95</td>' in second

@@ -28,7 +28,7 @@ def test_f1_of_items_is_that_of_scikit_learn_whatever_their_order_and_so_is_that
     expected = [1, 1, 0, 0, 1, 0, 1, 0, 0, 1]
     assert aligned.scores().tolist() == pytest.approx([f1_score(expected, FIRST), f1_score(expected, SECOND)])
     bootstrap = Bootstrap(20, 3)
-    draws = aligned.draws(bootstrap)
+    draws = aligned.draw(bootstrap).draws
     for drawn, times in zip(draws, bootstrap.of("\n".join(aligned.items)).draws(10), strict=True):
         every = np.repeat(np.arange(10), times)
         scored = [f1_score(np.array(expected)[every], np.array(of)[every]) for of in (FIRST, SECOND)]

@@ -75,7 +75,7 @@ def test_it_scores_encoders_with_a_classifier_on_pairs_with_more_labels_than_two
     assert "labels" in {*suites_of("rgcn")} & {*suites_of("pas")}
     assert "labels" not in {*suites_of("s3bert"), *suites_of("aspect"), *suites_of("")}
     _, result = scored(job)
-    assert [(each["name"], each["pairs"]) for each in result["corpora"]] == [("nli", 20)]
+    assert [(each["name"], each["pairs"]) for each in result["rows"]] == [("nli", 20)]
     assert LabelSuite.of(Subject(job.model_copy(update={"corpora": ("paws",)}))) is None
     for file in job.encoder.glob("classifier.*"):
         file.unlink()
@@ -90,7 +90,7 @@ def test_grades_that_happen_to_be_called_as_two_labels_are_another_task(job):
     )
     table.with_columns(pl.col("label").fill_null("9")).write_parquet(job.output / "p.parquet")
     made.save(job.encoder)
-    assert [each["name"] for each in scored(job)[1]["corpora"]] == ["nli"]
+    assert [each["name"] for each in scored(job)[1]["rows"]] == ["nli"]
     classifier(("0", "1")).save(job.encoder)
     training = json.loads((job.encoder / "training.json").read_text()) | {"corpora": {"paws": {"train": 20}}}
     (job.encoder / "training.json").write_text(json.dumps(training))
@@ -100,7 +100,7 @@ def test_grades_that_happen_to_be_called_as_two_labels_are_another_task(job):
 def test_a_classifier_of_two_labels_is_scored_on_the_corpus_of_three_that_it_was_trained_on(job):
     classifier(LABELS[:2]).save(job.encoder)
     _, result = scored(job)
-    assert [(each["name"], each["pairs"], each["unknown"]) for each in result["corpora"]] == [("nli", 14, 6)]
+    assert [(each["name"], each["pairs"], each["unknown"]) for each in result["rows"]] == [("nli", 14, 6)]
 
 
 def test_pairs_with_a_label_that_it_does_not_know_are_left_out_and_counted(job):
@@ -110,7 +110,7 @@ def test_pairs_with_a_label_that_it_does_not_know_are_left_out_and_counted(job):
         job.output / "p.parquet"
     )
     _, result = scored(job)
-    assert [(each["pairs"], each["unknown"]) for each in result["corpora"]] == [(18, 2)]
+    assert [(each["pairs"], each["unknown"]) for each in result["rows"]] == [(18, 2)]
     assert (
         "Left out: 2 pairs of nli with labels that the classifier does not know." in LabelSuite.tables(result)[0].note
     )
@@ -120,7 +120,7 @@ def test_the_numbers_are_those_of_scikit_learn(job):
     suite, result = scored(job)
     suite.write(job.output)
     table = pl.read_parquet(job.output / LABELS_FILE)
-    (nli,) = result["corpora"]
+    (nli,) = result["rows"]
     assert nli["encoder"] == pytest.approx(accuracy_score(table["label"], table["predicted"]))
     assert nli["encoder_interval"]["low"] < nli["encoder"] < nli["encoder_interval"]["high"]
     assert nli["most_frequent"] == pytest.approx(table["label"].value_counts()["count"].max() / 20)
@@ -142,7 +142,7 @@ def test_a_label_that_is_never_said_has_no_precision(job):
     result = suite.score(
         Models(lambda texts, _task=None: np.tile([1.0, 0, 0], (len(texts), 1)).astype(np.float32), None)
     )
-    never = result["corpora"][0]["labels"][1]
+    never = result["rows"][0]["labels"][1]
     assert (never["predicted"], never["precision"], never["recall"], never["f1"]) == (0, None, 0, 0)
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from flows.commands.report import print_scores
 from training.evaluation.bars import Bar, Mark, draw_bars
-from training.evaluation.bootstrap import tell_verdict
-from training.evaluation.facets.charts import chart_facets
-from training.evaluation.facets.limits import warn_of_few_pairs
-from training.evaluation.ratings import chart_ratings
+from training.evaluation.facets.chapter import chart_facets
+from training.evaluation.facets.tables import warn_of_few_pairs
+from training.evaluation.paired import tell_verdict
+from training.evaluation.ratings import RatingSuite
 from training.evaluation.suites import score_tables
 from training.evaluation.tables import ScoreTable, fit
 
@@ -24,7 +24,7 @@ def score(name, encoder, half, *, lead=0.0):
         "encoder": encoder,
         **dict.fromkeys(("full", "random", "assigned"), encoder - lead),
         "agreeing": 0.5,
-        "interval": {"low": encoder - half, "high": encoder + half},
+        "encoder_interval": {"low": encoder - half, "high": encoder + half},
         "differences": dict.fromkeys(("full", "random", "assigned"), difference),
     }
 
@@ -38,8 +38,13 @@ def evaluation(rows, pairs, ratings=()):
     found = {"facets": facets}
     if ratings:
         predicted = {"negations": 0.1, "residual": 0.6}
-        found["ratings"] = {"sets": list(ratings), "average": None, "chosen_by": []}
-        found["predictors"] = {"sets": [{"name": each["name"], "facets": predicted} for each in ratings]}
+        found["ratings"] = {"rows": list(ratings), "mean": None, "chosen_by": []}
+        rows = [
+            {"name": f"{facet} on {each['name']}", "facet": facet, "set": each["name"], "encoder": value}
+            for each in ratings
+            for facet, value in predicted.items()
+        ]
+        found["predictors"] = {"about": {}, "sets": {each["name"]: 400 for each in ratings}, "rows": rows}
     return {"suites": found}
 
 
@@ -102,10 +107,9 @@ def test_every_mark_lies_on_the_axis():
     assert all(0 <= place <= 100 for place in places)
 
 
-def test_human_ratings_are_drawn_with_intervals_and_the_start_model():
-    drawn = chart_ratings(
-        {"sets": [rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "start": None}], "average": None}
-    )
+def test_human_ratings_are_drawn_with_intervals_and_the_start_model(tmp_path):
+    rows = [rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "start": None}]
+    drawn = RatingSuite.chapter({"rows": rows, "mean": None, "chosen_by": []}, tmp_path).charts[""]
     assert "sts 80.0, interval 75.0 to 85.0, start model 70.0" in drawn
     assert "<b>sick" not in drawn
     assert (

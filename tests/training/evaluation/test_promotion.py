@@ -25,9 +25,11 @@ from training.runs import all_runs, find_encoder
 
 
 def scores(ratings=None, facets=(0.6, 0.4), digest="same"):
-    sets = [{"name": name, "pairs": 100, "digest": name, "encoder": value} for name, value in (ratings or {}).items()]
+    sets = [{"name": name, "pairs": 100, "encoder": value} for name, value in (ratings or {}).items()]
     rows = [{"name": f"facet{k}", "encoder": value} for k, value in enumerate(facets)]
-    found = {"facets": {"data_digest": digest, "rows": rows}} | ({"ratings": {"sets": sets}} if sets else {})
+    found = {"facets": {"data": digest, "rows": rows}} | (
+        {"ratings": {"rows": sets, "data": [*ratings]}} if sets else {}
+    )
     return {"format": 3, "suites": found}
 
 

@@ -23,7 +23,7 @@ LENGTHS = '''
 """Does the length of an embedding follow the number of words?"""
 
 from training.evaluation.suites import Suite
-from training.evaluation.tables import ScoreTable, hundred
+from training.evaluation.tables import Column, hundred, table
 from training.correlation import spearman
 
 import numpy as np
@@ -45,16 +45,13 @@ class LengthSuite(Suite):
     def score(self, models):
         found = np.abs(models.encoder(self._texts)).sum(axis=1)[:, None]
         words = np.array([[len(text.split())] for text in self._texts])
-        return {"texts": len(self._texts), "spearman": spearman(found, words)[0]}
+        row = {"name": "spearman", "texts": len(self._texts), "encoder": spearman(found, words)[0]}
+        return {"rows": [row], "data": self._texts}
 
     @classmethod
     def tables(cls, result):
-        row = (str(result["texts"]), hundred(result["spearman"]))
-        return [ScoreTable(cls.title, ("texts", "Spearman × 100"), (row,))]
-
-    @classmethod
-    def numbers(cls, result):
-        return {"spearman": result["spearman"]}
+        columns = Column("texts", "texts"), Column("Spearman × 100", "encoder", hundred, higher=True)
+        return [table(cls.title, columns, result["rows"])]
 '''
 
 
@@ -105,7 +102,7 @@ def test_a_suite_that_no_kind_names_is_one_of_all_kinds():
 def test_an_encoder_of_no_kind_is_evaluated_by_human_ratings_alone(plain, capsys):
     scores = evaluate(plain)
     assert list(scores["suites"]) == ["ratings"]
-    (rating,) = scores["suites"]["ratings"]["sets"]
+    (rating,) = scores["suites"]["ratings"]["rows"]
     assert rating["encoder"] is not None
     assert rating["start"] is rating["difference"] is None
     report = (plain.output / "report.html").read_text()
@@ -126,7 +123,7 @@ def test_an_encoder_of_a_kind_of_the_future_is_compared_with_its_start_model(pla
     scores = evaluate(plain.model_copy(update={"encoder": encoder, "output": encoder.parent}))
     assert scores["kind"] == "hyperbolic"
     assert list(scores["suites"]) == ["ratings"]
-    (rating,) = scores["suites"]["ratings"]["sets"]
+    (rating,) = scores["suites"]["ratings"]["rows"]
     assert rating["encoder"] == rating["start"]
     assert (encoder / "README.md").read_text().startswith("## Scores\n\nSpearman × 100 with human ratings:")
 
@@ -134,7 +131,7 @@ def test_an_encoder_of_a_kind_of_the_future_is_compared_with_its_start_model(pla
 def test_a_new_suite_is_one_file_and_one_line(plain, lengths, capsys, tmp_path):
     scores = evaluate(plain)
     assert list(scores["suites"]) == ["ratings", "lengths"]
-    assert scores["suites"]["lengths"]["texts"] == 4
+    assert scores["suites"]["lengths"]["rows"][0]["texts"] == 4
     print_scores(scores)
     assert "Lengths <of> texts" in capsys.readouterr().out
     assert "<h2>Lengths &lt;of&gt; texts</h2>" in (plain.output / "report.html").read_text()
@@ -216,11 +213,11 @@ def test_nothing_to_score_on_is_said_with_what_a_suite_needs(plain, suites, said
 
 def test_the_average_of_several_sets_of_ratings_stands_below_them(plain, ratings, capsys):
     single = evaluate(plain)
-    assert single["suites"]["ratings"]["average"] is None
+    assert single["suites"]["ratings"]["mean"] is None
     other = ratings | {"name": "again"}
     scores = evaluate(plain.model_copy(update={"ratings": (ratings, other)}))
     found = scores["suites"]["ratings"]
-    assert found["average"]["encoder"] == pytest.approx(found["sets"][0]["encoder"])  # twice the same set
+    assert found["mean"]["encoder"] == pytest.approx(found["rows"][0]["encoder"])  # twice the same set
     print_scores(scores)
     assert "average" in capsys.readouterr().out
     assert "average of 2 sets" in (plain.output / "report.html").read_text()
@@ -243,10 +240,10 @@ def test_ratings_that_were_corrected_in_their_file_are_other_pairs(plain, rating
 
 
 def test_scores_by_other_suites_are_not_on_the_same_pairs():
-    ratings = {"sets": [{"name": "sts", "pairs": 3, "digest": "0", "encoder": 0.5}]}
+    ratings = {"rows": [{"name": "sts", "pairs": 3, "encoder": 0.5}], "data": {"sts": "0"}}
     new = {"format": 3, "suites": {"ratings": ratings}}
     assert not on_same_pairs(new, {"format": 3, "suites": {}})
-    assert not on_same_pairs(new, {"format": 3, "suites": {"ratings": {"sets": []}}})
+    assert not on_same_pairs(new, {"format": 3, "suites": {"ratings": {"rows": [], "data": {}}}})
     assert on_same_pairs(new, {"format": 3, "suites": {"ratings": ratings, "predictors": {}}})
 
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, hstack, identity, kron
 
 from features.core.errors import RunError
 from training.correlation import spearman_matrix
@@ -66,6 +64,9 @@ def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np
     Raises:
         RunError: when the solver finds no partition (more facets than dimensions).
     """
+    from scipy.optimize import Bounds, LinearConstraint, milp  # here, as `facetflow runs` solves nothing
+    from scipy.sparse import csr_array, hstack, identity, kron
+
     weights = spearman_matrix(left * right, metrics)
     n_dimensions, n_facets = weights.shape
     once = kron(identity(n_dimensions), np.ones((1, n_facets)), format="csr")

@@ -12,7 +12,7 @@ from features.metrics.explanation.naming import joined
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.explain import explain_embeddings, with_measured
 from training.encoders.s3bert.facets import FacetLayout
-from training.evaluation.facets.embedded_pairs import EmbeddedPairs
+from training.evaluation.facets.scoring import EmbeddedPairs
 from training.evaluation.models import Embed
 from training.similarity import cosines
 
@@ -57,7 +57,7 @@ def choose_examples(
     examples: list[dict[str, Any]] = []
     if asked:
         left, right = (encoder([pair[side] for pair in asked]) for side in (0, 1))
-        examples += [asdict(found) for found in explain_embeddings(asked, left, right, layout)]
+        examples += [asdict(explained) for explained in explain_embeddings(asked, left, right, layout)]
     whole = cosines(embedded.encoder_left, embedded.encoder_right)
     alike = np.flatnonzero(whole >= _LIKE)
     chosen: dict[int, list[str]] = {}
@@ -66,8 +66,8 @@ def choose_examples(
         chosen.setdefault(row, []).append(name)
     for row, names in chosen.items():
         pair = (data.texts[data.first[row]], data.texts[data.second[row]])
-        found = explain_embeddings([pair], embedded.encoder_left[[row]], embedded.encoder_right[[row]], layout)[0]
+        explained = explain_embeddings([pair], embedded.encoder_left[[row]], embedded.encoder_right[[row]], layout)[0]
         measured = dict(zip(layout.names, embedded.metrics[row].astype(float).round(4).tolist(), strict=True))
         why = f"Chosen for {joined(names)}: of pairs with a similarity of {_LIKE:g} or more, the least similar there."
-        examples.append(asdict(replace(with_measured(found, measured), notes=(why,))))
+        examples.append(asdict(replace(with_measured(explained, measured), notes=(why,))))
     return examples

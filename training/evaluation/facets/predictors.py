@@ -1,31 +1,29 @@
 """The suite that asks which facets predict human ratings (Opitz & Frank 2022, Table 4)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from html import escape
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from features.core.page import folded
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.registry import explain_facet
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
-from training.evaluation.bootstrap import in_groups, interval
-from training.evaluation.facets.charts import chart_predictors
+from training.evaluation.bars import Bar, draw_bars
+from training.evaluation.bootstrap import interval
 from training.evaluation.models import Models
-from training.evaluation.page import tables_html
-from training.evaluation.ratings import correlate
+from training.evaluation.ratings import AXIS, correlate
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Result, Suite
-from training.evaluation.tables import ScoreTable, hundred
+from training.evaluation.tables import Column, ScoreTable, hundred, table
 from training.similarity import cosines
 
 if TYPE_CHECKING:
     from features.corpora import EvaluationPairs
 
 
+@dataclass
 class PredictorSuite(Suite):
     """Each facet alone, and the residual, against sets of human ratings.
 
@@ -41,17 +39,10 @@ class PredictorSuite(Suite):
     needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
     measure: ClassVar[str] = "Spearman"
 
-    def __init__(
-        self,
-        sets: "Sequence[EvaluationPairs]",
-        layout: FacetLayout,
-        bootstrap: Bootstrap,
-        own_metrics: Mapping[str, str],
-    ) -> None:
-        self._sets = sets
-        self._layout = layout
-        self._bootstrap = bootstrap
-        self._own_metrics = own_metrics
+    sets: "Sequence[EvaluationPairs]"
+    layout: FacetLayout
+    bootstrap: Bootstrap
+    own_metrics: Mapping[str, str]
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -66,65 +57,56 @@ class PredictorSuite(Suite):
     def score(self, models: Models) -> Result:
         """Return the correlation of each facet with each set, in [-1, 1]; None where it is undefined."""
         return {
-            "about": {name: explain_facet(name, self._own_metrics) for name in self._layout.names},
-            "sets": [self._score(rated, models) for rated in self._sets],
+            "about": {name: explain_facet(name, self.own_metrics) for name in self.layout.names}
+            | {RESIDUAL: "The dimensions that belong to no facet."},
+            "sets": {rated.name: len(rated.scores) for rated in self.sets},
+            "rows": [row for rated in self.sets for row in self._score(rated, models)],
+            "data": [rated.name for rated in self.sets],
         }
 
-    def _score(self, rated: "EvaluationPairs", models: Models) -> dict[str, Any]:
+    def _score(self, rated: "EvaluationPairs", models: Models) -> list[dict[str, Any]]:
         left, right = models.encoder(rated.texts_a), models.encoder(rated.texts_b)
-        layout, rest = self._layout, self._layout.residual
+        layout, rest = self.layout, self.layout.residual
         columns = {
             **dict(zip(layout.names, layout.similarities(left, right).T, strict=True)),
             **({RESIDUAL: cosines(left[:, rest], right[:, rest])} if rest.start < rest.stop else {}),
         }
-        bootstrap = in_groups(self._bootstrap, rated.texts_a)
-        scores, draws = correlate(np.stack(list(columns.values()), axis=1), rated.scores, bootstrap)
-        return {
-            "name": rated.name,
-            "pairs": len(rated.scores),
-            "facets": dict(zip(columns, scores, strict=True)),
-            "intervals": {
-                name: asdict(found)
-                if score is not None and (found := interval(drawn, bootstrap, bootstrap.count))
-                else None
-                for name, score, drawn in zip(columns, scores, draws.T, strict=True)
-            },
-        }
+        drawn = correlate(np.stack(list(columns.values()), axis=1), rated, self.bootstrap)
+        rows = []
+        for facet, score, draws in zip(columns, drawn.scores, drawn.draws.T, strict=True):
+            ends = None if score is None else interval(draws, self.bootstrap, drawn.items)
+            row = {"name": f"{facet} on {rated.name}", "facet": facet, "set": rated.name, "encoder": score}
+            rows.append(row | {"encoder_interval": ends and asdict(ends)})
+        return rows
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
         """Return one table with a row per facet and a column per set."""
-        sets = result["sets"]
-        return [
-            ScoreTable(
-                title="Which facets predict human ratings, Spearman × 100",
-                columns=("facet", *(each["name"] for each in sets)),
-                rows=tuple((facet, *(hundred(each["facets"][facet]) for each in sets)) for facet in sets[0]["facets"]),
-            )
+        facets: dict[str, dict[str, Any]] = {}
+        for row in result["rows"]:
+            facets.setdefault(row["facet"], {"name": row["facet"]}).update({f"on {row['set']}": row["encoder"]})
+        columns = [
+            Column("facet", "name"),
+            *(Column(name, f"on {name}", hundred, higher=True) for name in result["sets"]),
         ]
+        return [table("Which facets predict human ratings, Spearman × 100", columns, facets.values())]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return bars for each set, and the numbers."""
-        charts = "".join(
-            f"<div><h3>{escape(each['name'])}, {each['pairs']:,} pairs</h3>"
-            f"{chart_predictors(each, result['about'])}</div>"
-            for each in result["sets"]
-        )
+        """Return bars for each set."""
+        bars: dict[str, list[Bar]] = {name: [] for name in result["sets"]}
+        for row in result["rows"]:
+            bars[row["set"]].append(Bar.of({**row, "name": row["facet"]}, result["about"].get(row["facet"], ""), {}))
         return Chapter(
-            "<p>How well the similarity of each facet alone orders pairs as people do: what people attend to when "
-            "they judge two sentences as similar.</p>"
-            f'<div class="multiples wide">{charts}</div>{folded("The numbers", tables_html(cls.tables(result)))}'
+            about="How well the similarity of each facet alone orders pairs as people do: what people attend to when "
+            "they judge two sentences as similar.",
+            charts={
+                f"{name}, {pairs:,} pairs": draw_bars(bars[name], of="the facet alone", axis=AXIS)
+                for name, pairs in result["sets"].items()
+            },
         )
 
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
         """Return nothing: how well a facet predicts human ratings makes an encoder neither better nor worse."""
         return {}
-
-    @classmethod
-    def numbers(cls, result: Result) -> dict[str, float | None]:
-        """Return the score of each facet on each set."""
-        return {
-            f"{facet} on {each['name']}": score for each in result["sets"] for facet, score in each["facets"].items()
-        }

@@ -1,53 +1,39 @@
 """Facets against metrics: does the similarity of a facet order pairs as its metric does?"""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from training.correlation import spearman
 from training.encoders.s3bert.facets import FacetLayout, slice_similarities
-from training.evaluation.bootstrap import (
-    Difference,
-    GroupedBootstrap,
-    Interval,
-    compare,
-    draw_spearman,
-    interval,
-)
+from training.evaluation.bootstrap import GroupedBootstrap, compare, draw_spearman, interval
 from training.evaluation.facets import baselines
-from training.evaluation.facets.embedded_pairs import EmbeddedPairs
+from training.evaluation.facets.baselines import Embeddings
 
 BASELINES = ("full", "random", "assigned")
-"""Fields of a `FacetScore` that the encoder is compared with."""
+"""What the encoder is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
-class FacetScore:
-    """Spearman's correlation of one facet with its metric, in [-1, 1]; None where one of them is constant.
+class EmbeddedPairs:
+    """Measured pairs with the embeddings of two models.
 
     Args:
-        name: of the facet.
-        encoder: by the facet of the encoder.
-        full: by the whole embedding of the start model (SB-full).
-        random: by random dimensions of the start model, mean over draws (SB-rand).
-        assigned: by dimensions of the start model that an integer programme assigned (SB-ILP); also None where there
-            were no pairs to assign on.
-        agreeing: share of pairs whose metric is 1: many have nothing for the metric to compare.
-        interval: of the encoder's score; None where too few pairs differ for one.
-        differences: baseline → the encoder's score minus that of the baseline; None where either is, or where too few
-            pairs differ.
+        encoder_left: sentences a by the encoder, (n_pairs, d).
+        encoder_right: sentences b by the encoder.
+        start_left: sentences a by the start model, (n_pairs, d).
+        start_right: sentences b by the start model.
+        metrics: (n_pairs, n_facets).
     """
 
-    name: str
-    encoder: float | None
-    full: float | None
-    random: float | None
-    assigned: float | None
-    agreeing: float
-    interval: Interval | None
-    differences: dict[str, Difference | None]
+    encoder_left: Embeddings
+    encoder_right: Embeddings
+    start_left: Embeddings
+    start_right: Embeddings
+    metrics: NDArray[np.float32]
 
 
 def score_facets(
@@ -58,8 +44,8 @@ def score_facets(
     draws: int,
     seed: int,
     bootstrap: GroupedBootstrap,
-) -> list[FacetScore]:
-    """Return the score of every facet next to three baselines.
+) -> list[dict[str, Any]]:
+    """Return Spearman's correlation of every facet with its metric next to three baselines, in [-1, 1].
 
     Args:
         held_out: pairs that nothing was trained on.
@@ -68,6 +54,13 @@ def score_facets(
         draws: number of random partitions.
         seed: of the random partitions.
         bootstrap: how intervals are computed.
+
+    Returns:
+        Rows of a result, one per facet, None where a number is undefined because one of the two is constant: `encoder`
+        by the facet of the encoder, `full` by the whole embedding of the start model (SB-full), `random` by random
+        dimensions of it, mean over draws (SB-rand), `assigned` by dimensions that an integer programme assigned
+        (SB-ILP); `agreeing`, the share of pairs whose metric is 1: many have nothing for it to compare; and baseline →
+        the encoder's score minus that of the baseline, `differences`.
     """
     start = (held_out.start_left, held_out.start_right)
     n_facets = len(layout.facets)
@@ -87,10 +80,10 @@ def score_facets(
         membership = baselines.assigned_membership(fitting.start_left, fitting.start_right, fitting.metrics)
         by_baseline["assigned"] = [slice_similarities(*start, membership, "cosine")]
     return [
-        _score(
-            name,
+        {"name": name}
+        | _score(
             of_encoder[:, k],
-            {baseline: [columns[:, k] for columns in found] for baseline, found in by_baseline.items()},
+            {baseline: [columns[:, k] for columns in several] for baseline, several in by_baseline.items()},
             held_out.metrics[:, k],
             bootstrap,
         )
@@ -98,45 +91,32 @@ def score_facets(
     ]
 
 
-def count_verdicts(scores: Sequence[FacetScore], baseline: str) -> dict[str, int]:
+def count_verdicts(rows: Sequence[Mapping[str, Any]], baseline: str) -> dict[str, int]:
     """Return how many facets are above a baseline, how many below, and how many unclear."""
-    found = [score.differences[baseline] for score in scores]
-    verdicts = ["unclear" if difference is None else difference.verdict for difference in found]
+    differences = [row["differences"][baseline] for row in rows]
+    verdicts = ["unclear" if difference is None else difference["verdict"] for difference in differences]
     return {verdict: verdicts.count(verdict) for verdict in ("above", "below", "unclear")}
 
 
 def _score(
-    name: str,
     encoder: NDArray[np.float64],
-    by_baseline: dict[str, list[NDArray[np.float64]]],
+    by_baseline: Mapping[str, list[NDArray[np.float64]]],
     metric: NDArray[np.float32],
     bootstrap: GroupedBootstrap,
-) -> FacetScore:
-    """Return the score of one facet from its and the baselines' similarities of each pair, (n_pairs,)."""
-    columns = np.stack([encoder, *(column for found in by_baseline.values() for column in found)], axis=1)
+) -> dict[str, Any]:
+    """Return the scores of one facet from its and the baselines' similarities of each pair, (n_pairs,)."""
+    columns = np.stack([encoder, *(column for several in by_baseline.values() for column in several)], axis=1)
     scores = spearman(columns, np.repeat(metric[:, None], columns.shape[1], axis=1))
     drawn = draw_spearman(columns, metric, bootstrap)
-    at, known, differences = 1, dict[str, float | None](), dict[str, Difference | None]()
+    ends = None if scores[0] is None else interval(drawn[:, 0], bootstrap, bootstrap.count)
+    row: dict[str, Any] = {"encoder": scores[0], "encoder_interval": ends and asdict(ends), "differences": {}}
+    at = 1
     for baseline in BASELINES:
-        here = slice(at, at + len(by_baseline.get(baseline, ())))
-        at = here.stop
-        known[baseline] = _mean(scores[here])
-        defined = scores[0] is not None and known[baseline] is not None
-        differences[baseline] = (
-            compare(drawn[:, 0], drawn[:, here].mean(axis=1), bootstrap, bootstrap.count) if defined else None
-        )
-    return FacetScore(
-        name=name,
-        encoder=scores[0],
-        full=known["full"],
-        random=known["random"],
-        assigned=known["assigned"],
-        agreeing=float((metric >= 1.0).mean()),
-        interval=None if scores[0] is None else interval(drawn[:, 0], bootstrap, bootstrap.count),
-        differences=differences,
-    )
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+        some = slice(at, at + len(by_baseline.get(baseline, ())))
+        at = some.stop
+        defined = [score for score in scores[some] if score is not None]
+        row[baseline] = sum(defined) / len(defined) if defined else None
+        both = scores[0] is not None and row[baseline] is not None
+        over = compare(drawn[:, 0], drawn[:, some].mean(axis=1), bootstrap, bootstrap.count) if both else None
+        row["differences"][baseline] = over and asdict(over)
+    return row | {"agreeing": float((metric >= 1.0).mean())}

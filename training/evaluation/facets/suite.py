@@ -1,13 +1,12 @@
 """The suite of encoders with facets: does the similarity of a facet order pairs as its metric does?"""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from features.core.errors import InputError, ModelError
 from features.core.files import write_table
@@ -17,11 +16,12 @@ from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.checks import of, splits
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bootstrap import in_groups
-from training.evaluation.facets.embedded_pairs import EmbeddedPairs
+from training.evaluation.facets.baselines import random_width
 from training.evaluation.facets.examples import choose_examples, pair_table
+from training.evaluation.facets.scoring import BASELINES, EmbeddedPairs, count_verdicts, score_facets
 from training.evaluation.facets.tables import facet_table
-from training.evaluation.graph_pairs import GRAPHS_FILE, as_json, choose_pairs
-from training.evaluation.items import ItemScores, read_items
+from training.evaluation.graph_pairs import GRAPHS_FILE, choose_pairs
+from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.seen import seen_part
 from training.evaluation.subject import Subject
@@ -52,13 +52,14 @@ class FacetPairs:
     others: dict[str, int]
 
 
+@dataclass
 class FacetSuite(Suite):
     """Facets against metrics, compared with three baselines.
 
     Args:
         job: how baselines and intervals are computed, and which examples are shown.
         layout: the encoder's facets.
-        pairs: pairs that they are scored on.
+        facet_pairs: pairs that they are scored on.
         seen: how the training used the split (`training.evaluation.seen`).
     """
 
@@ -68,14 +69,11 @@ class FacetSuite(Suite):
     measure: ClassVar[str] = "Spearman"
     mean: ClassVar[str] = "mean"
 
-    def __init__(
-        self, job: EvaluationJob, layout: FacetLayout, pairs: FacetPairs, seen: Mapping[str, Any] | None
-    ) -> None:
-        self._job = job
-        self._layout = layout
-        self._pairs = pairs
-        self._seen = seen
-        self._table = pl.DataFrame()
+    job: EvaluationJob
+    layout: FacetLayout
+    facet_pairs: FacetPairs
+    seen: Mapping[str, Any] | None
+    _table: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -109,11 +107,8 @@ class FacetSuite(Suite):
 
     def score(self, models: Models) -> Result:
         """Return the score of each facet, and explained pairs."""
-        from training.evaluation.facets.baselines import random_width
-        from training.evaluation.facets.scoring import BASELINES, count_verdicts, score_facets
-
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
-        job, layout, held_out, fitting = self._job, self._layout, self._pairs.held_out, self._pairs.fitting
+        job, layout, held_out, fitting = self.job, self.layout, self.facet_pairs.held_out, self.facet_pairs.fitting
         evaluated = _embed(held_out, layout, models.encoder, models.start)
         rows = score_facets(
             evaluated,
@@ -132,20 +127,20 @@ class FacetSuite(Suite):
             "fitting_pairs": 0 if fitting is None else len(fitting),
             "width": random_width(evaluated.start_left.shape[1], len(rows), layout.width),
             "draws": job.random_draws,
-            "rows": [asdict(row) | {"about": explain_facet(row.name, job.own_metrics)} for row in rows],
+            "rows": [row | {"about": explain_facet(row["name"], job.own_metrics)} for row in rows],
             "verdicts": {baseline: count_verdicts(rows, baseline) for baseline in BASELINES},
             "source": held_out.source,
-            "data_digest": held_out.digest(),
-            "seen": self._seen,
-            "others": self._pairs.others,
+            "data": held_out.digest(),
+            "seen": self.seen,
+            "others": self.facet_pairs.others,
             "examples": choose_examples(job.examples, held_out, layout, evaluated, models.encoder, similarities),
         }
 
     def write(self, folder: Path) -> None:
         """Write pairs.parquet and graphs.json."""
         write_table(self._table, folder / PAIRS_FILE)
-        drawn = [] if self._job.source is None else choose_pairs(self._pairs.held_out, self._job.source)
-        write_json(folder / GRAPHS_FILE, as_json(drawn))
+        drawn = [] if self.job.source is None else choose_pairs(self.facet_pairs.held_out, self.job.source)
+        write_json(folder / GRAPHS_FILE, [asdict(pair) for pair in drawn])
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
@@ -160,35 +155,27 @@ class FacetSuite(Suite):
         return facet_chapter(result, folder / PAIRS_FILE, folder / GRAPHS_FILE)
 
     @classmethod
-    def numbers(cls, result: Result) -> dict[str, float | None]:
-        """Return the score of each facet."""
-        return {row["name"]: row["encoder"] for row in result["rows"]}
-
-    @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
         """Return the mean over the facets that have a score: one whose metric is the same for all pairs has none."""
-        known = [score for score in cls.numbers(result).values() if score is not None]
-        return {cls.name: sum(known) / len(known) if known else None}
+        defined = [score for score in cls.numbers(result).values() if score is not None]
+        return {cls.name: sum(defined) / len(defined) if defined else None}
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return measured value and similarity of each pair, facet by facet."""
         table = read_items(folder / PAIRS_FILE, "pair_id", "text_a")
         pairs, groups = table["pair_id"].to_list(), table["text_a"].to_list()
-
-        def column(name: str) -> NDArray[np.float64]:
-            return table[name].cast(pl.Float64).to_numpy()
-
         return [
-            ItemScores(name, pairs, column(f"{name}_similarity"), column(f"{name}_measured"), groups=groups)
+            ItemScores(
+                name,
+                pairs,
+                numbers_of(table[f"{name}_similarity"]),
+                numbers_of(table[f"{name}_measured"]),
+                groups=groups,
+            )
             for name in cls.numbers(result)
             if f"{name}_measured" in table.columns
         ]
-
-    @classmethod
-    def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the pairs and their metrics are the same."""
-        return bool(new["data_digest"] == current["data_digest"])
 
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
@@ -216,8 +203,8 @@ def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | N
     """Return positive pairs of another split, dev where there is one, `FITTING_PAIRS` at most."""
     others = [split for split in ("dev", "train", "test") if split != job.split]
     for split in others:
-        found = data.select(splits=(split,))
-        if len(found) > 1:
-            chosen = np.sort(np.random.default_rng(job.seed).permutation(len(found))[:FITTING_PAIRS])
-            return MeasuredPairs(found.texts, found.pairs[chosen], source=found.source).select()
+        pairs = data.select(splits=(split,))
+        if len(pairs) > 1:
+            chosen = np.sort(np.random.default_rng(job.seed).permutation(len(pairs))[:FITTING_PAIRS])
+            return MeasuredPairs(pairs.texts, pairs.pairs[chosen], source=pairs.source).select()
     return None

@@ -6,7 +6,7 @@ including start models, by the cosine of the embeddings. Thresholds are chosen o
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -16,16 +16,13 @@ from numpy.typing import NDArray
 
 from features.core.errors import InputError
 from features.core.files import write_table
-from features.metrics.bootstrap import Bootstrap
-from training.evaluation.bootstrap import differing, in_groups
-from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items
+from training.evaluation.bootstrap import Drawn, differing, in_groups
+from training.evaluation.items import ItemScores, Scale, ScoredPairs, numbers_of, read_items, read_sets
 from training.evaluation.measures import MEANS, MEASURES, THRESHOLDED, Scored
 from training.evaluation.models import Embed, Models
-from training.evaluation.paired import average, pair
-from training.evaluation.paraphrase.reliability import reliability
 from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
 from training.evaluation.paraphrase.tables import paraphrase_tables
-from training.evaluation.paraphrase.threshold import DevPairs, Threshold, choose_threshold, joined
+from training.evaluation.paraphrase.threshold import DevPairs, Threshold, choose_threshold, joined, reliability
 from training.evaluation.seen import seen_part, sets_chosen_by
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Result, Suite
@@ -44,12 +41,7 @@ _log = logging.getLogger("training")
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """A model that scores pairs.
-
-    Args:
-        embed: the model.
-        classifier: its classifier; None where it has none, as start models.
-    """
+    """A model that scores pairs, with its classifier where it has one: start models have none."""
 
     embed: Embed
     classifier: "PairClassifier | None"
@@ -63,8 +55,8 @@ class _Judge:
         left, right = self.embed(pairs.texts_a), self.embed(pairs.texts_b)
         if self.classifier is None or not self.fits(judged):
             return cosines(left, right), cosines(right, left)
-        said = (self.classifier.probabilities(*sides, judged.labels) for sides in ((left, right), (right, left)))
-        straight, swapped = (each[:, 0] for each in said)
+        sides = ((left, right), (right, left))
+        straight, swapped = (self.classifier.probabilities(*side, judged.labels)[:, 0] for side in sides)
         return straight, swapped
 
     def dev_pairs(self, pairs: JudgedPairs, judged: JudgedSet) -> DevPairs:
@@ -86,16 +78,14 @@ class _Judge:
         return choose_threshold(own, others, probabilities=fits)
 
 
+@dataclass
 class ParaphraseSuite(Suite):
     """Pairs that are judged as paraphrase or not, by corpus.
 
     Args:
         found: the pairs.
         classifier: of the encoder; None where it has none.
-        split: the requested split.
-        bootstrap: how intervals are computed.
-        training: content of the encoder's training.json; perhaps empty.
-        chosen_by: names of the sets that the model was chosen by.
+        subject: the encoder and the job.
     """
 
     name: ClassVar[str] = "paraphrase"
@@ -108,22 +98,10 @@ class ParaphraseSuite(Suite):
         "under [[evaluation]] (docs/howto/paraphrase.md)"
     )
 
-    def __init__(
-        self,
-        found: Found,
-        classifier: "PairClassifier | None",
-        split: str,
-        bootstrap: Bootstrap,
-        training: Mapping[str, Any],
-        chosen_by: Sequence[str] = (),
-    ) -> None:
-        self._found = found
-        self._classifier = classifier
-        self._split = split
-        self._bootstrap = bootstrap
-        self._training = training
-        self._chosen_by = chosen_by
-        self._said: list[pl.DataFrame] = []
+    found: Found
+    classifier: "PairClassifier | None"
+    subject: Subject
+    _predicted: list[pl.DataFrame] = field(default_factory=list)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -135,127 +113,93 @@ class ParaphraseSuite(Suite):
         """
         found = find_sets(subject)
         if not found.sets:
-            said = f"Paraphrases cannot be scored. {' '.join([*found.skipped, *_sentences(found.foreign)])}"
+            message = f"Paraphrases cannot be scored. {' '.join([*found.skipped, *_sentences(found.foreign)])}"
             if cls.name in subject.job.suites and (found.skipped or found.foreign):
-                raise InputError(f"{said} Evaluate on another split (--split), or add pairs.")
+                raise InputError(f"{message} Evaluate on another split (--split), or add pairs.")
             if found.skipped:
-                _log.warning("%s", said)
+                _log.warning("%s", message)
             return None
         from training.modules.pair_classifier import PairClassifier
 
-        job = subject.job
-        learnt = learns_labels(subject.settings)
-        classifier = PairClassifier.load(job.encoder) if learnt else PairClassifier.of(job.encoder)
-        chosen_by = sets_chosen_by(subject.training, subject.rating_sets)
-        return cls(found, classifier, job.split, subject.bootstrap, subject.training, chosen_by)
+        load = PairClassifier.load if learns_labels(subject.settings) else PairClassifier.of
+        return cls(found, load(subject.job.encoder), subject)
 
     def score(self, models: Models) -> Result:
         """Return the measures of each set by the encoder and its start model, and their means."""
-        judges = {"encoder": _Judge(models.encoder, self._classifier)}
+        judges = {"encoder": _Judge(models.encoder, self.classifier)}
         if models.start is not None:
             judges["start"] = _Judge(models.start, None)
-        known: dict[str, list[list[float | None]]] = {name: [] for name in MEASURES}
-        drawn: dict[str, list[NDArray[np.float64]]] = {name: [] for name in MEASURES}
-        corpora = []
-        for judged in self._found.sets:
-            entry, values, draws = self._score_set(judged, judges)
-            corpora.append(entry)
-            for name in MEASURES:
-                known[name].append([of[name] for of in values])
-                drawn[name].append(np.stack([of[name] for of in draws], axis=1))
-        fewest = min(len(set(judged.pairs.texts_a)) for judged in self._found.sets)
-        differ = [each["differ"] for each in corpora]
-        told = None if None in differ else sum(differ)
-        of_release = [each.name for each in self._found.sets if each.split]
+        sets, found, training = self.found.sets, self.found, self.subject.training
+        scored = [self._score_set(judged, judges) for judged in sets]
+        means = {name: Drawn.average([drawn[name] for _, drawn in scored]) for name in MEASURES}
+        of_each = {name: mean and mean.paired(self.subject.bootstrap) for name, mean in means.items()}
+        of_release = [judged.name for judged in sets if judged.split]
+        chosen_by = sets_chosen_by(training, self.subject.rating_sets)
         return {
-            "split": self._split,
-            "corpora": corpora,
-            "averages": {
-                name: average(
-                    known[name],
-                    drawn[name],
-                    self._bootstrap,
-                    fewest,
-                    mean=name in MEANS,
-                    differ=told if name in THRESHOLDED else None,
-                )
-                for name in MEASURES
+            "split": self.subject.job.split,
+            "rows": [row for row, _ in scored],
+            "mean": of_each["f1"],
+            "means": of_each,
+            "data": {judged.name: judged.pairs.digest() for judged in sets},
+            "skipped": [*found.skipped, *_sentences(found.foreign)],
+            "classifier": self.classifier
+            and {
+                "labels": list(self.classifier.labels),
+                "symmetric": self.classifier.is_symmetric,
+                "calibrated_by": self.classifier.calibration.pairs if self.classifier.calibration else None,
             },
-            "skipped": [*self._found.skipped, *_sentences(self._found.foreign)],
-            "classifier": None
-            if self._classifier is None
-            else {
-                "labels": list(self._classifier.labels),
-                "symmetric": self._classifier.is_symmetric,
-                "calibrated_by": self._classifier.calibration.pairs if self._classifier.calibration else None,
-            },
-            "seen": seen_part(self._training, self._split, of_release),
-            "others": dict(self._found.others),
-            "chosen_by": [name for name in self._chosen_by if any(each.name == name for each in self._found.sets)],
+            "seen": seen_part(training, self.subject.job.split, of_release),
+            "others": dict(found.others),
+            "chosen_by": [name for name in chosen_by if any(judged.name == name for judged in sets)],
         }
 
-    def _score_set(
-        self, judged: JudgedSet, judges: Mapping[str, _Judge]
-    ) -> tuple[dict[str, Any], list[dict[str, float | None]], list[dict[str, NDArray[np.float64]]]]:
-        """Return the entry of a set, and for each model its measures and their draws."""
+    def _score_set(self, judged: JudgedSet, judges: Mapping[str, _Judge]) -> tuple[dict[str, Any], dict[str, Drawn]]:
+        """Return the row of a set, and each of its measures with their draws."""
         pairs = judged.pairs
-        thresholds = {name: judge.threshold(judged, self._found.learnt) for name, judge in judges.items()}
+        thresholds = {name: judge.threshold(judged, self.found.learnt) for name, judge in judges.items()}
         both = {name: judge.score(pairs, judged) for name, judge in judges.items()}
         scored = {name: Scored(pairs.positive, scores, thresholds[name].value) for name, (scores, _) in both.items()}
         values = [each.measure() for each in scored.values()]
-        bootstrap = in_groups(self._bootstrap.of(judged.name), pairs.texts_a)
+        bootstrap = in_groups(self.subject.bootstrap.of(judged.name), pairs.texts_a)
         draws = [each.draw(bootstrap) for each in scored.values()]
         swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"].value)
         called, swapped_called = scored["encoder"].predicted, swapped.predicted
         differ = _differing(scored, pairs)
-        by_classifier = judges["encoder"].fits(judged)
         changed = None if called is None or swapped_called is None else int((called != swapped_called).sum())
-        entry: dict[str, Any] = {
+        drawn = {
+            name: Drawn(
+                [of[name] for of in values],
+                np.stack([of[name] for of in draws], axis=1),
+                bootstrap.count,
+                mean=name in MEANS,
+                differ=differ if name in THRESHOLDED else None,
+            )
+            for name in MEASURES
+        }
+        scores = {name: of.paired(bootstrap) for name, of in drawn.items()}
+        by_classifier = judges["encoder"].fits(judged)
+        row = {
             "name": judged.name,
+            **scores["f1"],
             "split": judged.split,
             "pairs": len(pairs),
             "positives": int(pairs.positive.sum()),
             "labels": {"positive": judged.positive_label, "negative": judged.negative_label},
             "scored_by": "classifier" if by_classifier else "cosine",
-            "threshold": thresholds["encoder"].value,
-            "threshold_from": self._explain(judged, thresholds["encoder"]),
-            "start_threshold": thresholds["start"].value if "start" in thresholds else None,
-            "start_threshold_from": self._explain(judged, thresholds["start"]) if "start" in thresholds else None,
-            "scores": {
-                name: asdict(
-                    pair(
-                        [of[name] for of in values],
-                        np.stack([of[name] for of in draws], axis=1),
-                        bootstrap,
-                        bootstrap.count,
-                        mean=name in MEANS,
-                        differ=differ if name in THRESHOLDED else None,
-                    )
-                )
-                for name in MEASURES
-            },
+            "thresholds": {name: threshold.as_json(judged) for name, threshold in thresholds.items()},
+            "scores": scores,
             "more_probable": replace(scored["encoder"], threshold=HALF).measure() if by_classifier else None,
             "reliability": reliability(pairs.positive, both["encoder"][0]) if by_classifier else None,
             "swapped": None if changed is None else changed / len(pairs),
             "changed": changed,
-            "differ": differ,
-            "digest": pairs.digest(),
         }
-        self._said.append(_table_of(judged, both, {name: each.predicted for name, each in scored.items()}, swapped))
-        return entry, values, draws
-
-    def _explain(self, judged: JudgedSet, threshold: Threshold) -> dict[str, Any]:
-        """Return where a threshold comes from, as JSON."""
-        return {
-            "by": threshold.by,
-            "corpora": list(threshold.of),
-            "pairs": threshold.pairs,
-            "same": threshold.by == "dev" and judged.dev is not None and judged.dev.digest() == judged.pairs.digest(),
-        }
+        predicted = {name: each.predicted for name, each in scored.items()} | {"swapped": swapped_called}
+        self._predicted.append(_table_of(judged, both, predicted))
+        return row, drawn
 
     def write(self, folder: Path) -> None:
         """Write paraphrase.parquet."""
-        write_table(pl.concat(self._said), folder / PAIRS_FILE)
+        write_table(pl.concat(self._predicted), folder / PAIRS_FILE)
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
@@ -264,71 +208,47 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return bars, the numbers, precision-recall curves, and the worst mistakes."""
+        """Return bars, precision-recall curves, and the worst mistakes."""
         from training.evaluation.paraphrase.chapter import paraphrase_chapter
 
-        table = read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "score", "predicted")
-        return paraphrase_chapter(result, table)
-
-    @classmethod
-    def numbers(cls, result: Result) -> dict[str, float | None]:
-        """Return the F1 of each set."""
-        return {each["name"]: each["scores"]["f1"]["encoder"] for each in result["corpora"]}
-
-    @classmethod
-    def headline(cls, result: Result) -> dict[str, float | None]:
-        """Return the mean of F1 over the sets."""
-        return {f"{cls.name} F1": super().headline(result)[cls.name]}
+        columns = ("set", "text_a", "text_b", "label", "score", "predicted")
+        return paraphrase_chapter(result, read_items(folder / PAIRS_FILE, *columns))
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return the predictions of each set that has a threshold, and the scores of all sets."""
-        named = numbered(read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "predicted"), "corpus")
-        found = []
-        for each in result["corpora"]:
-            rows = named.filter(corpus=each["name"])
-            if rows.is_empty() or rows["predicted"].null_count():
-                continue
-            positive = each["labels"]["positive"]
-            found.append(
-                ItemScores(
-                    name=each["name"],
-                    items=rows["item"].to_list(),
-                    predicted=(rows["predicted"] == positive).cast(pl.Float64).to_numpy(),
-                    expected=(rows["label"] == positive).cast(pl.Float64).to_numpy(),
-                    scored_by="f1",
-                    groups=rows["text_a"].to_list(),
-                )
-            )
-        return [*found, *(replace(each.scores, measure="AUROC") for each in cls.pairs(folder, result))]
+        pairs = cls._pairs(folder, result)
+        predicted = [
+            replace(each.scores, predicted=numbers_of(rows["predicted"] == positive), scored_by="f1", measure="")
+            for each, rows, positive in pairs
+            if not rows["predicted"].null_count()
+        ]
+        return [*predicted, *(each.scores for each, _, _ in pairs)]
 
     @classmethod
     def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
         """Return the pairs with their scores, set by set, including sets without a threshold."""
-        table = read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "score")
-        named = numbered(table, "corpus")
-        return [
-            ScoredPairs(
-                ItemScores(
-                    name=each["name"],
-                    items=rows["item"].to_list(),
-                    predicted=rows["score"].cast(pl.Float64).to_numpy(),
-                    expected=(rows["label"] == each["labels"]["positive"]).cast(pl.Float64).to_numpy(),
-                    scored_by="auroc",
-                    groups=rows["text_a"].to_list(),
-                ),
-                texts=rows.select("text_a", "text_b").rows(),
-                scale="probability" if each["scored_by"] == "classifier" else "cosine",
-            )
-            for each in result["corpora"]
-            if not (rows := named.filter(corpus=each["name"])).is_empty()
-        ]
+        return [replace(each, scores=replace(each.scores, measure="")) for each, _, _ in cls._pairs(folder, result)]
 
     @classmethod
-    def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the sets have the same names, pairs and judgements."""
-        first, second = ({each["name"]: each["digest"] for each in found["corpora"]} for found in (new, current))
-        return first == second
+    def _pairs(cls, folder: Path, result: Result) -> list[tuple[ScoredPairs, pl.DataFrame, str]]:
+        """Return the pairs of each set as scored by AUROC, with their rows and their positive label."""
+        sets, found = {row["name"]: row for row in result["rows"]}, []
+        for name, rows in read_sets(folder / PAIRS_FILE, sets, "label", "score", "predicted"):
+            positive = sets[name]["labels"]["positive"]
+            scores = ItemScores(
+                name=name,
+                items=rows["item"].to_list(),
+                predicted=numbers_of(rows["score"]),
+                expected=numbers_of(rows["label"] == positive),
+                scored_by="auroc",
+                measure="AUROC",
+                groups=rows["text_a"].to_list(),
+            )
+            scale: Scale = "probability" if sets[name]["scored_by"] == "classifier" else "cosine"
+            texts = rows.select("text_a", "text_b").rows()
+            found.append((ScoredPairs(scores, texts, scale), rows, positive))
+        return found
 
 
 def _differing(scored: Mapping[str, Scored], pairs: JudgedPairs) -> int | None:
@@ -346,28 +266,27 @@ def _sentences(clauses: Sequence[str]) -> list[str]:
 def _table_of(
     judged: JudgedSet,
     scores: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]],
-    called: Mapping[str, NDArray[np.bool_] | None],
-    swapped: Scored,
+    predicted: Mapping[str, NDArray[np.bool_] | None],
 ) -> pl.DataFrame:
     """Return the scores and predictions of a set, one row per pair."""
-    pairs, labels = judged.pairs, judged.labels
-    nothing = pl.Series([None] * len(pairs), dtype=pl.String)
+    pairs = judged.pairs
 
     def label_of(positive: NDArray[np.bool_] | None) -> pl.Series:
-        return nothing if positive is None else pl.Series(np.where(positive, *labels), dtype=pl.String)
+        values = [None] * len(pairs) if positive is None else np.where(positive, *judged.labels)
+        return pl.Series(values, dtype=pl.String)
 
-    start = scores.get("start")
     return pl.DataFrame(
         {
-            "corpus": [judged.name] * len(pairs),
+            "set": [judged.name] * len(pairs),
             "text_a": pairs.texts_a,
             "text_b": pairs.texts_b,
             "label": label_of(pairs.positive),
             "score": scores["encoder"][0],
             "swapped_score": scores["encoder"][1],
-            "predicted": label_of(called["encoder"]),
-            "swapped_predicted": label_of(swapped.predicted),
-            "start_score": pl.Series([None] * len(pairs), dtype=pl.Float64) if start is None else start[0],
-            "start_predicted": label_of(called.get("start")),
-        }
+            "predicted": label_of(predicted["encoder"]),
+            "swapped_predicted": label_of(predicted["swapped"]),
+            "start_score": scores["start"][0] if "start" in scores else [None] * len(pairs),
+            "start_predicted": label_of(predicted.get("start")),
+        },
+        schema_overrides={"start_score": pl.Float64},
     )

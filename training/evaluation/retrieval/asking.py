@@ -1,7 +1,12 @@
-"""Scores of one group of texts: how well each ranking finds the texts that belong together, as JSON."""
+"""Scores of one group of texts: how well each ranking finds the texts that belong together, as JSON.
+
+Means are over the queries that have a relevant text; the bootstrap draws queries, the same for all rankings, or, where
+the question is how far other labels would be found, all queries of a label at once.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -10,8 +15,8 @@ from numpy.typing import NDArray
 
 from features.metrics.bootstrap import Bootstrap
 from training.data.shared_labels import AspectLabels
+from training.evaluation.bootstrap import GroupedBootstrap, compare, differing, draw_means, interval
 from training.evaluation.retrieval.groups import Group
-from training.evaluation.retrieval.scoring import summarise
 from training.evaluation.retrieval.words import bm25, products_of, tfidf
 from training.nearest import Similarities, cosines_of, find_nearest
 from training.ranking import MEASURES, expected_at_random, judge
@@ -49,8 +54,12 @@ def ask(
     }
     counts, values = judge(group.relevant, rankings, texts=len(group), k=k)
     asked = counts > 0
-    found: dict[str, Any] = {
+    summary = summarise({name: of[asked] for name, of in values.items()}, bootstrap)
+    mrr = summary["encoder"]["mrr"]
+    score: dict[str, Any] = {
         "name": group.name,
+        "encoder": mrr["value"],
+        "encoder_interval": {end: mrr[end] for end in ("low", "high")},
         "corpus": group.corpus,
         "way": group.way,
         "aspects": list(group.aspects),
@@ -58,23 +67,24 @@ def ask(
         "queries": int(asked.sum()),
         "without": int((~asked).sum()),
         "labels": {aspect: len(labels.names) for aspect, labels in group.labels.items()},
-        "rankings": summarise({name: of[asked] for name, of in values.items()}, bootstrap),
+        "rankings": summary,
         "random": dict(
             zip(MEASURES, expected_at_random(counts[asked], len(group), k).mean(axis=0).tolist(), strict=True)
         ),
     }
     if group.way == "one":
         (labels,) = group.labels.values()
-        found["bands"] = _by_frequency(labels, asked, values, bootstrap)
+        score["bands"] = _by_frequency(labels, asked, values, bootstrap)
     table = pl.DataFrame(
         {
-            "group": [group.name] * int(asked.sum()),
-            "text": [text for text, kept in zip(texts, asked, strict=True) if kept],
+            "set": [group.name] * int(asked.sum()),
+            "text_a": [text for text, kept in zip(texts, asked, strict=True) if kept],
+            "text_b": pl.Series([None] * int(asked.sum()), dtype=pl.String),
             "relevant": counts[asked],
             **{name: values["encoder"][asked, column] for column, name in enumerate(MEASURES)},
         }
     )
-    return rankings, found, table
+    return rankings, score, table
 
 
 def ask_for(
@@ -115,8 +125,8 @@ def band_of(labels: AspectLabels) -> NDArray[np.int64]:
     rarest = np.full(labels.matrix.shape[0], np.iinfo(np.int64).max)
     rows = np.repeat(np.arange(labels.matrix.shape[0]), np.diff(labels.matrix.indptr))
     np.minimum.at(rarest, rows, frequencies[labels.matrix.indices])
-    places = np.searchsorted(BANDS, rarest, side="right") - 1
-    return np.where(rarest == np.iinfo(np.int64).max, -1, places).astype(np.int64)
+    bands = np.searchsorted(BANDS, rarest, side="right") - 1
+    return np.where(rarest == np.iinfo(np.int64).max, -1, bands).astype(np.int64)
 
 
 def _by_frequency(
@@ -125,21 +135,60 @@ def _by_frequency(
     values: Mapping[str, NDArray[np.float64]],
     bootstrap: Bootstrap,
 ) -> list[dict[str, Any]]:
-    """Return the scores of the queries in each band."""
+    """Return the scores of the queries in each band that has any."""
     bands, frequencies = band_of(labels), labels.frequencies
-    found = []
-    for place, least in enumerate(BANDS):
-        most = BANDS[place + 1] - 1 if place + 1 < len(BANDS) else None
-        of_band = asked & (bands == place)
+    scores = []
+    for number, (least, above) in enumerate(zip_longest(BANDS, BANDS[1:])):
+        of_band = asked & (bands == number)
         if of_band.any():
-            within = (frequencies >= least) & (frequencies <= (most or len(asked)))
-            found.append(
+            within = (frequencies >= least) & (frequencies < (above or len(asked) + 1))
+            scores.append(
                 {
                     "least": least,
-                    "most": most,
+                    "most": above and above - 1,
                     "labels": int(within.sum()),
                     "queries": int(of_band.sum()),
                     "rankings": summarise({name: of[of_band] for name, of in values.items()}, bootstrap),
                 }
             )
-    return found
+    return scores
+
+
+def summarise(
+    values: Mapping[str, NDArray[np.float64]], bootstrap: Bootstrap, labels: NDArray[np.int64] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return means, their intervals, and how much the first ranking differs from each of the others.
+
+    Args:
+        values: ranking → values of `MEASURES` for each query, (n_queries, 5); the encoder's first.
+        bootstrap: how queries are drawn.
+        labels: label of each query, (n_queries,), where labels are drawn instead.
+
+    Returns:
+        Ranking → measure → `value`, `low`, `high`; and for the others `difference`, measure → a
+        `training.evaluation.bootstrap.Difference` as a dict: the first ranking minus this one. `low`, `high` and the
+        difference are None where there are too few queries, or labels, for an interval.
+    """
+    names = list(values)
+    first = values[names[0]]
+    drawn = np.arange(len(first)) if labels is None else np.unique(labels, return_inverse=True)[1]
+    grouped = GroupedBootstrap(bootstrap.resamples, bootstrap.seed, bootstrap.confidence, drawn)
+    # From per-query differences: between means of equal values, rounding leaves a small non-zero value of one sign.
+    both = np.concatenate([*values.values(), *(first - values[name] for name in names[1:])], axis=1)
+    draws = draw_means(both, grouped).reshape(bootstrap.resamples, -1, len(MEASURES))
+    summary: dict[str, dict[str, Any]] = {}
+    for number, name in enumerate(names):
+        exact = values[name].mean(axis=0)
+        summary[name] = {"difference": {}} if number else {}
+        for column, measured in enumerate(MEASURES):
+            ends = interval(draws[:, number, column], grouped, grouped.count, mean=True)
+            low_high = {"low": None, "high": None} if ends is None else asdict(ends)
+            summary[name][measured] = {"value": float(exact[column]), **low_high}
+            if number:
+                differences = draws[:, len(names) + number - 1, column]
+                differ = differing(first[:, column], values[name][:, column], drawn.tolist())
+                over = compare(
+                    differences, np.zeros_like(differences), grouped, grouped.count, mean=True, differ=differ
+                )
+                summary[name]["difference"][measured] = over and asdict(over)
+    return summary

@@ -9,11 +9,11 @@ Deutsche Bank: … (country: Germany)              the text of the point that is
 """
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import polars as pl
 
+from features.core.pages import render
 from training.evaluation.retrieval.maps import place_column
 from training.evaluation.retrieval.tables import RANKINGS
 
@@ -42,49 +42,31 @@ def draw_points(
     places = [
         points[place_column(side, method, axis)].to_list() for method in methods for side in sides for axis in "xy"
     ]
-    colours = {label: place for place, label in enumerate(drawn["legend"])}
+    kinds = {label: f"k{number}" for number, label in enumerate(drawn["legend"])}
     # Order for the arrow keys: by colour, and from left to right on the first map.
-    order = sorted(
-        range(points.height), key=lambda row: (colours.get(points["colour"][row], len(colours)), places[0][row])
+    order = sorted(range(points.height), key=lambda row: (kinds.get(points["colour"][row], "kn"), places[0][row]))
+    texts, labels, colours = (points[column].to_list() for column in ("text", "labels", "colour"))
+    others = points.height - sum(drawn["legend"].values())
+    legend = [{"kind": kinds[label], "label": label, "count": count} for label, count in drawn["legend"].items()]
+    return render(
+        "training.evaluation/map.html",
+        name=name,
+        drawn=drawn,
+        methods=methods,
+        captions=[_caption(drawn, side, titles) for side in sides],
+        points=[
+            {
+                "kind": kinds.get(colours[row], "kn"),
+                # A coordinate for each side and method, in hundredths of a map.
+                "at": ";".join(f"--{'abcdefgh'[n]}:{100 * of[row]:.1f}" for n, of in enumerate(places)),
+                "labels": labels[row],
+                "text": _cut(texts[row]),
+            }
+            for row in order
+        ],
+        legend=[*legend, *([{"kind": "kn", "label": "other", "count": others}] if others else [])],
+        note=_note(drawn, methods),
     )
-    texts, labels, of = points["text"].to_list(), points["labels"].to_list(), points["colour"].to_list()
-    dots = "<i></i>" * len(sides)
-    marks = "".join(
-        f'<label class="{_class(colours.get(of[row]))}" style="{_style(places, row)}">'
-        f'<input type="radio" name="{name}"{"" if place else " checked"}>{dots}<span dir="auto">'
-        f"<small>{escape(drawn['aspect'])}: {escape(labels[row])}</small>{escape(_cut(texts[row]))}</span></label>"
-        for place, row in enumerate(order)
-    )
-    frames = "".join(
-        f'<figure class="frame"><figcaption>{escape(_caption(drawn, side, titles))}</figcaption></figure>'
-        for side in sides
-    )
-    asked = f"Texts by {drawn['aspect']}; arrow keys move from one to the next"
-    return (
-        f'<div class="maps{" single" if len(sides) == 1 else ""}">{_choice(methods, name)}'
-        f'<div class="plane" role="radiogroup" aria-label="{escape(asked)}">{frames}{marks}</div>'
-        f'{_legend(drawn["legend"], points.height)}<p class="note">{escape(_note(drawn, methods))}</p></div>'
-    )
-
-
-def _choice(methods: Sequence[str], name: str) -> str:
-    """Return radio buttons for the methods; nothing where there is only one."""
-    if len(methods) < 2:
-        return ""
-    inputs = "".join(
-        f'<input type="radio" name="{name}-by" id="{name}-by{place}" class="by{place}"{"" if place else " checked"}>'
-        for place in range(len(methods))
-    )
-    labels = "".join(
-        f'<label for="{name}-by{place}" class="by{place}">{escape(method)}</label>'
-        for place, method in enumerate(methods)
-    )
-    return f'{inputs}<div class="choice bys">{labels}</div>'
-
-
-def _style(places: Sequence[Sequence[float]], row: int) -> str:
-    """Return the place of a text: a coordinate for each side and method, in hundredths of a map."""
-    return ";".join(f"--{'abcdefgh'[number]}:{100 * of[row]:.1f}" for number, of in enumerate(places))
 
 
 def _caption(drawn: Mapping[str, Any], side: str, titles: Mapping[str, str] | None) -> str:
@@ -92,17 +74,6 @@ def _caption(drawn: Mapping[str, Any], side: str, titles: Mapping[str, str] | No
     silhouette = "" if known["silhouette"] is None else f", silhouette {known['silhouette']:.2f}".replace("-", "−")
     what = RANKINGS[side].capitalize() if titles is None else titles[side]
     return f"{what}: {100 * known['agreement']:.0f} % of the {drawn['k']} nearest share a label{silhouette}"
-
-
-def _legend(legend: Mapping[str, int], points: int) -> str:
-    others = points - sum(legend.values())
-    entries = [(_class(place), label, count) for place, (label, count) in enumerate(legend.items())]
-    entries += [(_class(None), "other", others)] if others else []
-    items = "".join(
-        f'<span class="{kind}" tabindex="0"><i></i> {escape(label)} <small>{count:,}</small></span>'
-        for kind, label, count in entries
-    )
-    return f'<div class="labels">{items}</div>'
 
 
 def _note(drawn: Mapping[str, Any], methods: Sequence[str]) -> str:
@@ -117,10 +88,6 @@ def _note(drawn: Mapping[str, Any], methods: Sequence[str]) -> str:
         "labels have a colour; a text with several labels has that of the most frequent one. Nearest texts and "
         f"silhouette (of the coloured texts) are by cosine in the full space, among the points shown.{more}"
     )
-
-
-def _class(place: int | None) -> str:
-    return "kn" if place is None else f"k{place}"
 
 
 def _cut(text: str) -> str:

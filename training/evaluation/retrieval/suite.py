@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -14,7 +15,7 @@ from features.core.errors import InputError
 from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
-from training.evaluation.items import ItemScores, read_items
+from training.evaluation.items import ItemScores, read_sets
 from training.evaluation.models import Models
 from training.evaluation.retrieval.asking import ask, ask_for
 from training.evaluation.retrieval.groups import Group, Way, groups_of
@@ -38,6 +39,7 @@ _WAYS: Mapping[str, Way] = {"intersection": "both", "union": "any"}
 _log = logging.getLogger("training")
 
 
+@dataclass
 class RetrievalSuite(Suite):
     """Texts as queries for others that share their labels: by aspect, and by two aspects together.
 
@@ -58,23 +60,14 @@ class RetrievalSuite(Suite):
         "(docs/reference/corpora.md)"
     )
 
-    def __init__(
-        self,
-        job: EvaluationJob,
-        data: LabelledTexts,
-        groups: Sequence[Group],
-        skipped: Sequence[str],
-        training: Mapping[str, Any],
-        others: Mapping[str, int],
-    ) -> None:
-        self._job = job
-        self._data = data
-        self._groups = groups
-        self._skipped = skipped
-        self._training = training
-        self._others = others
-        self._queries = pl.DataFrame()
-        self._maps: list[Map] = []
+    job: EvaluationJob
+    data: LabelledTexts
+    groups: Sequence[Group]
+    skipped: Sequence[str]
+    training: Mapping[str, Any]
+    others: Mapping[str, int]
+    _queries: pl.DataFrame = field(default_factory=pl.DataFrame)
+    _maps: list[Map] = field(default_factory=list)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -109,12 +102,12 @@ class RetrievalSuite(Suite):
 
     def score(self, models: Models) -> Result:
         """Return the score of each group by each ranking."""
-        job, data = self._job, self._data
+        job, data = self.job, self.data
         bootstrap = Bootstrap(job.resamples, job.seed)
-        held_out: Mapping[str, Sequence[str]] = self._training.get("held_out_labels") or {}
+        held_out: Mapping[str, Sequence[str]] = self.training.get("held_out_labels") or {}
         unasked = {aspect: list(labels) for aspect, labels in held_out.items() if labels}
         found, unseen, routes, tables = [], [], [], []
-        for group in self._groups:
+        for group in self.groups:
             texts = [data.texts[place] for place in group.texts]
             vectors = {"encoder": _by_routes(models, texts, group.aspects)}
             if models.start is not None:
@@ -138,17 +131,17 @@ class RetrievalSuite(Suite):
             "corpora": sorted(data.labels["corpus"].unique()),
             "texts": len(data),
             "k": CUTOFF,
-            "groups": found,
-            "learnt": _learnt(self._groups, self._training.get("settings", {})),
+            "rows": found,
+            "learnt": _learnt(self.groups, self.training.get("settings", {})),
             "unseen": unseen,
             "unasked": unasked,
             "routes": routes,
             "maps": [drawn.as_json() for drawn in self._maps],
-            "skipped": list(self._skipped),
-            "seen": seen_part(self._training, job.split, data.labels["corpus"].unique().to_list()),
-            "others": dict(self._others),
+            "skipped": list(self.skipped),
+            "seen": seen_part(self.training, job.split, data.labels["corpus"].unique().to_list()),
+            "others": dict(self.others),
             "source": data.source,
-            "data_digest": data.digest(),
+            "data": {"texts": data.digest(), "k": CUTOFF},
         }
 
     def _by_each_route(self, group: Group, models: Models, texts: Sequence[str]) -> dict[str, float]:
@@ -185,36 +178,18 @@ class RetrievalSuite(Suite):
         return retrieval_chapter(result, folder / MAPS_FILE)
 
     @classmethod
-    def numbers(cls, result: Result) -> dict[str, float | None]:
-        """Return the MRR of each group."""
-        return {group["name"]: group["rankings"]["encoder"]["mrr"]["value"] for group in result["groups"]}
-
-    @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
         """Return the MRR of each aspect by itself."""
-        numbers = cls.numbers(result)
-        return {group["name"]: numbers[group["name"]] for group in result["groups"] if group["way"] == "one"}
+        return {row["name"]: row["encoder"] for row in result["rows"] if row["way"] == "one"}
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return 1 / rank of the first relevant text of each query, group by group."""
-        table = read_items(folder / QUERIES_FILE, "group", "text", "mrr")
+        depends_on = " ".join(map(str, result["data"].values()))
         return [
-            ItemScores(
-                name,
-                rows["text"].to_list(),
-                rows["mrr"].to_numpy(),
-                unit="queries",
-                depends_on=f"{result['data_digest']} {result['k']}",
-            )
-            for name in cls.numbers(result)
-            if not (rows := table.filter(pl.col("group") == name)).is_empty()
+            ItemScores(name, rows["text_a"].to_list(), rows["mrr"].to_numpy(), unit="queries", depends_on=depends_on)
+            for name, rows in read_sets(folder / QUERIES_FILE, cls.numbers(result), "mrr")
         ]
-
-    @classmethod
-    def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the texts, their labels and the cutoff are the same."""
-        return bool(new["data_digest"] == current["data_digest"] and new["k"] == current["k"])
 
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:

@@ -273,8 +273,9 @@ def test_what_predict_does_is_what_an_evaluation_reports(job, judged, tmp_path, 
         "With `facetflow predict --threshold dev`: The label is 'entailment' from" in (folder / "README.md").read_text()
     )
     asked = EvaluationJob(source=source, encoder=folder, output=tmp_path / "run", split="train", suites=("paraphrase",))
-    (each,) = evaluate(asked.model_copy(update={"resamples": 50}))["suites"]["paraphrase"]["corpora"]
-    assert (each["threshold"], each["threshold_from"]["pairs"]) == (pytest.approx(kept.value, abs=1e-6), kept.pairs)
+    (each,) = evaluate(asked.model_copy(update={"resamples": 50}))["suites"]["paraphrase"]["rows"]
+    threshold = each["thresholds"]["encoder"]
+    assert (threshold["value"], threshold["pairs"]) == (pytest.approx(kept.value, abs=1e-6), kept.pairs)
 
     scored = both.select(splits=("train",))
     texts = [tuple(scored.texts[place] for place in pair) for pair in zip(scored.first, scored.second, strict=True)]

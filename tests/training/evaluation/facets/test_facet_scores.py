@@ -6,10 +6,9 @@ import pytest
 from features.metrics.bootstrap import Bootstrap
 from training.correlation import spearman_matrix
 from training.encoders.s3bert.facets import plan_layout
-from training.evaluation.bootstrap import Interval, in_groups
+from training.evaluation.bootstrap import in_groups
 from training.evaluation.facets.baselines import assigned_membership, full_similarities, random_memberships
-from training.evaluation.facets.embedded_pairs import EmbeddedPairs
-from training.evaluation.facets.scoring import count_verdicts, score_facets
+from training.evaluation.facets.scoring import EmbeddedPairs, count_verdicts, score_facets
 
 
 def test_random_partitions_are_seeded_and_overlap_nowhere():
@@ -70,14 +69,14 @@ def test_facets_that_carry_their_metric_score_one_and_random_ones_less():
         bootstrap=in_groups(Bootstrap(200), range(len(embedded.metrics))),
     )
     for row in rows:
-        assert row.encoder == pytest.approx(1)
-        assert row.interval == Interval(pytest.approx(1), pytest.approx(1))
-        assert row.differences["full"].verdict == row.differences["random"].verdict == "above"
-        assert row.differences["assigned"] is None
-        assert row.random is not None
-        assert row.full is not None
-        assert row.random < 0.9
-        assert row.full < 0.9
-        assert row.assigned is None
+        assert row["encoder"] == pytest.approx(1)
+        assert row["encoder_interval"] == pytest.approx({"low": 1, "high": 1})
+        assert row["differences"]["full"]["verdict"] == row["differences"]["random"]["verdict"] == "above"
+        assert row["differences"]["assigned"] is None
+        assert row["random"] is not None
+        assert row["full"] is not None
+        assert row["random"] < 0.9
+        assert row["full"] < 0.9
+        assert row["assigned"] is None
     assert count_verdicts(rows, "full") == {"above": 2, "below": 0, "unclear": 0}
     assert count_verdicts(rows, "assigned") == {"above": 0, "below": 0, "unclear": 2}

@@ -75,7 +75,7 @@ def _scored(job, models=None, **changes):
 
 
 def _by_name(result):
-    return {each["name"]: each for each in result["corpora"]}
+    return {each["name"]: each for each in result["rows"]}
 
 
 @pytest.fixture(scope="session")

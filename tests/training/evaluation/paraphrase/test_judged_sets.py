@@ -40,6 +40,12 @@ def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files, 
     found = by_name(scored(job, ratings=(rated,), tasks=(task,), base=files, split="dev"))
     assert list(found) == ["questions", "tweets", "paws_qqp-test", "paws_wiki"]
     assert found["paws_qqp-test"]["pairs"] == found["paws_wiki"]["pairs"] == 24
-    assert found["paws_qqp-test"]["threshold_from"]["corpora"] == ["tweets"]
-    assert found["paws_wiki"]["threshold_from"] == {"by": "dev", "corpora": ["paws_wiki"], "pairs": 12, "same": False}
+    assert found["paws_qqp-test"]["thresholds"]["encoder"]["corpora"] == ["tweets"]
+    assert {**found["paws_wiki"]["thresholds"]["encoder"], "value": 0} == {
+        "value": 0,
+        "by": "dev",
+        "corpora": ["paws_wiki"],
+        "pairs": 12,
+        "same": False,
+    }
     assert list(by_name(scored(job, source=None, ratings=(rated,), base=files))) == ["paws_qqp-test"]

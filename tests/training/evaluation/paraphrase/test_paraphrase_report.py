@@ -29,7 +29,7 @@ def test_an_evaluation_shows_compares_and_promotes_by_what_was_found(
     json.dumps(result, allow_nan=False)
     mean = np.mean(list(ParaphraseSuite.numbers(result).values()))
     assert ParaphraseSuite.headline(result) == {"paraphrase F1": pytest.approx(mean)}
-    assert result["averages"]["f1"]["encoder"] == pytest.approx(mean)
+    assert result["mean"]["encoder"] == pytest.approx(mean)
     items = ParaphraseSuite.items(job.output, result)
     assert [(each.name, each.measure, len(set(each.items))) for each in items] == [
         ("questions", "", 24),
@@ -53,12 +53,12 @@ def test_an_evaluation_shows_compares_and_promotes_by_what_was_found(
     assert verdict.holds
     assert sorted(reason.split(" 1")[0].rsplit(" ", 3)[0] for reason in verdict.reasons)
     worse = json.loads(json.dumps(scores))
-    worse["suites"]["paraphrase"]["corpora"][1]["scores"]["f1"]["encoder"] -= 0.03
+    worse["suites"]["paraphrase"]["rows"][1]["encoder"] -= 0.03
     refused = compare_scores(worse, scores, PromotionSettings())
     assert not refused.holds
     assert any(r.startswith("paraphrase F1 of tweets") and "less, and 2 is allowed" in r for r in refused.reasons)
     assert compare_scores(worse, scores, PromotionSettings(paraphrase=4)).holds
-    worse["suites"]["paraphrase"]["corpora"][1]["digest"] = "other pairs"
+    worse["suites"]["paraphrase"]["data"]["tweets"] = "other pairs"
     assert not on_same_pairs(worse, scores)
 
 
@@ -107,7 +107,7 @@ def test_the_probabilities_of_a_classifier_are_held_against_what_is_so(job, brow
     result = evaluate(job.model_copy(update={"suites": ()}))["suites"]["paraphrase"]
     found = by_name(result)
     assert found["questions"]["reliability"] is None  # by the cosine
-    table = pl.read_parquet(job.output / PAIRS_FILE).filter(corpus="tweets")
+    table = pl.read_parquet(job.output / PAIRS_FILE).filter(set="tweets")
     reliable = found["tweets"]["reliability"]
     assert reliable["said"] == pytest.approx(table["score"].mean())
     assert reliable["so"] == pytest.approx(16 / 24)

@@ -25,7 +25,6 @@ def test_an_encoder_of_any_kind_is_scored_where_there_are_judged_pairs_in_the_sp
     for each in found.values():
         assert each["scores"]["f1"]["encoder"] == each["scores"]["f1"]["start"]
         assert each["scores"]["f1"]["difference"] == {"low": 0, "high": 0, "verdict": "unclear"}
-        assert each["differ"] == 0
 
 
 def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_elsewhere(
@@ -37,11 +36,11 @@ def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_el
     suite = ParaphraseSuite.of(Subject(job))
     result = suite.score(Models(alike, None))
     suite.write(job.output)
-    table = pl.read_parquet(job.output / PAIRS_FILE).filter(corpus="tweets")
+    table = pl.read_parquet(job.output / PAIRS_FILE).filter(set="tweets")
     expected = classifier().probabilities(alike(table["text_a"]), alike(table["text_b"]))[:, 1]
     assert table["score"].to_numpy() == pytest.approx(expected)
     each = by_name(result)["tweets"]
-    called = table["score"] >= each["threshold"]
+    called = table["score"] >= each["thresholds"]["encoder"]["value"]
     assert (table["predicted"] == "1").to_list() == called.to_list()
     assert each["scores"]["f1"]["encoder"] == pytest.approx(f1_score(table["label"] == "1", called))
     assert "start" not in [name for name in table.columns if not name.startswith("start_")]
@@ -87,7 +86,7 @@ def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_anoth
     suite = ParaphraseSuite.of(Subject(job))
     result = suite.score(Models(alike, None))
     suite.write(job.output)
-    table = pl.read_parquet(job.output / PAIRS_FILE).filter(corpus="tweets")
+    table = pl.read_parquet(job.output / PAIRS_FILE).filter(set="tweets")
     changed = (table["predicted"] != table["swapped_predicted"]).sum()
     assert changed == each["changed"] > 0
     assert each["swapped"] == changed / 24
@@ -119,7 +118,7 @@ def test_the_more_probable_label_is_scored_beside_the_chosen_threshold(job, alik
     result = suite.score(Models(alike, alike))
     suite.write(job.output)
     each = by_name(result)["tweets"]
-    table = pl.read_parquet(job.output / PAIRS_FILE).filter(corpus="tweets")
+    table = pl.read_parquet(job.output / PAIRS_FILE).filter(set="tweets")
     positive, called = table["label"] == "1", table["score"] >= 0.5
     assert called.to_list() != (table["predicted"] == "1").to_list()  # dev chooses another threshold
     accuracy, f1 = accuracy_score(positive, called), f1_score(positive, called)
@@ -137,7 +136,7 @@ def test_the_more_probable_label_is_scored_beside_the_chosen_threshold(job, alik
 def test_pairs_of_one_label_leave_what_compares_two_undefined_and_say_so(job, tmp_path, pairs_of, exported, scored):
     ones = [row for row in pairs_of() if row[2] != "test" or row[3] == "1"]
     result = scored(job, source=exported(tmp_path / "ones.parquet", ones))
-    (each,) = result["corpora"]
+    (each,) = result["rows"]
     assert each["scores"]["auroc"]["encoder"] is None
     assert each["scores"]["f1"]["encoder"] > 0
     assert "All 16 pairs of tweets have the label '1': AP, MCC and AUROC" in ParaphraseSuite.tables(result)[0].note

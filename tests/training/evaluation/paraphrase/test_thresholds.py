@@ -7,12 +7,18 @@ def test_the_threshold_is_that_of_dev_whatever_the_scored_labels_are(
     job, tmp_path, pairs_of, exported, scored, by_name
 ):
     before = by_name(scored(job))["tweets"]
-    assert before["threshold_from"] == {"by": "dev", "corpora": ["tweets"], "pairs": 12, "same": False}
+    assert {**before["thresholds"]["encoder"], "value": 0} == {
+        "value": 0,
+        "by": "dev",
+        "corpora": ["tweets"],
+        "pairs": 12,
+        "same": False,
+    }
     swapped = [(*row[:3], "10"[int(row[3])], *row[4:]) if row[2] == "test" else row for row in pairs_of()]
     again = by_name(scored(job, source=exported(tmp_path / "other.parquet", swapped)))["tweets"]
     assert again["positives"] == 8
-    assert again["threshold"] == before["threshold"]
-    assert again["start_threshold"] == before["start_threshold"]
+    assert again["thresholds"]["encoder"] == before["thresholds"]["encoder"]
+    assert again["thresholds"]["start"] == before["thresholds"]["start"]
 
 
 def test_without_dev_pairs_the_threshold_is_of_the_corpora_that_were_learnt_from(
@@ -21,8 +27,14 @@ def test_without_dev_pairs_the_threshold_is_of_the_corpora_that_were_learnt_from
     fresh = pairs_of("fresh", (("test", 24),), first=1)
     source = exported(tmp_path / "some.parquet", pairs_of(), fresh)
     found = by_name(scored(job, source=source))
-    assert found["fresh"]["threshold_from"] == {"by": "learnt", "corpora": ["tweets"], "pairs": 12, "same": False}
-    assert found["fresh"]["threshold"] == found["tweets"]["threshold"]
+    assert {**found["fresh"]["thresholds"]["encoder"], "value": 0} == {
+        "value": 0,
+        "by": "learnt",
+        "corpora": ["tweets"],
+        "pairs": 12,
+        "same": False,
+    }
+    assert found["fresh"]["thresholds"]["encoder"]["value"] == found["tweets"]["thresholds"]["encoder"]["value"]
     note = ParaphraseSuite.tables(scored(job, source=source))[0].note
     assert "fresh: scored by the cosine of the embeddings, threshold" in note
     assert "best for F1 on the 12 dev pairs of tweets, because it has none with both labels" in note
@@ -35,8 +47,9 @@ def test_dev_pairs_that_are_scored_otherwise_choose_no_threshold(
     fresh = pairs_of("fresh", (("test", 24),), labels=("yes", "no"))
     found = by_name(scored(job, source=exported(tmp_path / "some.parquet", pairs_of(), fresh)))["fresh"]
     # The classifier knows 1 and 0: its probabilities say nothing of a cosine. A start model's cosines are all alike.
-    assert (found["scored_by"], found["threshold"], found["threshold_from"]["by"]) == ("cosine", None, "nothing")
-    assert found["start_threshold_from"]["by"] == "learnt"
+    own = found["thresholds"]["encoder"]
+    assert (found["scored_by"], own["value"], own["by"]) == ("cosine", None, "nothing")
+    assert found["thresholds"]["start"]["by"] == "learnt"
 
 
 def test_without_any_dev_pairs_a_probability_is_cut_at_a_half_and_a_cosine_not_at_all(
@@ -45,9 +58,10 @@ def test_without_any_dev_pairs_a_probability_is_cut_at_a_half_and_a_cosine_not_a
     classifier().save(job.encoder)
     source = exported(tmp_path / "none.parquet", pairs_of(counts=(("test", 24),)))
     result = scored(job, source=source)
-    (each,) = result["corpora"]
-    assert (each["threshold"], each["threshold_from"]["by"]) == (0.5, "half")
-    assert each["start_threshold"] is None
+    (each,) = result["rows"]
+    own = each["thresholds"]["encoder"]
+    assert (own["value"], own["by"]) == (0.5, "half")
+    assert each["thresholds"]["start"]["value"] is None
     assert each["scores"]["f1"]["start"] is None
     assert each["scores"]["auroc"]["start"] is not None
     note = ParaphraseSuite.tables(result)[0].note
@@ -59,7 +73,7 @@ def test_without_any_dev_pairs_a_probability_is_cut_at_a_half_and_a_cosine_not_a
 
 def test_a_threshold_of_the_pairs_that_are_scored_is_told(job, scored):
     result = scored(job, split="dev")
-    assert all(each["threshold_from"]["same"] for each in result["corpora"])
+    assert all(each["thresholds"]["encoder"]["same"] for each in result["rows"])
     note = ParaphraseSuite.tables(result)[0].note
     assert "Thresholds of questions, tweets were chosen on the scored pairs themselves" in note
     assert "The model was chosen on the dev pairs of tweets" in note

@@ -97,14 +97,14 @@ def test_an_encoder_of_any_kind_is_scored_where_there_are_texts_with_labels(scor
     assert "retrieval" in {*suites_of("")} & {*suites_of("s3bert")}
     assert list(scores["suites"]) == ["retrieval"]
     assert result["texts"] == 48  # those of the split
-    assert [group["name"] for group in result["groups"]] == ["animal", "place", "animal and place", "animal or place"]
-    assert {group["queries"] for group in result["groups"]} == {47, 48}
-    assert result["groups"][0]["without"] == 1
-    assert RetrievalSuite.numbers(result).keys() == {group["name"] for group in result["groups"]}
+    assert [group["name"] for group in result["rows"]] == ["animal", "place", "animal and place", "animal or place"]
+    assert {group["queries"] for group in result["rows"]} == {47, 48}
+    assert result["rows"][0]["without"] == 1
+    assert RetrievalSuite.numbers(result).keys() == {group["name"] for group in result["rows"]}
 
 
 def test_the_start_model_and_words_stand_beside_it_and_the_same_model_is_no_better(result):
-    for group in result["groups"]:
+    for group in result["rows"]:
         rankings = group["rankings"]
         assert list(rankings) == ["encoder", "start", "bm25", "tfidf"]
         for measure in ("precision", "recall", "mrr", "ndcg", "map"):
@@ -114,10 +114,10 @@ def test_the_start_model_and_words_stand_beside_it_and_the_same_model_is_no_bett
 
 def test_an_encoder_that_sees_nothing_but_the_labels_is_right_and_above_words(job):
     found = scored(job, Models(perfect, None))
-    for group in found["groups"]:
+    for group in found["rows"]:
         assert group["rankings"]["encoder"]["mrr"]["value"] == 1
         assert "start" not in group["rankings"]
-    both = found["groups"][2]
+    both = found["rows"][2]
     assert both["rankings"]["encoder"]["recall"]["value"] == 1
     assert found["k"] == 10
     assert both["rankings"]["tfidf"]["difference"]["mrr"]["verdict"] == "above"
@@ -128,7 +128,7 @@ def test_an_encoder_that_sees_nothing_but_the_labels_is_right_and_above_words(jo
 
 def test_an_encoder_with_routes_is_asked_by_that_of_the_aspect_and_by_both_for_two(job):
     found = scored(job, Models(of_route, None, ("animal", "place")))
-    by_name = {group["name"]: group["rankings"]["encoder"]["mrr"]["value"] for group in found["groups"]}
+    by_name = {group["name"]: group["rankings"]["encoder"]["mrr"]["value"] for group in found["rows"]}
     assert by_name["animal"] == by_name["place"] == by_name["animal and place"] == 1
     routes = {row["name"]: row["mrr"] for row in found["routes"]}
     assert routes["animal"]["animal"] == routes["place"]["place"] == 1
@@ -157,10 +157,10 @@ def test_an_encoder_with_routes_is_embedded_by_task(tmp_path, tiny_encoder):
 
 
 def test_what_is_asked_of_a_label_by_its_frequency_adds_up(result):
-    for group in result["groups"][:2]:
+    for group in result["rows"][:2]:
         assert sum(band["queries"] for band in group["bands"]) == group["queries"]
-    assert result["groups"][0]["bands"][0]["labels"] == 3
-    assert result["groups"][0]["bands"][0]["least"] == 10
+    assert result["rows"][0]["bands"][0]["labels"] == 3
+    assert result["rows"][0]["bands"][0]["least"] == 10
 
 
 def test_that_the_model_was_chosen_on_these_texts_is_said(scores, result):
@@ -179,11 +179,11 @@ def test_scores_are_repeated_to_the_last_digit(job, scores, tmp_path):
 
 def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(job, result):
     table = pl.read_parquet(job.output / "retrieval.parquet")
-    means = dict(table.group_by("group").agg(pl.col("mrr").mean()).iter_rows())
+    means = dict(table.group_by("set").agg(pl.col("mrr").mean()).iter_rows())
     assert means == pytest.approx(RetrievalSuite.numbers(result))
     compared = compare_runs([job.output], [job.output]).scores
     assert {score.name: (score.a.mean, score.items, score.unit) for score in compared} == {
-        group["name"]: (pytest.approx(means[group["name"]]), group["queries"], "queries") for group in result["groups"]
+        group["name"]: (pytest.approx(means[group["name"]]), group["queries"], "queries") for group in result["rows"]
     }
     assert {score.difference.verdict for score in compared} == {"unclear"}
     assert list(RetrievalSuite.headline(result)) == ["animal", "place"]
@@ -192,8 +192,8 @@ def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(job, result
 def lowered(scores, *names):
     """Return scores with five points less in some groups."""
     worse = json.loads(json.dumps(scores))
-    for group in worse["suites"]["retrieval"]["groups"]:
-        group["rankings"]["encoder"]["mrr"]["value"] -= 0.05 * (group["name"] in names)
+    for group in worse["suites"]["retrieval"]["rows"]:
+        group["encoder"] -= 0.05 * (group["name"] in names)
     return worse
 
 
@@ -209,7 +209,7 @@ def test_a_promotion_looks_at_every_aspect(scores, result):
     assert compare_scores(worse, scores, PromotionSettings(retrieval=6)).holds
     assert compare_scores(lowered(scores, "animal and place"), scores, PromotionSettings(retrieval=2)).holds
     other = json.loads(json.dumps(scores))
-    other["suites"]["retrieval"]["data_digest"] = "another"
+    other["suites"]["retrieval"]["data"]["texts"] = "another"
     assert not on_same_pairs(scores, other)
 
 
@@ -231,7 +231,7 @@ def test_a_promotion_lets_an_encoder_forget_what_it_was_not_trained_for(job, tmp
     found = scored(job, Models(perfect, None), encoder=tmp_path / "encoder")
     assert found["learnt"] == learnt
     before = {"format": 3, "suites": {"retrieval": found}}
-    others = {group["name"] for group in found["groups"]} - {*learnt}
+    others = {group["name"] for group in found["rows"]} - {*learnt}
     assert compare_scores(lowered(before, *others), before, PromotionSettings(retrieval=2)).holds
     for name in learnt:
         assert not compare_scores(lowered(before, name), before, PromotionSettings(retrieval=2)).holds
@@ -262,7 +262,7 @@ def test_an_aspect_that_says_nothing_is_skipped_and_told_beside_the_others(job, 
         "Not scored: animal and kind, all 12 texts have the label 'text' in kind, so the same ones belong together as "
         "by animal alone." in first.note
     )
-    assert [group["name"] for group in found["groups"]] == ["animal", "place", "animal and place", "animal or place"]
+    assert [group["name"] for group in found["rows"]] == ["animal", "place", "animal and place", "animal or place"]
 
 
 def test_that_precision_is_of_ten_where_there_are_fewer_texts_is_told(job, tmp_path, result):
@@ -277,7 +277,7 @@ def test_an_aspect_in_which_no_text_of_the_split_has_a_label_is_told(job, tmp_pa
     rows = [*texts_with_labels(12), *texts_with_labels(3, split="test")]
     away = [row for row in rows if row[2:4] != ("dev", "place")]
     found = scored(job, Models(perfect, None), source=exported(tmp_path / "away.parquet", away))
-    assert [group["name"] for group in found["groups"]] == ["animal"]
+    assert [group["name"] for group in found["rows"]] == ["animal"]
     assert "Not scored: place, no text of dev has a label in it." in RetrievalSuite.tables(found)[0].note
     whole = scored(job, Models(perfect, None), source=exported(tmp_path / "whole.parquet", rows))
     assert not any("has a label in it" in said for said in whole["skipped"])

@@ -66,15 +66,16 @@ MRPC = {"dataset": "mrpc", "files": {split: f"mrpc.{split}.tsv" for split in ("t
 def test_tasks_of_every_form_are_learnt_by_both_classifiers_and_shown(files, tiny_encoder, capsys):
     scores = evaluate(job(files, tiny_encoder, MR, SST, MRPC, classifiers=("logistic regression", "mlp")))
     found = scores["suites"]["transfer"]
-    assert [task["name"] for task in found["tasks"]] == ["mr", "sst2", "mrpc"]
-    assert [task["items"] for task in found["tasks"]] == [36, 18, 18]
-    assert [task["parts"] for task in found["tasks"]] == [["test"], ["train", "dev", "test"], ["train", "test"]]
-    assert found["tasks"][1]["scores"]["logistic regression"]["encoder"] > 0.6  # random weights, but words stay apart
-    by_dev = found["tasks"][1]["scores"]["mlp"]
+    assert [row["task"] for row in found["rows"][::2]] == ["mr", "sst2", "mrpc"]
+    assert [row["items"] for row in found["rows"][::2]] == [36, 18, 18]
+    assert [row["parts"] for row in found["rows"][::2]] == [["test"], ["train", "dev", "test"], ["train", "test"]]
+    by_name = {row["name"]: row for row in found["rows"]}
+    assert by_name["sst2 by logistic regression"]["encoder"] > 0.6  # random weights, but words stay apart
+    by_dev = by_name["sst2 by mlp"]
     assert by_dev["encoder_interval"]["low"] <= by_dev["encoder"] <= by_dev["encoder_interval"]["high"]
     assert by_dev["start"] is by_dev["difference"] is None
-    mean = sum(task["scores"]["mlp"]["encoder"] for task in found["tasks"]) / 3
-    assert found["averages"]["mlp"]["encoder"] == pytest.approx(mean)
+    mean = sum(row["encoder"] for row in found["rows"] if row["classifier"] == "mlp") / 3
+    assert found["means"]["mlp"]["encoder"] == pytest.approx(mean)
     print_scores(scores)
     said = capsys.readouterr().out
     assert "Accuracy × 100, by logistic regression" in said
@@ -82,11 +83,11 @@ def test_tasks_of_every_form_are_learnt_by_both_classifiers_and_shown(files, tin
     assert "Nested cross-validation, 3 × 3 folds: mr." in said
     assert "By mlp" in (files / "out" / "report.html").read_text()
     table = pl.read_parquet(files / "out" / "transfer.parquet")
-    right = table.filter(task="sst2", classifier="mlp").select((pl.col("label") == pl.col("predicted")).mean()).item()
+    right = table.filter(set="sst2 by mlp").select((pl.col("label") == pl.col("predicted")).mean()).item()
     assert right == pytest.approx(by_dev["encoder"])
     suite = load_suite("transfer")
     assert suite.same_data(found, found)
-    assert not suite.same_data(found, found | {"folds": 10})
+    assert not suite.same_data(found, found | {"data": found["data"] | {"folds": 10}})
     assert suite.numbers(found)["sst2 by mlp"] == by_dev["encoder"]
     assert suite.headline(found)["transfer by mlp"] == pytest.approx(mean)
     items = {item.name: item for item in suite.items(files / "out", found)}
@@ -99,8 +100,7 @@ def test_an_encoder_is_compared_with_its_start_model_item_by_item(files, tiny_en
     encoder = files / "run" / "encoder"
     shutil.copytree(tiny_encoder, encoder)
     (encoder / "training.json").write_text(json.dumps({"settings": {"kind": "new", "backbone": str(tiny_encoder)}}))
-    (task,) = evaluate(job(files, encoder, SST))["suites"]["transfer"]["tasks"]
-    score = task["scores"]["logistic regression"]
+    (score,) = evaluate(job(files, encoder, SST))["suites"]["transfer"]["rows"]
     assert score["start"] == score["encoder"]
     assert (score["difference"]["low"], score["difference"]["high"]) == (0, 0)
     assert score["difference"]["verdict"] == "unclear"
@@ -117,10 +117,10 @@ def test_pairs_with_the_same_first_text_are_drawn_together(files, tiny_encoder):
                 for n in range(30)
             )
         )
-        (task,) = (result := evaluate(job(files, tiny_encoder, MRPC))["suites"]["transfer"])["tasks"]
+        (task,) = (result := evaluate(job(files, tiny_encoder, MRPC))["suites"]["transfer"])["rows"]
         assert task["items"] == 30
         (found[firsts],) = load_suite("transfer").items(files / "out", result)
-        assert (task["scores"]["logistic regression"]["encoder_interval"] is None) == (firsts < FEWEST)
+        assert (task["encoder_interval"] is None) == (firsts < FEWEST)
     assert len(set(found[6].groups)) == 6
     assert found[6].unit == "pairs"
 
@@ -148,7 +148,7 @@ def test_a_class_of_the_test_part_alone_is_named_and_counts_as_an_error(files, t
     (files / "sst.test").write_text("2 the red house\n" * 2 + lines(9))
     sst5 = {"dataset": "sst5", "files": SST["files"]}
     scores = evaluate(job(files, tiny_encoder, sst5))
-    (task,) = scores["suites"]["transfer"]["tasks"]
+    (task,) = scores["suites"]["transfer"]["rows"]
     assert task["unknown"] == {"2": 2}
     assert task["items"] == 20
     print_scores(scores)
@@ -163,7 +163,7 @@ def test_embeddings_of_other_lengths_are_noted_and_scored_as_they_are(files, fac
     tasks = read_class_tasks([SST, MRPC], files)
     suite = TransferSuite(tasks, ["logistic regression"], 3, Bootstrap(100, 0))
     found = suite.score(Models(lambda texts: factor * embed(texts), embed))
-    assert found["tasks"][1]["lengths"] == {"encoder": pytest.approx(factor), "start": pytest.approx(1)}
+    assert found["rows"][1]["lengths"] == {"encoder": pytest.approx(factor), "start": pytest.approx(1)}
     note = suite.tables(found)[0].note
     assert (f"Embedding lengths differ: {factor:.2g} on average for the encoder, 1 for its start" in note) is noted
     assert ("differ" in note) is noted
@@ -174,7 +174,7 @@ def test_embeddings_of_other_lengths_are_noted_and_scored_as_they_are(files, fac
 def test_what_is_scored_and_learnt_from_is_counted(files, tiny_encoder, capsys):
     (files / "sst.test").write_text("0 The cat  sleeps!\n1 a word of test alone\n0 the cat\n")
     scores = evaluate(job(files, tiny_encoder, SST, MR))
-    assert [task["seen"] for task in scores["suites"]["transfer"]["tasks"]] == [1, 0]
+    assert [task["seen"] for task in scores["suites"]["transfer"]["rows"]] == [1, 0]
     print_scores(scores)
     assert "Scored items of sst2 that train also has: 1 of 3." in capsys.readouterr().out
 
@@ -183,7 +183,7 @@ def test_the_most_frequent_class_of_train_is_shown_beside_the_scores(files, tiny
     (files / "sst.train").write_text("1 the cat\n" * 5 + "0 the dog\n" * 4)
     (files / "sst.test").write_text("0 a bird\n" * 3 + "1 a horse\n")
     result = evaluate(job(files, tiny_encoder, SST))["suites"]["transfer"]
-    assert result["tasks"][0]["most_frequent"] == 0.25
+    assert result["rows"][0]["most_frequent"] == 0.25
     (table,) = TransferSuite.tables(result)
     assert table.rows[0][table.columns.index("one class")] == "25.0"
 
@@ -203,7 +203,7 @@ def test_one_file_for_two_splits_is_refused_unless_a_column_says_the_split(files
 def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys):
     (files / "mr.all").write_text("0\n1 \n" + lines())
     scores = evaluate(job(files, tiny_encoder, MR))
-    assert scores["suites"]["transfer"]["tasks"][0]["items"] == 36
+    assert scores["suites"]["transfer"]["rows"][0]["items"] == 36
     print_scores(scores)
     assert "Left out of mr: 2 without text." in capsys.readouterr().out
     guard = LeakageGuard.from_settings(LeakageSettings(evaluation=[EvaluationSet(**MR)]), files)  # no reason to refuse

@@ -1,0 +1,82 @@
+"""Explained sentence pairs, for the report and as one page that opens offline: facets, and what matches in graphs."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from features.core.pages import render, tell_date
+from features.metrics.explanation.legend import facet_rules, show_pair
+from features.metrics.explanation.pair import GraphPair
+from features.metrics.registry import BUILT_IN
+from training.encoders.s3bert.encoder_facts import EncoderFacts
+from training.encoders.s3bert.explain import Explanation
+from training.encoders.s3bert.verdict import DISAGREES
+
+_MEASURED = (
+    "Measured: an AMR metric on the graphs of the two sentences; where neither has what it reads, it is 1, and where "
+    "a parser errs, so do measured values and words."
+)
+LEGEND = (
+    f"{_MEASURED} Predicted: the encoder's estimate of it without the graphs. "
+    "Similarity: that of the facet. Reliability: how well the facet orders dev pairs as its metric does (Spearman, "
+    "with a 95 % interval); where that is not clearly above 0, the encoder's numbers are grey. Standing: the share of "
+    "dev pairs that agree less in the facet."
+)
+
+
+def explanation_card(
+    explanation: Explanation, pair: GraphPair | None = None, name: str = "", *, fold: bool = True
+) -> str:
+    """Return an explained sentence pair as HTML, with its graphs where there are any.
+
+    Args:
+        explanation: of the pair.
+        pair: its graphs.
+        name: of the pair, unique on the page.
+        fold: whether the table of facets is folded away.
+    """
+    sentences = (explanation.sentence_a, explanation.sentence_b)
+    graphs = show_pair(pair, sentences, name) if pair is not None else ""
+    return render(
+        "training.evaluation/explanation.html",
+        explanation=explanation,
+        graphs=graphs,
+        fold=fold,
+        compares={name: metric.compares for name, metric in BUILT_IN.items()},
+        disagrees=DISAGREES,
+    )
+
+
+def render_explanations(
+    explanations: Sequence[Explanation],
+    graphs: Mapping[int, GraphPair],
+    encoder: EncoderFacts | None,
+    origin: str,
+    *,
+    project: str = "",
+    date: datetime | None = None,
+) -> str:
+    """Return the page.
+
+    Args:
+        explanations: one per pair.
+        graphs: position of the pair → its graphs.
+        encoder: facts about the explaining encoder; None without one.
+        origin: where the graphs come from.
+        project: name of the project; empty where no project file was read.
+        date: date on the page; now when None.
+    """
+    return render(
+        "training.evaluation/explanations.html",
+        title="How two sentences are similar",
+        project=project,
+        date=tell_date(date),
+        rules=facet_rules(),
+        about="Without an encoder." if encoder is None else f"Encoder {encoder.sentence}.",
+        origin=origin,
+        legend=_MEASURED if encoder is None else LEGEND,
+        graphs=bool(graphs),
+        cards=[
+            explanation_card(explanation, graphs.get(position), f"pair{position}", fold=False)
+            for position, explanation in enumerate(explanations)
+        ],
+    )
