@@ -12,13 +12,22 @@ import click
     metavar="NAME|FOLDER",
     help="An encoder of the project or one of its runs, or a folder; by default the one trained last.",
 )
+@click.option(
+    "--export",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the numbers of the tables, unrounded, to one table: .csv, .tsv, .jsonl or .parquet.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
 @click.pass_obj
-def report(project: Path, /, *, encoder: str | None, as_json: bool) -> None:
+def report(project: Path, /, *, encoder: str | None, export: Path | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
+    from features.core.files import table_format, without_formulas, write_table
     from flows.console.here import keep
     from flows.project import load
+    from flows.terminal import say
     from training.evaluation.run import METRICS_FILE, write_report
+    from training.evaluation.suites import score_tables
+    from training.evaluation.tables import as_frame
     from training.runs import latest_encoder, runs_named
     from training.search.choosing import named_encoder
     from training.writing import read_json
@@ -30,8 +39,14 @@ def report(project: Path, /, *, encoder: str | None, as_json: bool) -> None:
         folder = named_encoder(runs, str(encoder))
     keep(folder)
     path = write_report(folder.parent, folder)
+    if export is not None:
+        numbers = as_frame(score_tables(read_json(folder.parent / METRICS_FILE)))
+        write_table(without_formulas(numbers) if table_format(export) == "csv" else numbers, export)
+        say(f"Wrote {numbers.height:,} numbers to {export}")
     if as_json:
         click.echo((folder.parent / METRICS_FILE).read_text(encoding="utf-8"), nl=False)
+        return
+    if export is not None:
         return
     print_scores(read_json(folder.parent / METRICS_FILE))
     click.echo(f"Report: {path}")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import psutil
 import pytest
 
@@ -173,6 +174,13 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     assert Path(scored["report"]) == run / "report.html"
     assert (run / "report.html").exists()
     assert second["run"] == f"syntax/{group.name}/seed-1"
+
+    code, output = facetflow.run(built, "report", "--encoder", scored["run"], "--export", str(run / "numbers.csv"))
+    assert code == 0, output
+    numbers = pl.read_csv(run / "numbers.csv").filter(pl.col("table").str.starts_with("Spearman"), column="SB-full")
+    rows = scored["scores"]["suites"]["facets"]["rows"]
+    defined = {row["name"]: row["full"] for row in rows if row["full"] is not None}
+    assert dict(numbers.select("row", "value").iter_rows()) == defined
 
     # Other settings are another run: nothing is replaced.
     before = (run / "encoder" / "training.json").read_bytes()

@@ -6,7 +6,10 @@ Column("encoder", "encoder", hundred)     .517       ──> 51.7     as text: t
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
 
 UNDEFINED = "–"
 
@@ -76,6 +79,27 @@ def table(title: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any
     cells = tuple(tuple(column.cell(row) for column in columns) for row in rows)
     values = tuple({column.title: column.value(row) for column in columns if column.key} for row in rows)
     return ScoreTable(title, tuple(column.title for column in columns), cells, note, values)
+
+
+def as_frame(tables: Iterable[ScoreTable]) -> "pl.DataFrame":
+    """Return the numbers of tables before they were rounded for display, one per row, for CSV, JSON and Parquet.
+
+    Returns:
+        `table`, `row` and `column` by their names; `value`, or the ends `low` and `high` of an interval.
+    """
+    import polars as pl
+
+    rows: list[dict[str, Any]] = []
+    for each in tables:
+        for (name, *_), values in zip(each.rows, each.values, strict=True):
+            for column, value in values.items():
+                place = {"table": each.title, "row": name, "column": column}
+                if isinstance(value, Mapping) and "low" in value:
+                    rows.append(place | {"low": value["low"], "high": value["high"]})
+                elif isinstance(value, int | float):
+                    rows.append(place | {"value": float(value)})
+    named = dict.fromkeys(("table", "row", "column"), pl.String)
+    return pl.DataFrame(rows, schema=named | dict.fromkeys(("value", "low", "high"), pl.Float64))
 
 
 def fit(table: ScoreTable, width: int) -> list[ScoreTable]:

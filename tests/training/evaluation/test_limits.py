@@ -11,7 +11,7 @@ from training.evaluation.facets.tables import warn_of_few_pairs
 from training.evaluation.paired import tell_verdict
 from training.evaluation.ratings import RatingSuite
 from training.evaluation.suites import score_tables
-from training.evaluation.tables import ScoreTable, fit
+from training.evaluation.tables import ScoreTable, as_frame, fit
 
 
 def score(name, encoder, half, *, lead=0.0):
@@ -143,3 +143,14 @@ def test_a_wide_table_becomes_several_that_hold_every_column_once():
     assert [column for part in parts for column in part.columns[1:]] == list("abcdefgh")
     assert [part.note for part in parts] == ["", "", "note"]
     assert fit(table, 400) == [table]
+
+
+def test_tables_are_exported_with_every_number_as_it_was_scored():
+    rows = [score("negations", -0.51234, 0.3), score("srl", 0.2, 0.3) | {"encoder": None}]
+    frame = as_frame(score_tables(evaluation(rows, 12, [rating("sts")])))
+    numbers = {(row, column): ends for _, row, column, *ends in frame.rows()}
+    assert numbers["negations", "encoder"] == [-0.51234, None, None]
+    assert numbers["negations", "95 % interval"] == [None, -0.51234 - 0.3, -0.51234 + 0.3]
+    assert ("srl", "encoder") not in numbers
+    assert numbers["sts", "pairs"] == [400.0, None, None]
+    assert numbers["sts", "start model"] == [0.7, None, None]
