@@ -170,7 +170,6 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     assert code == 0, output
     scored, second = json.loads(output[output.index("[\n") :])
     assert scored["scores"]["suites"]["facets"]["split"] == "train"
-    assert (run / "metrics.json").exists()
     assert Path(scored["report"]) == run / "report.html"
     assert (run / "report.html").exists()
     assert second["run"] == f"syntax/{group.name}/seed-1"
