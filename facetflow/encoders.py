@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from facetflow import internals
 from facetflow.devices import check_device
 from facetflow.explaining import Explanation, explain_readings
-from facetflow.names import near
 from facetflow.pairing import Texts, pair_sentences, pair_up, read_texts
-from features.core.errors import InputError, ModelError, SettingsError
+from features import models
+from features.core.errors import InputError, ModelError
 from features.sentences import normalise
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Encoder:
 
     @cached_property
     def facets(self) -> tuple[Facet, ...]:
-        """The facets, in the order of their dimensions; dimensions after the last belong to none (the residual)."""
+        """The facets, in the order of their dimensions; the others before or after them are the residual."""
         return tuple(
             Facet(
                 name=facet.name,
@@ -110,6 +110,22 @@ class Encoder:
         vectors = np.asarray(found, np.float32)
         return vectors[0] if single else vectors
 
+    def facets_of(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return the embeddings of sentences whose embeddings by the start model exist, without encoding them again.
+
+        Args:
+            vectors: embeddings by the model that the encoder was trained from, (d_start,) for a sentence, (n, d_start)
+                for several.
+
+        Returns:
+            What `encode` returns for these sentences, float32: the given vectors, then their facets.
+
+        Raises:
+            InputError: the vectors have another number of dimensions.
+            ModelError: the encoder is no map of its start model's embeddings.
+        """
+        return internals.facets_of(self.folder, self.model, self._layout, vectors)
+
     @overload
     def similarity(self, a: str, b: str, facet: str | None = None, *, aspect: str | None = None) -> float: ...
     @overload
@@ -137,7 +153,7 @@ class Encoder:
             ModelError: the encoder was not trained for the aspect, or it has routes and no aspect was given.
             SettingsError: the encoder has no such facet.
         """
-        between = self._dimensions(facet)
+        between = internals.facet_dimensions(self._layout, facet or internals.WHOLE)
         first, second, single = pair_up(a, b, "sentence")
         # Encode each text once: in a batch of other lengths its embedding differs in the last digits.
         position = {text: n for n, text in enumerate(dict.fromkeys([*first, *second]))}
@@ -181,6 +197,30 @@ class Encoder:
         readings = internals.explain_with(self.model, self._layout, list(zip(first, second, strict=True)))
         explanations = explain_readings(readings, internals.encoder_facts(self.folder).sentence, graphs=graphs)
         return explanations[0] if single else explanations
+
+    def attribute(
+        self, a: str, b: str, facet: str | None = None, *, aspect: str | None = None
+    ) -> internals.Attribution:
+        """Divide the cosine of two sentences among the pairs of their words.
+
+        The vector of a word has read its whole sentence: a share tells where the model reads the similarity, and not
+        that the word alone would be as similar.
+
+        Args:
+            a: a sentence.
+            b: another one.
+            facet: name of a facet, or `residual`; default: the whole embedding.
+            aspect: as in `similarity`.
+
+        Returns:
+            `words_a`, `words_b` and `shares`, (n_words_a, n_words_b), whose sum is the cosine.
+
+        Raises:
+            ModelError: the encoder pools by something else than a mean, or compares facets by another similarity.
+            SettingsError: the encoder has no such facet.
+        """
+        route = self._route(aspect)
+        return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route)
 
     @overload
     def predict(  # type: ignore[overload-overlap]
@@ -251,27 +291,13 @@ class Encoder:
             self._routes[aspect] = internals.task_of(self.folder, aspect)
         return self._routes[aspect]
 
-    def _dimensions(self, facet: str | None) -> slice:
-        if facet is None:
-            return slice(None)
-        rest = slice(0, self.dimension) if self._layout is None else self._layout.residual
-        known = {known.name: known.dimensions for known in self.facets}
-        if rest.start < rest.stop:
-            known[internals.RESIDUAL] = rest
-        if facet not in known:
-            if self._layout is None:
-                raise SettingsError(
-                    f"the encoder {str(self.folder)!r} has no facets, so no facet {facet!r}; leave the facet out"
-                )
-            raise SettingsError(f"the encoder {str(self.folder)!r} has no facet {facet!r}; {near(facet, known)}")
-        return known[facet]
 
-
-def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
+def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Encoder:
     """Load an encoder from its folder, without contacting a hub.
 
     Args:
-        path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`.
+        path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`; by default the
+            encoder that comes with facetflow, which needs all-MiniLM-L6-v2 (`facetflow models pull`).
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
 
     Raises:
@@ -279,7 +305,7 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
         SettingsError: there is no such device.
     """
     device = check_device(device)
-    given = Path(path).expanduser()
+    given = models.locate(models.BUNDLED_ENCODER) if path is None else Path(path).expanduser()
     within = given / internals.ENCODER
     folder = within if (within / _MODULES_FILE).is_file() else given
     if not (folder / _MODULES_FILE).is_file():

@@ -1,12 +1,13 @@
 """What two sentences have in common and what not: measured on their graphs, and predicted if there is an encoder.
 
-explain(a, b)              words, graphs and metrics by the parser that comes with facetflow; needs no training
-encoder.explain(a, b)      the same, with the encoder's predictions beside what is measured
+explain(a, b)              words, graphs and metrics, and predictions of the encoder that comes with facetflow
+encoder.explain(a, b)      the same with predictions of another encoder
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import overload
+from functools import cache
+from typing import TYPE_CHECKING, overload
 
 from facetflow import internals
 from facetflow.names import near
@@ -15,6 +16,10 @@ from facetflow.pairing import Texts, pair_sentences
 from features.core.errors import SettingsError
 from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
 from features.metrics.explanation.pair import GraphPair, explain_graphs
+from features.models import bundled_encoder
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,22 +76,36 @@ def explain(a: Iterable[tuple[str, str]], b: None = None) -> list[Explanation]: 
 def explain(
     a: str | Texts | Iterable[tuple[str, str]], b: str | Texts | None = None
 ) -> Explanation | list[Explanation]:
-    """Explain what sentences have in common and what not, on their graphs by the parser that comes with facetflow.
+    """Explain what sentences have in common and what not, by the parser and the encoder that come with facetflow.
 
     Args:
         a: a sentence, several, or, without `b`, pairs of sentences.
         b: a sentence, or several. Two lists are compared pair by pair, a single sentence with each of a list.
 
     Returns:
-        An explanation, whose facets are the metrics, measured and not predicted; for several pairs a list, one per
-        pair. A pair with a sentence that cannot be parsed has no graphs, and nothing measured.
+        An explanation: metrics measured on the graphs, and beside them what the encoder predicts from the sentences
+        alone, where its start model is pulled; for several pairs a list, one per pair. A pair with a sentence that
+        cannot be parsed has no graphs, and nothing measured.
 
     Raises:
         InputError: a sentence is empty or not a string, or the lists differ in length.
     """
     first, second, single = pair_sentences(a, b)
-    explanations = explain_readings(internals.without_encoder(list(zip(first, second, strict=True))), "")
+    pairs = list(zip(first, second, strict=True))
+    if (loaded := _bundled()) is None:
+        explanations = explain_readings(internals.without_encoder(pairs), "")
+    else:
+        explanations = explain_readings(internals.explain_with(*loaded[:2], pairs), loaded[2])
     return explanations[0] if single else explanations
+
+
+@cache
+def _bundled() -> "tuple[SentenceTransformer, internals.FacetLayout, str] | None":
+    """Return the bundled encoder, its facets and a line on it; None where its start model is not pulled."""
+    if (folder := bundled_encoder()) is None:
+        return None
+    layout = internals.FacetLayout.load(folder)
+    return internals.load_encoder(folder), layout, internals.encoder_facts(folder).sentence
 
 
 def explain_readings(

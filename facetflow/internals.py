@@ -1,10 +1,12 @@
 """What the public package imports from `training`, in one place: a move there changes only this module."""
 
+from training.attribution import WHOLE, Attribution, attribute, facet_dimensions
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.encoder_facts import encoder_facts
+from training.encoders.s3bert.existing_vectors import facets_of
 from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs, without_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
-from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout
+from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.nearest import Nearest, cosines_of, find_nearest, unit
 from training.predicting import GivenThreshold, PairPredictor, Prediction
 from training.runs import ENCODER
@@ -16,7 +18,8 @@ from training.similarity import cosines
 __all__ = [
     "ENCODER",
     "FILE_NAME",
-    "RESIDUAL",
+    "WHOLE",
+    "Attribution",
     "Explanation",
     "FacetLayout",
     "FacetReading",
@@ -24,6 +27,7 @@ __all__ = [
     "Nearest",
     "PairPredictor",
     "Prediction",
+    "attribute",
     "cached_vectors",
     "cosines",
     "cosines_of",
@@ -31,6 +35,8 @@ __all__ = [
     "embed_in_parts",
     "encoder_facts",
     "explain_with",
+    "facet_dimensions",
+    "facets_of",
     "find_nearest",
     "load_encoder",
     "task_of",

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from html import escape
 from typing import TYPE_CHECKING
 
-from features.metrics.explanation.drawing import STYLE, draw_sides
+from features.metrics.explanation.drawing import draw_sides, drawing_rules
 from features.metrics.explanation.pair import GraphPair
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _drawn(graphs: GraphPair, sentences: tuple[str, str]) -> str:
     # A notebook has its own theme, whatever scheme the system prefers: text inherits its colour, labels have no halo.
     sides = "".join(f"<div>{side}</div>" for side in draw_sides(graphs, sentences))
     return (
-        f"<details><summary>Graphs</summary><style>{STYLE}</style>"
+        f"<details><summary>Graphs</summary><style>{drawing_rules()}</style>"
         f'<div style="--card: transparent; display: flex; flex-wrap: wrap; gap: 24px;">{sides}</div>'
         f'<p style="{_QUIET}">Dashed: not matched by Smatch. Nodes with the same number are aligned.</p>'
         "</details>"

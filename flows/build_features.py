@@ -20,7 +20,7 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from features.core.errors import FacetflowError, StoreError
+from features.core.errors import FacetflowError, StoreError, described
 from features.core.interruption import cause
 from features.core.leftovers import scratch
 from features.store import folder
@@ -327,10 +327,8 @@ def _recorded(build: Build, *, only_failed: bool, deep: bool) -> RunRecord:
 
 def _ending(error: BaseException) -> tuple[Literal["failed", "interrupted"], str]:
     """Return the state of a run that ended with an error, and its message."""
-    if isinstance(error, FacetflowError):
-        return "failed", without_passwords(str(error))
     if isinstance(error, Exception):
-        return "failed", without_passwords(f"{type(error).__name__}: {error}")
+        return "failed", without_passwords(described(error))
     return (
         "interrupted",
         f"Interrupted by {cause(error)}; what was committed is kept, and the next build continues from it.",

@@ -18,9 +18,10 @@ from click.shell_completion import CompletionItem
 
 from features.core.errors import PartlyDoneError
 from flows.console.examples import with_examples
-from flows.console.failures import sentence
+from flows.console.failures import fault_of
 from flows.console.options import PROJECT_FILE, with_common_options
-from flows.terminal import Verbosity, set_verbosity, show_controls, warn
+from flows.server.passwords import without_passwords
+from flows.terminal import Verbosity, set_verbosity, show_controls, warn, write_json
 
 COMMANDS: dict[str, str] = {
     "new": "Write a commented project file into a new folder.",
@@ -151,8 +152,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
         warn(f"{PROGRAM}: Interrupted.")
         return 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 (the last resort: the user sees one sentence, the log has the rest)
-        warn(f"{PROGRAM}: {sentence(error)}")
-        return 2 if isinstance(error, PartlyDoneError) else 1
+        fault = fault_of(error)
+        warn(f"{PROGRAM}: {without_passwords(fault.with_code())}")
+        if isinstance(fault, PartlyDoneError):  # its result is written already
+            return 2
+        if "--json" in (sys.argv if arguments is None else arguments):
+            write_json({"error": {"code": fault.code, "message": without_passwords(str(fault))}}, indent=None)
+        return 1
     return result if isinstance(result, int) else 0
 
 

@@ -261,10 +261,7 @@ class Project(_Sections):
 
     @model_validator(mode="after")
     def _check_stages(self) -> Self:
-        try:
-            stages_of(self, wanted_of(self))
-        except SettingsError as error:
-            raise ValueError(str(error).rstrip(".")) from error
+        stages_of(self, wanted_of(self))
         return self
 
     @model_validator(mode="after")

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from features.core.errors import SettingsError
+from features.core.faults import MissingKey, SeveralFaults, UnknownKey, WrongValue
 
 _ADVICE = {
     "Invalid value": "write text in double quotes, and true or false in small letters",
@@ -109,14 +110,15 @@ def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -
     inner = [problem["loc"] for problem in problems]
     # A list that lost its wrong items is also reported as too short: only the innermost problem counts.
     problems = [p for p in problems if not any(loc != p["loc"] and loc[: len(p["loc"])] == p["loc"] for loc in inner)]
-    said: dict[str, str] = {}
+    faults: dict[str, tuple[type[SettingsError], str]] = {}
     for problem in problems:
         place = _follow(model, problem["loc"])
-        said.setdefault(place.key, _say(place, model, problem))
-    if len(said) == 1:
-        return SettingsError(f"In {str(path)!r} {next(iter(said.values()))}")
-    lines = "".join(f"\n  {line}" for line in said.values())
-    return SettingsError(f"In {str(path)!r} {len(said)} things are wrong:{lines}")
+        faults.setdefault(place.key, (_fault(place, problem), _say(place, model, problem)))
+    if len(faults) == 1:
+        ((fault, sentence),) = faults.values()
+        return fault(f"In {str(path)!r} {sentence}")
+    lines = "".join(f"\n  {sentence}" for _, sentence in faults.values())
+    return SeveralFaults(f"In {str(path)!r} {len(faults)} things are wrong:{lines}")
 
 
 class _Place(NamedTuple):
@@ -199,6 +201,15 @@ def bare(annotation: Any) -> Any:
             annotation = others[0]
         else:
             return annotation
+
+
+def _fault(place: _Place, problem: Any) -> type[SettingsError]:
+    """Return what is wrong at a place: what a validator of ours raised, or what the type of the problem means."""
+    if isinstance(raised := problem.get("ctx", {}).get("error"), SettingsError):
+        return type(raised)
+    if place.known and place.annotation is None:
+        return UnknownKey
+    return MissingKey if problem["type"] == "missing" else WrongValue
 
 
 def _say(place: _Place, model: type[BaseModel], problem: Any) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sentences
 from generated import write_backbone
 from hypothesis import HealthCheck, settings
 
@@ -47,6 +48,22 @@ BROWSER_ARGUMENTS = (
 )
 BROWSER_WIDTHS = (1280, 420)
 COLOUR_SCHEMES = ("light", "dark")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that takes changed sentences over into `tests/sentences.json`."""
+    parser.addoption("--update-sentences", action="store_true", help="write tests/sentences.json anew for these tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell the sentences whether they are to be compared or updated."""
+    if config.getoption("--update-sentences"):
+        sentences.update()
+
+
+def pytest_sessionfinish() -> None:
+    """Write the sentences that were updated."""
+    sentences.write()
 
 
 @pytest.hookimpl(trylast=True)  # after `-m` has deselected tests

@@ -71,7 +71,7 @@ def test_the_examples_of_the_help_are_commands_with_known_options(path: str, mon
         command.make_context(path, rest, parent=click.Context(cli, **cli.context_settings))
 
 
-@pytest.mark.parametrize("name", ["commands", "metrics"])
+@pytest.mark.parametrize("name", ["commands", "errors", "metrics"])
 def test_the_generated_pages_are_current(root: Path, name: str) -> None:
     tool = root / f"tools/{name}_page.py"
     done = subprocess.run([sys.executable, tool, "--print"], capture_output=True, text=True, check=True)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from importlib.resources import files
 
 from features.core.page import heading, render_page, tell_date
 from training.explained_spans import ExplainedFrame, ExplainedSentence
@@ -55,12 +54,7 @@ def render_predictions(
         *map(_pair, predictions),
     ]
     title = " · ".join(part for part in (_TITLE, project, "facetflow") if part)
-    return render_page(title, "\n".join(body), page_style())
-
-
-def page_style() -> str:
-    """Return the style sheet for cards of pairs and for spans."""
-    return (files("training") / "prediction_page.css").read_text(encoding="utf-8")
+    return render_page(title, "\n".join(body))
 
 
 def _legend(sees: str, predictions: Sequence[Prediction]) -> str:
@@ -79,11 +73,11 @@ def _pair(said: Prediction) -> str:
     texts = said.sentence_a, said.sentence_b
     sentences = "".join(draw_spans(text, spans) for text, spans in zip(texts, said.spans or (), strict=True))
     label = f'<b>{escape(said.label)}</b> <span class="quiet">probability of {told}</span>'
-    return f'<div class="pair"><p>{label}</p>{sentences}</div>'
+    return f'<div class="card"><p>{label}</p>{sentences}</div>'
 
 
 def draw_spans(text: str, explained: ExplainedSentence) -> str:
-    """Return a sentence as HTML, its words shaded and its frames below them; the page needs `page_style`.
+    """Return a sentence as HTML, its words shaded and its frames below them.
 
     Args:
         text: the sentence.

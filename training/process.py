@@ -97,7 +97,7 @@ def reported(run: Callable[[], object]) -> int:
         with _interruptible():
             run()
     except FacetflowError as error:
-        sys.stderr.write(f"{ERROR}{error}\n")
+        sys.stderr.write(f"{ERROR}{error.with_code()}\n")
         return 1
     except Interrupted as interrupt:
         sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from features.core.errors import FacetflowError
+from features.core.errors import described
 from features.core.locks import is_held, only_one
 from training.run_use import in_use
 from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, TRAINING_LOCK, is_finished
@@ -58,11 +58,8 @@ def recorded(run: Path) -> Iterator[None]:
         _write(run, "running", "")
         try:
             yield
-        except FacetflowError as error:
-            _write(run, "failed", str(error))
-            raise
         except Exception as error:
-            _write(run, "failed", f"{type(error).__name__}: {error}")
+            _write(run, "failed", described(error))
             raise
         except BaseException as interrupt:
             _write(run, "interrupted", str(interrupt))
@@ -80,7 +77,7 @@ def record_evaluation(run: Path, error: BaseException | None = None) -> None:
     if error is None:
         (run / _EVALUATION).unlink(missing_ok=True)
         return
-    _write(run, "failed", str(error) or type(error).__name__, _EVALUATION)
+    _write(run, "failed", described(error), _EVALUATION)
 
 
 def failed_evaluation(run: Path) -> str:

@@ -39,6 +39,8 @@ CURRENT = "current"
 """The link to the run that was promoted, in the folder of an encoder."""
 SEARCH = "search"
 """Folder within that of a run, while it searches values of its settings (`training.encoders.learning`)."""
+MAP = "map"
+"""Folder within that of a run, from when the map of facets is learnt until the encoder is written."""
 RECORD = "run.json"
 """State of a run (`training.run_records`)."""
 

@@ -8,8 +8,9 @@
     └── RunError       a flow could not do what it was asked to
         └── PartlyDoneError    but it did some of it, which stays
 
-The command line prints the message of any of them and leaves with exit code 1, of the last one with 2. A single bad row
-is not an error: it becomes a row of `rejects` with a `RejectCode`, raised as `RowError` where it is read or parsed.
+What is raised is a fault of one of these families, each with a code (`features.core.faults`). The command line prints
+the message with the code and leaves with exit code 1, of `PartlyDoneError` with 2. A single bad row is not an error: it
+becomes a row of `rejects` with a `RejectCode`, raised as `RowError` where it is read or parsed.
 """
 
 from collections.abc import Sequence
@@ -19,31 +20,51 @@ from features.core.types import RejectCode
 
 
 class FacetflowError(Exception):
-    """Base of every error that is the user's to act on. Its message is one sentence, ready to print."""
+    """Base of every error that is the user's to act on. Its message is one sentence, ready to print.
+
+    Attributes:
+        code: what is wrong, such as `FF101`, explained in `docs/reference/errors.md`; that of its cause where an error
+            tells of another process.
+    """
+
+    code: str = "FF000"
+
+    def __init_subclass__(cls, *, code: str = "") -> None:
+        cls.code = code or cls.code
+
+    def with_code(self) -> str:
+        """Return the message with the code at its end, as a user sees it."""
+        message = str(self)
+        return f"{message.removesuffix('.')} ({self.code}){'.' if message.endswith('.') else ''}"
 
 
-class InputError(FacetflowError):
+def described(error: BaseException) -> str:
+    """Return the message of an error with its code, or with its type where it is not ours and may say little."""
+    return error.with_code() if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}"
+
+
+class InputError(FacetflowError, code="FF100"):
     """A file or one of its rows is not what its format promises."""
 
 
-class SettingsError(FacetflowError):
-    """A parameter or a project file is wrong."""
+class SettingsError(FacetflowError, ValueError, code="FF200"):
+    """A parameter or a project file is wrong. As a `ValueError`, validators of pydantic may raise it."""
 
 
-class StoreError(FacetflowError):
+class StoreError(FacetflowError, code="FF300"):
     """The feature store cannot be read, written or trusted."""
 
 
-class ModelError(FacetflowError):
+class ModelError(FacetflowError, code="FF400"):
     """A model is unknown, missing or corrupted."""
 
 
-class RunError(FacetflowError):
+class RunError(FacetflowError, code="FF500"):
     """A flow could not do what it was asked to."""
 
 
-class PartlyDoneError(RunError):
-    """A flow did some of what it was asked to, and failed at the rest.
+class PartlyDoneError(RunError, code="FF550"):
+    """A part of what was asked failed, and the rest is done: run again what the message names.
 
     Args:
         message: what failed.
@@ -62,6 +83,8 @@ class RowError(InputError):
         code: the stable reason, kept in `rejects`.
         message: what was wrong, for a human.
     """
+
+    code: RejectCode
 
     def __init__(self, code: RejectCode, message: str) -> None:
         super().__init__(message)

@@ -1,78 +1,36 @@
-"""The skeleton of every page that facetflow writes: one file that opens offline, light and dark, wide and narrow.
-
-render_page    head, style, body       the policy in its head blocks all requests and scripts
-heading        title · fact · fact     what it is, of which project, from when
-explained      a word with a sentence  shown on hover, focus or touch
-"""
+"""Parts of pages as text, for pages that are not made from templates yet (`features.core.pages`)."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from html import escape
-from importlib.resources import files
 
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
+from markupsafe import Markup
+
+from features.core.pages import render, tell_date
+
+__all__ = ["described", "explained", "folded", "heading", "render_page", "tell_date"]
 
 
-def render_page(title: str, body: str, style: str = "") -> str:
+def render_page(title: str, body: str, style: str = "", kind: str = "") -> str:
     """Return a page with its style embedded; nothing is fetched from anywhere.
 
     Args:
         title: text.
         body: HTML.
         style: rules in addition to those of every page.
+        kind: classes of the body.
     """
-    rules = (files("features") / "page.css").read_text(encoding="utf-8") + style
-    return _PAGE.format(title=escape(title), style=rules, body=body)
+    values = {"title": title.removesuffix(" · facetflow"), "body": Markup(body), "style": Markup(style), "kind": kind}  # noqa: S704
+    return render("features.core.pages/page.html", **values)
 
 
 def heading(title: str, *facts: str) -> str:
-    """Return the title of a page and a line below it: the project, the date and other facts.
-
-    Args:
-        title: text.
-        facts: texts; empty ones are left out.
-    """
+    """Return the title of a page and a line below it; empty facts are left out."""
     known = " · ".join(escape(fact) for fact in facts if fact)
     return f"<h1>{escape(title)}</h1>" + (f'<p class="quiet">{known}</p>' if known else "")
 
 
-def tell_date(date: str) -> str:
-    """Return a date in readable form.
-
-    Args:
-        date: in ISO 8601, with its time zone.
-
-    >>> tell_date("2026-03-01T09:05:00+00:00")
-    '1 March 2026, 09:05 UTC'
-    """
-    moment = datetime.fromisoformat(date)
-    return f"{moment.day} {moment:%B %Y, %H:%M %Z}".strip()
-
-
 def explained(word: str, sentence: str) -> str:
-    """Return a word as HTML, with an explanation shown on hover, focus or touch.
-
-    Args:
-        word: text, such as the name of a facet.
-        sentence: text; if empty, the word stands alone.
-    """
+    """Return a word as HTML, with an explanation shown on hover, focus or touch."""
     if not sentence:
         return escape(word)
     tip = f'<span class="tip" role="tooltip">{escape(sentence)}</span>'
@@ -80,13 +38,7 @@ def explained(word: str, sentence: str) -> str:
 
 
 def folded(title: str, content: str, *, shown: bool = False) -> str:
-    """Return HTML that unfolds when its title is clicked.
-
-    Args:
-        title: text.
-        content: HTML.
-        shown: whether it is unfolded from the start.
-    """
+    """Return HTML that unfolds when its title is clicked."""
     return f"<details{' open' if shown else ''}><summary>{escape(title)}</summary>{content}</details>"
 
 

@@ -35,7 +35,8 @@ def as_file(path: Path) -> Iterator[Path]:
             yield copy
         except InputError as error:
             told = str(error).replace(repr(str(copy)), name).replace(f"{copy.name}:", f"{short_name(path)}:")
-            raise InputError(told) from error
+            error.args = (told,)
+            raise
 
 
 def _name_of_copy(path: Path, first: bytes) -> str:

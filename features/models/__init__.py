@@ -8,8 +8,20 @@ The libraries that load the models (torch, spaCy, amrlib) are not needed here; s
 
 from features.models.cache import pulled
 from features.models.files import digest, stamp
-from features.models.locations import locate, verify
+from features.models.locations import bundled_encoder, locate, verify
 from features.models.pulling import pull
-from features.models.records import DEFAULT_MODELS, MODELS, ModelRecord
+from features.models.records import BUNDLED_ENCODER, DEFAULT_MODELS, MODELS, ModelRecord
 
-__all__ = ["DEFAULT_MODELS", "MODELS", "ModelRecord", "digest", "locate", "pull", "pulled", "stamp", "verify"]
+__all__ = [
+    "BUNDLED_ENCODER",
+    "DEFAULT_MODELS",
+    "MODELS",
+    "ModelRecord",
+    "bundled_encoder",
+    "digest",
+    "locate",
+    "pull",
+    "pulled",
+    "stamp",
+    "verify",
+]

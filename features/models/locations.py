@@ -1,11 +1,13 @@
 """Where a model is on this machine, given its name or its folder."""
 
-import difflib
+from contextlib import suppress
 from pathlib import Path
 
 from features.core.errors import ModelError
+from features.models.assembling import is_current
 from features.models.cache import Manifest, check, entry, read_manifest
-from features.models.records import MODELS, Hub
+from features.models.pulling import pull
+from features.models.records import BUNDLED_ENCODER, MODELS, Hub, Shipped, is_hub_name, unknown
 
 
 def locate(name_or_path: str, base: Path | None = None) -> Path:
@@ -27,17 +29,26 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
             return folder.resolve()
         if not is_hub_name(name_or_path):
             raise unknown(name_or_path)
-    manifest = read_manifest(name_or_path)
+    manifest, record = read_manifest(name_or_path), MODELS.get(name_or_path)
+    if record and isinstance(record.source, Shipped) and not is_current(manifest, record.source):
+        locate(record.source.start)
+        return pull(name_or_path)  # nothing is downloaded
     if manifest is not None:
         check(manifest, contents=False)
         return entry(name_or_path) / "files"
-    record = MODELS.get(name_or_path)
     repository = record.source.repository if record and isinstance(record.source, Hub) else name_or_path
     if is_hub_name(repository) and (cached := _in_hub_cache(repository)):
         return cached
     raise ModelError(
         f"The model {name_or_path!r} is not on this machine; get it with `facetflow models pull {name_or_path}`."
     )
+
+
+def bundled_encoder() -> Path | None:
+    """Return the folder of the encoder that comes with facetflow; None where its start model is not pulled."""
+    with suppress(ModelError):
+        return locate(BUNDLED_ENCODER)
+    return None
 
 
 def verify(name: str) -> Manifest:
@@ -59,19 +70,6 @@ def verify(name: str) -> Manifest:
         raise ModelError(f"The model {name!r} is not pulled; get it with `facetflow models pull {name}`.")
     check(manifest, contents=True)
     return manifest
-
-
-def unknown(name: str) -> ModelError:
-    """Return the error for an unknown name, with the closest known names."""
-    close = difflib.get_close_matches(name, MODELS, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known are {', '.join(MODELS)}."
-    return ModelError(f"No model or folder is called {name!r}; give a known name, a folder or owner/name: {hint}")
-
-
-def is_hub_name(name: str) -> bool:
-    """Return whether this can be `owner/name` on the Hub: one slash, and no path such as ./name or ~/name."""
-    owner, slash, model = name.partition("/")
-    return bool(slash and owner and model) and "/" not in model and owner not in {".", "..", "~"}
 
 
 def _in_hub_cache(repository: str) -> Path | None:

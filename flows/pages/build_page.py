@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from features.core.page import folded, heading, render_page, tell_date
@@ -52,8 +51,7 @@ def render_build(facts: Mapping[str, Any]) -> str:
         *_section("Where the time went", _wall(facts["wall"])),
         *_section("Shards", _shards(facts["shards"])),
     ]
-    style = (files("flows.pages") / "build_page.css").read_text(encoding="utf-8")
-    return render_page(f"Build of {facts['project']} · facetflow", "\n".join(part for part in body if part), style)
+    return render_page(f"Build of {facts['project']} · facetflow", "\n".join(part for part in body if part))
 
 
 def _section(title: str, content: str) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ All text is escaped.
 
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 
 from features.core.page import explained, folded, heading, render_page, tell_date
 from features.metrics.registry import METRICS
@@ -48,8 +47,7 @@ def render_difference(found: ReleaseDifference, project: str, old_created: str, 
         body.append(f"<h2>Rows</h2>{tables_html(list(difference_tables(found)))}")
     if found.drift:
         body.append(f"<h2>Metrics</h2>{_drift(found)}")
-    style = (files("flows.pages") / "difference_page.css").read_text(encoding="utf-8")
-    return render_page(f"Releases {found.old} and {found.new} · {project} · facetflow", "\n".join(body), style)
+    return render_page(f"Releases {found.old} and {found.new} · {project} · facetflow", "\n".join(body))
 
 
 def _drift(found: ReleaseDifference) -> str:
@@ -76,7 +74,7 @@ def _picture(moved: Drift) -> str:
         f"<strong>{escape(moved.size)}</strong></figcaption>"
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{escape(said)}">'
         f"{_bars(moved.new.shares, top)}{_steps(moved.old.shares, top)}</svg>"
-        f'<div class="ends"><span>{low:.3g}</span><span>{high:.3g}</span></div>'
+        f'<div class="range"><span>{low:.3g}</span><span>{high:.3g}</span></div>'
         f'<p class="quiet">{means} · distance {moved.distance:.3f}</p></figure>'
     )
 

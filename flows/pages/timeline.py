@@ -59,7 +59,7 @@ def draw_timeline(bars: Sequence[Bar], stages: Sequence[str], seconds: float) ->
         for worker in sorted({bar.worker for bar in bars}, key=_natural)
     )
     labels = "".join(f'<span style="left:{100 * tick / seconds:.2f}%">{clock(tick)}</span>' for tick in ticks)
-    return f'{_keys(bars, colours)}{lanes}<div class="axis"><div class="ticks">{labels}</div></div>'
+    return f'{_keys(bars, colours)}{lanes}<div class="hours"><div class="ticks">{labels}</div></div>'
 
 
 def _natural(name: str) -> tuple[str, int, str]:
@@ -93,7 +93,7 @@ def _lane(worker: str, bars: Sequence[Bar], colours: Mapping[str, str], ticks: S
         for tick in ticks
     )
     shapes = "".join(
-        f'<rect class="{colours.get(bar.stage, "s7")}{"" if bar.outcome == "made" else f" {escape(bar.outcome)}"}" '
+        f'<rect class="part {colours.get(bar.stage, "s7")}{f" {escape(bar.outcome)}" * (bar.outcome != "made")}" '
         f'x="{100 * bar.begun / seconds:.3f}%" width="{max(_LEAST, 100 * (bar.ended - bar.begun) / seconds):.3f}%" '
         f'y="3" height="{_HEIGHT - 6}"><title>{escape(bar.caption)}</title></rect>'
         for bar in bars
@@ -120,7 +120,7 @@ def _keys(bars: Sequence[Bar], colours: Mapping[str, str]) -> str:
         )
         if outcome in outcomes
     ]
-    square = '<rect class="{}" x="2" y="1" width="14" height="10"/>'
+    square = '<rect class="part {}" x="2" y="1" width="14" height="10"/>'
     items = "".join(
         f'<span><svg width="18" height="12" aria-hidden="true">{square.format(kind)}</svg> {escape(text)}</span>'
         for kind, text in shown

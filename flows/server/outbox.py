@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from features.core.errors import FacetflowError
+from features.core.errors import described
 from flows import terminal
 from flows.server.prefect_address import somebody_listens
 
@@ -205,7 +205,7 @@ def telling_the_server() -> Iterator[Outbox]:
             yield outbox
     except Exception as error:
         if not _prefect_logs():
-            outbox.log(ERROR, str(error) if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}")
+            outbox.log(ERROR, described(error))
         raise
     finally:
         outbox.close()

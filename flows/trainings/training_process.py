@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from features.core.errors import RunError
+from features.core.faults import TrainingFailed
 from features.core.leftovers import scratch
 from flows.terminal import Verbosity, overheard, verbosity, visible, warn
 from training.jobs import EvaluationJob, TrainingJob
@@ -28,6 +29,7 @@ AGAIN = "Interrupted. Started again, a training continues from its last checkpoi
 """What holds whenever a training or an evaluation is interrupted."""
 _TRACEBACK = "Traceback (most recent call last):"
 _LEVELLED = re.compile(r"<(\d+)>(.*)", re.DOTALL)
+_CODE = re.compile(r" \((FF\d{3})\)(?=\.?$)")
 _TIME = re.compile(r"\d\d:\d\d:\d\d ")
 _SLEEPING_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
 """torch's threads wait for each other by sleeping, not spinning: ten times faster when the cores are shared with other
@@ -82,7 +84,15 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
                     warn(left)
                 raise
     if process.returncode != 0:
-        raise RunError(_reason(module, jobs, process.returncode, withheld))
+        raise _failure(_reason(module, jobs, process.returncode, withheld))
+
+
+def _failure(reason: str) -> RunError:
+    """Return the error for a reason; it has the code of the error that ended the process."""
+    failure = TrainingFailed(_CODE.sub("", reason))
+    if code := _CODE.search(reason):
+        failure.code = code[1]
+    return failure
 
 
 @contextmanager

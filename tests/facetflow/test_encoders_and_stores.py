@@ -42,7 +42,25 @@ def test_the_similarity_of_a_facet_is_that_of_its_dimensions(encoder: facetflow.
         assert reading.similarity == pytest.approx(cosine(parts[reading.name]), abs=1e-5)
 
 
-def test_two_sentences_are_explained_without_an_encoder() -> None:
+def test_a_similarity_is_divided_among_words(encoder: facetflow.Encoder) -> None:
+    pair = ("It rains unbelievably.", "It  snows.")
+    for facet in (None, "smatch", "residual"):
+        shares = encoder.attribute(*pair, facet)
+        assert shares.similarity == pytest.approx(encoder.similarity(*pair, facet), abs=1e-5)
+    assert shares.words_a == ("[CLS]", "It", "rains", "unbelievably", ".", "[SEP]"), "pieces of a word have one share"
+
+
+def test_two_sentences_are_explained_by_what_comes_with_facetflow(encoder_model: str) -> None:
+    one = facetflow.explain("Two cats look.", "A cat looks.")
+    assert one.encoder.startswith("s3bert-minilm: all-MiniLM-L6-v2, trained on")
+    assert one.similarity == pytest.approx(facetflow.load_encoder().similarity("Two cats look.", "A cat looks."))
+    reading = one.facet("quantifiers")
+    assert (reading.measured, reading.reliable) == (0, True)
+    assert 0 <= reading.prediction < one.facet("concepts").prediction
+
+
+def test_two_sentences_are_explained_without_an_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("facetflow.explaining._bundled", lambda: None)
     one = facetflow.explain("Two cats look.", "A cat looks.")
     assert isinstance(one, facetflow.Explanation)
     assert (

@@ -57,7 +57,7 @@ def test_words_are_shaded_by_weight_and_each_frame_lies_below_its_words():
 def test_what_a_reader_must_know_stands_above_the_pairs():
     said = Prediction("a", "b", "0", {"0": 1.0}, (NOTHING, NOTHING))
     html = render_predictions([said], 1, "runs/current", "spans", caveats=["It <guesses>."])
-    assert html.index("It &lt;guesses&gt;.") < html.index('<div class="pair">')
+    assert html.index("It &lt;guesses&gt;.") < html.index('<div class="card">')
     assert "not why a pair has its label" in html
     assert 'class="warning"' not in page()
 

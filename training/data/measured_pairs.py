@@ -7,7 +7,7 @@ pairs.parquet ──from_file─┘      └──export──> a machine withou
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,10 +44,12 @@ class MeasuredPairs(IndexedPairs):
         pairs: one row per pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the metrics, first
             the fifteen, then the project's own.
         teacher: the teacher's embeddings of `texts`, (n_texts, d), or None if there are none.
+        teacher_digest: digest of the teacher's files; empty if unknown.
         source: where the pairs came from, for model cards: release and table versions, or the file.
     """
 
     teacher: NDArray[np.float32] | None = None
+    teacher_digest: str = ""
     source: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -76,12 +78,8 @@ class MeasuredPairs(IndexedPairs):
 
     def _with(self, kept: pl.DataFrame) -> Self:
         used, pairs = keep_texts_of(kept)
-        return type(self)(
-            texts=tuple(self.texts[position] for position in used),
-            pairs=pairs,
-            teacher=None if self.teacher is None else self.teacher[used],
-            source=self.source,
-        )
+        texts = tuple(self.texts[position] for position in used)
+        return replace(self, texts=texts, pairs=pairs, teacher=None if self.teacher is None else self.teacher[used])
 
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any text, pair, metric or teacher vector."""
@@ -158,6 +156,7 @@ class MeasuredPairs(IndexedPairs):
             teacher=_teacher(pinned.read(EMBEDDING_STAGE.name, ("sentence_id", "vector")), sentences)
             if EMBEDDING_STAGE.name in pinned
             else None,
+            teacher_digest=pinned.weights(EMBEDDING_STAGE.name) if EMBEDDING_STAGE.name in pinned else "",
             source=pinned.source,
         )
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 
 from features.core.page import described, folded, heading, tell_date
@@ -18,9 +17,7 @@ from training.evaluation.comparison import Comparison
 from training.evaluation.comparison_table import comparison_table, signed, signed_ends
 from training.evaluation.items import Scale
 from training.evaluation.page import listed, render_page, tables_html
-from training.evaluation.retrieval.points import map_style
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
-from training.prediction_page import page_style
 
 _FOLDED_FROM = 3
 """Number of sets from which the drawings are collapsed."""
@@ -89,10 +86,8 @@ def render_differences(
         _introduction(sides, analyses, views, parser),
         *(_set(analysis, views, shown=len(analyses) < _FOLDED_FROM) for analysis in analyses),
     ]
-    style = page_style() + (files("training.differences") / "page.css").read_text(encoding="utf-8")
-    style += map_style() if maps else ""
     names = " · ".join(part for part in (title, project, "facetflow") if part)
-    return render_page(names, "\n".join(body), style)
+    return render_page(names, "\n".join(body))
 
 
 def _introduction(sides: tuple[Side, Side], analyses: Sequence[Analysis], views: tuple[View, View], parser: str) -> str:
@@ -238,7 +233,7 @@ def _card(analysis: Analysis, row: int, views: tuple[View, View]) -> str:
     )
     sentences = "".join(f"<p>{escape(text)}</p>" for text in texts)
     return (
-        f'<div class="pair"><div class="said"><div>{sentences}</div>'
+        f'<div class="card"><div class="judged"><div>{sentences}</div>'
         f"<table><thead><tr><th></th><th>score</th>{head}</tr></thead><tbody>{cells}</tbody></table></div>"
         f"{_drawings(texts, views)}</div>"
     )

@@ -110,7 +110,7 @@ class Backbone:
             raise SettingsError(f"layers_tuned is {layers_tuned}, but the backbone has {len(self.layers)} layers")
         self.tuned = self.layers[len(self.layers) - count :]
         self._without_dropout = find_attention(self.tuned) if dropout == "states" else []
-        if dropout == "states" and not self._without_dropout:
+        if count and dropout == "states" and not self._without_dropout:
             log.warning(
                 "no attention module found in a %s, so the attention weights keep their dropout, if they have any",
                 type(self.tuned[0]).__name__,

@@ -14,6 +14,7 @@ import math
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -25,6 +26,7 @@ from training.encoders.search import Point, Tried, points_of
 from training.loop import checkpoints, together
 from training.loop.loop import Loop, Outcome
 from training.loop.machine import Machine
+from training.loop.settings import LoopSettings
 from training.loop.task import Task
 from training.progress import log
 from training.runs import SEARCH, flattened
@@ -60,6 +62,7 @@ def learn(
     complete: Callable[[Learnt[TaskT]], None],
     *,
     about: str,
+    loop_of: Callable[[Any], LoopSettings] = attrgetter("loop"),
 ) -> None:
     """Train to the end, resuming an interrupted training, and write the encoder.
 
@@ -70,6 +73,7 @@ def learn(
         make_task: makes the task from settings; all tasks share one model.
         complete: writes the result; called in the first process.
         about: description of the training data, for the log.
+        loop_of: settings of the loop among those of the encoder.
 
     Raises:
         SettingsError: when settings are searched and there is no dev score to choose by, which is found out before the
@@ -81,12 +85,30 @@ def learn(
     if len(points) == 1 and not points[0].values:
         task = make_task(plan.settings)
         _run(
-            _loop_of(plan.settings, task, machine, folder, plan.identity),
+            _make_loop(plan.settings, loop_of, task, machine, folder, plan.identity),
             lambda outcome: Learnt(task, outcome, {}),
             complete,
         )
         return
-    _search(plan, machine, folder, points, make_task, complete)
+    _search(plan, machine, folder, points, make_task, complete, loop_of)
+
+
+def learn_first(
+    plan: TrainingPlan, machine: Machine, folder: Path, task: Task, loop_of: Callable[[Any], LoopSettings]
+) -> Outcome:
+    """Train what a training starts from, in a folder of its own, where it also resumes and finds that it is done.
+
+    Args:
+        plan: of the training.
+        machine: machine to train on.
+        folder: folder of this part, within that of the run.
+        task: task whose model has the final weights afterwards.
+        loop_of: settings of the loop among those of the encoder.
+    """
+    require_writable(folder)
+    loop = _make_loop(plan.settings, loop_of, task, machine, folder, f"{plan.identity}, {folder.name}", folder.name)
+    with loop.saying_what_is_left():
+        return loop.run()
 
 
 def _search(
@@ -96,6 +118,7 @@ def _search(
     points: list[Point],
     make_task: Callable[[Any], TaskT],
     complete: Callable[[Learnt[TaskT]], None],
+    loop_of: Callable[[Any], LoopSettings],
 ) -> None:
     """Try each point from the same start weights, then complete the best from its checkpoint."""
     task = make_task(points[0].settings)
@@ -103,21 +126,22 @@ def _search(
         raise _no_score("there is none")
     start = {name: value.detach().clone() for name, value in _learning(task).items()}
 
-    def loop_of(point: Point) -> tuple[TaskT, Loop]:
+    def loop_at(point: Point) -> tuple[TaskT, Loop]:
         task = make_task(point.settings)
         with torch.no_grad():
             for name, value in _learning(task).items():
                 value.copy_(start[name])
         place = _place(folder, point)
         require_writable(place)
-        return task, _loop_of(point.settings, task, machine, place, f"{plan.identity}, {point.name}", point.name)
+        identity = f"{plan.identity}, {point.name}"
+        return task, _make_loop(point.settings, loop_of, task, machine, place, identity, point.name)
 
     tried: list[Tried] = []
     for number, point in enumerate(points, start=1):
         log.info("search, %d of %d: %s", number, len(points), point.name)
         known = _known(folder, point, plan.identity)
         if known is None:
-            _, loop = loop_of(point)
+            _, loop = loop_at(point)
             with loop.saying_what_is_left():
                 known = _keep(folder, point, plan.identity, loop.run())
         tried.append(known)
@@ -127,7 +151,7 @@ def _search(
                 (_place(folder, other) / checkpoints.FILE_NAME).unlink(missing_ok=True)
     chosen = points[best]
     log.info("the best of %d is %s", len(points), chosen.name)
-    task, loop = loop_of(chosen)  # resumes from its checkpoint, which is at the end
+    task, loop = loop_at(chosen)  # resumes from its checkpoint, which is at the end
     _run(loop, lambda outcome: Learnt(task, outcome, dict(chosen.values), tuple(tried)), complete)
     if together.rank() == 0:
         shutil.rmtree(folder / SEARCH, ignore_errors=True)
@@ -149,12 +173,20 @@ def _no_score(why: str) -> SettingsError:
     )
 
 
-def _loop_of(settings: Any, task: Task, machine: Machine, folder: Path, identity: str, point: str = "") -> Loop:
+def _make_loop(
+    settings: Any,
+    loop_of: Callable[[Any], LoopSettings],
+    task: Task,
+    machine: Machine,
+    folder: Path,
+    identity: str,
+    part: str = "",
+) -> Loop:
     """Return the loop of a task, after seeding the random numbers."""
     described = flattened(settings.model_dump(mode="json"))
-    tracked_as = f"facetflow-{point}" if point else "facetflow"  # else points would share a run of TensorBoard
+    tracked_as = f"facetflow-{part}" if part else "facetflow"  # else parts would share a run of TensorBoard
     loop = Loop(
-        task, settings.loop, machine, folder=folder, identity=identity, described=described, tracked_as=tracked_as
+        task, loop_of(settings), machine, folder=folder, identity=identity, described=described, tracked_as=tracked_as
     )
     log.info("%d steps", loop.total_steps)
     torch.manual_seed(settings.loop.seed)

@@ -2,26 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from features.core import page
 from training.evaluation.tables import ScoreTable
 
 
-def render_page(title: str, body: str, more_style: str = "") -> str:
+def render_page(title: str, body: str) -> str:
     """Return a page with its style inline; nothing is fetched from anywhere.
 
     Args:
         title: text.
         body: HTML.
-        more_style: rules that only this page needs.
     """
     # Imported here, because it compiles, and `facetflow status` draws no page.
-    from features.metrics.explanation.legend import PAGE_STYLE
+    from features.metrics.explanation.legend import facet_rules
 
-    style = (files("training.evaluation") / "report.css").read_text(encoding="utf-8")
-    return page.render_page(title, body, style + PAGE_STYLE + more_style)
+    return page.render_page(title, body, facet_rules(), "report")
 
 
 def tables_html(tables: Sequence[ScoreTable]) -> str:

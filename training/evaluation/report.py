@@ -39,8 +39,7 @@ def render_report(scores: Mapping[str, Any], training: Mapping[str, Any], folder
         folded("Origin", facts(origin | {"training data": training.get("data_digest"), "seed": scores["seed"]})),
     ]
     date = scores["date"].partition("T")[0]
-    style = "".join(chapter.style for _, chapter in chapters)
-    return render_page(f"{title} · {date} · facetflow", "\n".join(part for part in body if part), style)
+    return render_page(f"{title} · {date} · facetflow", "\n".join(part for part in body if part))
 
 
 def _run(scores: Mapping[str, Any]) -> str:

@@ -67,7 +67,6 @@ class Chapter:
         warnings: what a reader must know before any number, a sentence each.
         figures: key figures for the head.
         origin: what the numbers can be traced back to.
-        style: CSS rules that only this chapter needs.
     """
 
     body: str
@@ -75,7 +74,6 @@ class Chapter:
     warnings: Sequence[str] = ()
     figures: Sequence[Figure] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
-    style: str = ""
 
 
 class Suite(ABC):

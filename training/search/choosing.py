@@ -59,7 +59,8 @@ def choose_encoder(
 
     Args:
         runs: folder of a project's runs; None where there is no project.
-        name: of an encoder or a run of the project, of a pulled model, or a folder; when None, chosen by the aspect.
+        name: of an encoder or a run of the project, of a pulled model, or a folder; when None, chosen by the aspect;
+            without an aspect the encoder in use, or the one that comes with facetflow where none was trained.
         aspect: aspect in which texts should be similar; None for an encoder that has only one.
         base: folder that relative paths start from; the working directory when None.
         among: names of the encoders of the project; others in `runs` count only where none of these fits.
@@ -71,8 +72,10 @@ def choose_encoder(
     if name is not None:
         folder = named_encoder(runs, name, base, among)
         return Chosen(folder, task_of(folder, aspect), name)
+    if aspect is None and (runs is None or not finished_encoders(runs)):
+        return Chosen(models.locate(models.BUNDLED_ENCODER), None, models.BUNDLED_ENCODER)
     if runs is None:
-        raise ModelError("There is no project here with an encoder to search with: give --encoder or --project.")
+        raise ModelError("There is no project here with an encoder for an aspect: give --encoder or --project.")
     if aspect is None:
         folder = encoder_in_use(runs, among=among)
         return Chosen(folder, task_of(folder, None), encoder_name(folder.parent))

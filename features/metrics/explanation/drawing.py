@@ -16,35 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
 
+from markupsafe import Markup
+
+from features.core.pages import render
 from features.graphs.graph import AmrGraph
 from features.metrics.explanation.layout import Layout, lay_out
 from features.metrics.explanation.pair import FacetMatch, GraphPair, Item
-
-STYLE = """\
-.amr, .pair { --matched: #14734f; --unmatched: #b93c08; --unread: #66707e; }
-@media (prefers-color-scheme: dark) {
-  .amr, .pair { --matched: #4cc79a; --unmatched: #fb923c; --unread: #9aa5b4; }
-}
-.amr { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
-.amr * { --c: var(--unread); }
-.amr .y { --c: var(--matched); }
-.amr .x { --c: var(--unmatched); }
-.amr text { fill: currentColor; text-anchor: middle; }
-.amr rect { fill: var(--c); fill-opacity: .1; stroke: var(--c); stroke-width: 1.4; }
-.amr rect.x { stroke-dasharray: 5 3; }
-.amr text.concept { font-weight: 600; }
-.amr text.constant { font-size: 11.5px; fill: var(--c); }
-.amr path { fill: none; stroke: var(--c); stroke-width: 1.5; }
-.amr path.x { stroke-dasharray: 5 3; }
-.amr polygon, .amr circle { fill: var(--c); }
-.amr circle:not(.x):not(.y) { display: none; }
-.amr text.role { font-size: 11px; fill: var(--c); paint-order: stroke; stroke: var(--card, Canvas); stroke-width: 4px;
-  stroke-linejoin: round; }
-.amr text.place { font-size: 9.5px; font-weight: 600; }
-.amr text.title { text-anchor: start; font-size: 13px; }
-.amr text.key { text-anchor: start; font-size: 11.5px; }
-"""
-"""Rules of every drawing on a page; a page that shows several needs them once."""
 
 _ALONE = "svg.amr { color-scheme: light dark; color: CanvasText; }\n"
 _RISE, _LINE, _PAD = 52.0, 16.0, 8.0
@@ -59,6 +36,11 @@ _PARTS = re.compile(r"[^-_/. ]*[-_/. ]?")
 
 Element = tuple[str, int]
 """Kind and index, as in `Item`."""
+
+
+def drawing_rules() -> Markup:
+    """Return the style of drawings, which is part of every page."""
+    return render("features.core.pages/drawing.css")
 
 
 def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = "smatch") -> str:
@@ -85,12 +67,12 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
     ]
     parts.append(_key(next(f for f in pair.facets if f.name == facet), height + 6))
     label = f"Two graphs: {titles[0]} | {titles[1]}" if any(titles) else "Two graphs"
-    style = f"<style>{_ALONE}{STYLE}</style>"
+    style = f"<style>{_ALONE}{drawing_rules()}</style>"
     return _svg(label, max(width, 460.0), height + 22, style + "".join(parts), 'xmlns="http://www.w3.org/2000/svg" ')
 
 
-def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> tuple[str, str]:
-    """Return a drawing of each graph to embed in a page, which has `STYLE` and explains the colours.
+def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> tuple[Markup, Markup]:
+    """Return a drawing of each graph to embed in a page, which explains the colours.
 
     Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch.
 
@@ -108,7 +90,7 @@ def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> tuple[str, str]:
         )
         for side, title in zip(_sides(pair, "smatch", ("", "")), titles, strict=True)
     )
-    return left, right
+    return Markup(left), Markup(right)  # noqa: S704  # escaped where they are drawn
 
 
 def _sides(pair: GraphPair, facet: str, titles: tuple[str, str]) -> "tuple[_Side, _Side]":

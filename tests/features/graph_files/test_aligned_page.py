@@ -2,9 +2,9 @@
 
 import dataclasses
 from datetime import UTC, datetime
-from html import escape
 
 import pytest
+from markupsafe import escape
 
 from features.graph_files.aligned import AlignedFiles, align_files
 from features.graph_files.aligned_page import render_aligned

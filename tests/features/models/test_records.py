@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from features.models import DEFAULT_MODELS, MODELS
+from features.models.assembling import shipped_folder
 from features.models.cache import cache_folder
-from features.models.records import Archive, ModelRecord, Wheel
+from features.models.records import Archive, ModelRecord, Shipped, Wheel
 
 
 @pytest.mark.parametrize("record", MODELS.values(), ids=lambda record: record.name)
@@ -20,6 +21,9 @@ def test_a_record_is_complete(record: ModelRecord) -> None:
         assert re.fullmatch(r"[0-9a-f]{64}", source.sha256)
     elif isinstance(source, Archive):
         assert source.url.startswith("https://")
+    elif isinstance(source, Shipped):
+        assert isinstance(MODELS[source.start].source, Wheel)
+        assert (shipped_folder(source) / "facets.json").is_file()
     else:
         assert re.fullmatch(r"[\w-]+/[\w.-]+", source.repository)
 

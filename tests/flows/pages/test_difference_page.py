@@ -80,7 +80,7 @@ def test_every_metric_is_drawn_as_it_was_and_as_it_is_those_that_moved_most_firs
     heights = [float(y) for y in re.findall(r"V([\d.]+)H", smatch)]
     top = max(*found.drift[1].old.shares, *found.drift[1].new.shares)
     assert heights == pytest.approx([64 * (1 - share / top) for share in found.drift[1].old.shares], abs=0.1)
-    assert '<div class="ends"><span>0</span><span>1</span></div>' in smatch
+    assert '<div class="range"><span>0</span><span>1</span></div>' in smatch
     assert f"<span>{found.drift[2].range[1]:.3g}</span>" in own
     assert "mean 0.7" in root
 

@@ -86,7 +86,7 @@ def test_pairs_that_moved_have_both_scores_and_what_both_see(sides):
     texts = {text for each in shared for pair in each.texts for text in pair}
     seen = View("trees", {text: f"<svg>{len(text)}</svg>" for text in texts}, "en_toy")
     html = page(sides, views=(View(), seen))
-    assert html.count('<div class="pair">') == 25
+    assert html.count('<div class="card">') == 25
     assert html.count("as B sees them") == 25
     assert "as A sees" not in html
     assert "A (twin &lt;i&gt;1&lt;/i&gt;) sees no structure of a sentence. B (syntax) sees trees." in html
@@ -114,7 +114,7 @@ def test_pairs_of_the_same_words_are_shown_however_few_and_none_twice(evaluated)
     assert (chosen.away, chosen.reordered) == ([], [30])
     html = page((Side("a", [a], ["a"]), Side("b", [b], ["b"])))
     assert "Other pairs of the same words in another order: the pair that moved most" in html
-    assert html.count('<div class="pair">') == len(chosen.rows) == 6
+    assert html.count('<div class="card">') == len(chosen.rows) == 6
 
 
 def test_nothing_of_a_text_becomes_a_tag_and_no_window_shows_a_fault(sides, browser, tmp_path):

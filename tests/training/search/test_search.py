@@ -91,7 +91,7 @@ def test_an_encoder_is_named_by_its_run_by_its_folder_or_by_that_of_its_run(runs
 
 
 def test_without_a_project_or_with_a_folder_of_something_else_it_is_said_what_to_do(tmp_path):
-    with pytest.raises(ModelError, match="no project here with an encoder to search with: give --encoder"):
+    with pytest.raises(ModelError, match="no project here with an encoder for an aspect: give --encoder"):
         choose_encoder(None, None, "animal")
     with pytest.raises(ModelError, match=r"holds no encoder \(there is no modules\.json\)"):
         choose_encoder(None, str(tmp_path), None)

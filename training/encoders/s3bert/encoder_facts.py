@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from features.core.errors import InputError
+from features.models import BUNDLED_ENCODER, bundled_encoder
 from training.runs import ENCODER, TRAINING_FILE, run_title
 from training.writing import read_json
 
@@ -46,6 +47,8 @@ def encoder_facts(folder: Path) -> EncoderFacts:
     """Read the facts of the encoder in a folder."""
     absolute = folder.resolve()
     name = run_title(absolute.parent) if absolute.name == ENCODER else absolute.name
+    if absolute == bundled_encoder():
+        name = BUNDLED_ENCODER
     try:
         training = read_json(folder / TRAINING_FILE)
     except InputError:

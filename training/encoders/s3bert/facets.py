@@ -1,7 +1,9 @@
 """Which dimensions of a sentence embedding belong to which facet: the file `facets.json` of an encoder.
 
-dimension   0 ........ 15 | 16 ....... 31 | ... | 224 ... 239 | 240 ............ 383
-               smatch         unlabeled     ...   quantifiers        residual
+with a map      0 ..... 383 | 384 ..... 415 | ... | 832 ..... 863
+                  residual       smatch       ...    quantifiers
+without         0 ...... 15 | 16 ....... 31 | ... | 224 ..... 239 | 240 ..... 383
+                  smatch        unlabeled     ...    quantifiers      residual
 
 It also holds the metric value of a similarity (`FacetCalibration`), and how far a facet can be trusted (`Reliability`).
 """
@@ -81,13 +83,15 @@ class Facet(BaseModel):
 
 
 class FacetLayout(BaseModel):
-    """The facets of an embedding and its residual: disjoint slices that cover every dimension.
+    """The facets of an embedding and its residual: disjoint slices that cover every dimension; the residual is one.
 
     Args:
         format: version of the file.
         dimension: dimensions of the whole embedding (d).
         similarity: of two sub-vectors: cosine, or 1 - L1 distance.
-        facets: in the order of their dimensions, from 0 and without gaps; the residual is what follows the last.
+        facets: in the order of their dimensions, without gaps; the residual is what precedes or follows them.
+        maps_start: whether the residual is the embedding of the start model, unchanged, and the facets a map of it: a
+            product with that map then gives facets to vectors that exist already.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -96,10 +100,11 @@ class FacetLayout(BaseModel):
     dimension: Annotated[int, Field(ge=1)]
     similarity: Similarity = "cosine"
     facets: Annotated[tuple[Facet, ...], Field(min_length=1)]
+    maps_start: bool = False
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        expected = 0
+        expected = first = self.facets[0].start
         for facet in self.facets:
             if facet.start != expected or facet.stop <= facet.start:
                 raise ValueError(
@@ -109,6 +114,10 @@ class FacetLayout(BaseModel):
             expected = facet.stop
         if expected > self.dimension:
             raise ValueError(f"the facets take {expected} dimensions of an embedding that has {self.dimension}")
+        if first and (expected < self.dimension):
+            raise ValueError(f"dimensions before facet {self.names[0]!r} and after {self.names[-1]!r} have no facet")
+        if self.maps_start and not first:
+            raise ValueError("maps_start is true, but no dimension precedes the facets")
         if len(set(self.names)) < len(self.facets) or RESIDUAL in self.names:
             raise ValueError(f"facet names must differ from one another and from {RESIDUAL!r}, got {self.names!r}")
         return self
@@ -119,9 +128,15 @@ class FacetLayout(BaseModel):
         return tuple(facet.name for facet in self.facets)
 
     @property
+    def width(self) -> int:
+        """Dimensions of a facet (h)."""
+        return self.facets[0].stop - self.facets[0].start
+
+    @property
     def residual(self) -> slice:
         """Dimensions that belong to no facet."""
-        return slice(self.facets[-1].stop, self.dimension)
+        first = self.facets[0].start
+        return slice(0, first) if first else slice(self.facets[-1].stop, self.dimension)
 
     def membership(self) -> NDArray[np.float32]:
         """Return which dimension belongs to which facet, (dimension, n_facets), 0 or 1.
@@ -227,13 +242,16 @@ class FacetLayout(BaseModel):
             raise ModelError(f"{str(path)!r} is damaged at {where}: {first['msg']}; train the encoder again") from error
 
 
-def plan_layout(names: Sequence[str], *, width: int, dimension: int, similarity: Similarity = "cosine") -> FacetLayout:
-    """Lay out facets of equal width side by side from dimension 0.
+def plan_layout(
+    names: Sequence[str], *, width: int, dimension: int, first: int = 0, similarity: Similarity = "cosine"
+) -> FacetLayout:
+    """Lay out facets of equal width side by side.
 
     Args:
         names: the facets, in the order of their dimensions.
         width: dimensions of each facet (h).
         dimension: dimensions of the whole embedding (d).
+        first: first dimension of the first facet.
         similarity: similarity of two sub-vectors.
 
     Raises:
@@ -244,7 +262,8 @@ def plan_layout(names: Sequence[str], *, width: int, dimension: int, similarity:
             f"{len(names)} facets of {width} dimensions need {len(names) * width}, but the backbone's embedding has "
             f"{dimension}; lower facet_dimensions to {dimension // max(1, len(names))} or name fewer facets"
         )
-    facets = tuple(Facet(name=name, start=i * width, stop=(i + 1) * width) for i, name in enumerate(names))
+    starts = [first + i * width for i in range(len(names))]
+    facets = tuple(Facet(name=name, start=start, stop=start + width) for name, start in zip(names, starts, strict=True))
     return FacetLayout(dimension=dimension, similarity=similarity, facets=facets)
 
 

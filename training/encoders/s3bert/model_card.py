@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from training.encoders.cards import LAST_KEPT, closing_parts, course, data_parts, front_matter
+from training.encoders.s3bert.facets import RESIDUAL
 from training.encoders.settings import is_chosen
 
 _ABOUT = """\
@@ -38,10 +39,11 @@ def write_card(training: Mapping[str, Any]) -> str:
 
 
 def _usage(training: Mapping[str, Any]) -> str:
-    facets = training["facets"]
-    first, rest, dimension = facets[0], facets[-1]["stop"], training["dimension"]
-    spans = ", ".join(f"{facet['name']} {facet['start']}–{facet['stop'] - 1}" for facet in facets)
-    residual = f", residual {rest}–{dimension - 1}" if rest < dimension else ""
+    facets, dimension = training["facets"], training["dimension"]
+    first = facets[0]
+    parts = [(facet["name"], facet["start"], facet["stop"]) for facet in facets]
+    parts = [(RESIDUAL, 0, first["start"]), *parts, (RESIDUAL, facets[-1]["stop"], dimension)]
+    spans = ", ".join(f"{name} {start}–{stop - 1}" for name, start, stop in parts if start < stop)
     return f"""\
 ```python
 from sentence_transformers import SentenceTransformer
@@ -51,8 +53,25 @@ embeddings = encoder.encode(["Two cats sleep.", "A cat is awake."])
 {first["name"]} = embeddings[:, {first["start"]}:{first["stop"]}]
 ```
 
-Dimensions of the {dimension}: {spans}{residual}; `facets.json`
-has the same, with the scale of each facet."""
+Dimensions of the {dimension}: {spans}; `facets.json`
+has the same, with the scale of each facet.{_of_start(training) if first["start"] else ""}"""
+
+
+def _of_start(training: Mapping[str, Any]) -> str:
+    """Return what the first dimensions of an encoder with a map are for."""
+    settings, rest = training["settings"], training["facets"][0]["start"]
+    if settings["layers_tuned"]:
+        return ""
+    return f"""
+
+The first {rest} dimensions are the embedding of {settings["backbone"]} itself, so an index of such embeddings stays
+valid, and vectors that exist already get facets without encoding anything again:
+
+```python
+import facetflow
+
+facetflow.load_encoder("path/to/this/folder").facets_of(vectors)  # (n, {rest}) -> (n, {training["dimension"]})
+```"""
 
 
 def _chosen(training: Mapping[str, Any]) -> str:

@@ -5,6 +5,11 @@ A preset sets all numbers, including those of the loop; further keys override it
     preset = "paper"
     alpha = 0.5
     loop = { epochs = 4 }
+
+The map is learnt first, the layers after it and together with it; either can be left out:
+
+    layers_tuned = 0    # the map alone, in seconds
+    map_epochs = 0      # layers alone: facets are slices of the backbone's own embedding, as in the paper
 """
 
 from collections.abc import Collection
@@ -13,9 +18,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from training.encoders.settings import TunedSettings, fill_in_preset
+from training.loop.settings import LoopSettings
 from training.types import Similarity
 
 Preset = Literal["laptop", "paper", "released"]
+
+_OF_MAP = ("map_epochs", "map_learning_rate")
 
 _PAPER: dict[str, Any] = {
     "epochs": 8,
@@ -27,10 +35,12 @@ _PAPER: dict[str, Any] = {
 }
 PRESETS: dict[Preset, dict[str, Any]] = {
     "laptop": {
+        "facet_dimensions": 32,
+        "map_epochs": 10,
         "consistency": 10.0,
         "dropout": False,
         "scale_learning_rate": 1e-2,
-        "loop": _PAPER | {"epochs": 4, "learning_rate": 1e-4, "evaluate_every": 200},
+        "loop": _PAPER | {"epochs": 4, "learning_rate": 1e-3, "evaluate_every": 200},
     },
     "paper": {"loop": _PAPER},
     "released": {
@@ -60,7 +70,11 @@ class S3bertSettings(TunedSettings):
             always encodes with the start model.
         facets: metrics that get a facet, in the order of their dimensions; when missing, every metric of the pairs: the
             fifteen, then the project's own.
-        facet_dimensions: dimensions of each facet (h); the remaining ones are the residual.
+        facet_dimensions: dimensions of each facet (h). With a map they are added to those of the backbone, whose own
+            embedding is the residual; without one the remaining dimensions of the backbone are.
+        map_epochs: passes over the training data in which the map is learnt on the stored embeddings; 0 for none.
+        map_learning_rate: its peak learning rate.
+        map_batch_size: pairs in a batch of it.
         similarity: similarity of a facet's two sub-vectors. `manhattan` is 1 - L1 distance, as in the authors'
             repository.
         targets: the value of the metric (`raw`), or min-max scaled over the training pairs.
@@ -69,12 +83,14 @@ class S3bertSettings(TunedSettings):
             ones.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
-        layers_tuned: how many of the last layers to tune.
+        layers_tuned: how many of the last layers to tune, after the map and together with it; 0 for the map alone, by
+            which stored embeddings of the start model get facets, too.
         scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
-        max_tokens: longer sentences are truncated, also by the finished encoder.
+        max_tokens: longer sentences are truncated, also by the finished encoder; without tuned layers the start model
+            decides.
     """
 
-    OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate",)
+    OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate", *_OF_MAP)
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "s3bert"
     kind: Literal["s3bert"] = "s3bert"
@@ -82,12 +98,15 @@ class S3bertSettings(TunedSettings):
     teacher: Literal["store", "backbone"] = "store"
     facets: tuple[str, ...] | None = None
     facet_dimensions: Annotated[int, Field(ge=1)] = 16
+    map_epochs: Annotated[int, Field(ge=0)] = 0
+    map_learning_rate: Annotated[float, Field(gt=0)] = 2e-3
+    map_batch_size: Annotated[int, Field(ge=2)] = 1024
     similarity: Similarity = "cosine"
     targets: Literal["raw", "minmax"] = "raw"
     facet_weights: Literal["equal", "variance"] = "equal"
     alpha: Annotated[float, Field(ge=0)] = 1.0
     consistency: Annotated[float, Field(ge=0)] = 1.0
-    layers_tuned: Annotated[int, Field(ge=1)] = 2
+    layers_tuned: Annotated[int, Field(ge=0)] = 2
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
     disk_gib: Annotated[float, Field(ge=0)] = 20.0
 
@@ -100,12 +119,24 @@ class S3bertSettings(TunedSettings):
     def _check(self) -> Self:
         if self.loop.batch_size < 2:
             raise ValueError("loop.batch_size must be at least 2: consistency compares the sentences of a batch")
+        if not self.layers_tuned and not self.map_epochs:
+            raise ValueError("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
+        unused = sorted(name for name in self.search if (name in _OF_MAP) == bool(self.layers_tuned))
+        if unused := [name for name in unused if name != "scale_learning_rate"]:
+            of = "the map, which is learnt before the layers" if self.layers_tuned else "layers, and none is tuned"
+            raise ValueError(f"search cannot vary {unused[0]!r} here: it belongs to {of}")
         if self.facets is not None:
             if not self.facets:
                 raise ValueError("facets must name a metric; leave the key out for all of them")
             if len(set(self.facets)) < len(self.facets):
                 raise ValueError(f"facets must differ from one another, got {self.facets!r}")
         return self
+
+    @property
+    def map_loop(self) -> LoopSettings:
+        """Settings of the loop in which the map is learnt; dev is looked at after every epoch."""
+        own = {"epochs": self.map_epochs, "batch_size": self.map_batch_size, "learning_rate": self.map_learning_rate}
+        return self.loop.model_copy(update={**own, "accumulate": 1, "evaluate_every": None, "patience": None})
 
     def unknown_facets(self, metrics: Collection[str]) -> list[str]:
         """Return the facets that are not among these metrics."""

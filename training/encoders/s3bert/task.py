@@ -9,17 +9,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training.encoders.backbone import Backbone, Tokens
-from training.encoders.embedding import embed_together
 from training.encoders.judging import PlacedRatings
+from training.encoders.s3bert.embedders import Embedder
 from training.encoders.s3bert.settings import S3bertSettings
 from training.loop.batches import epoch_batches
-from training.loop.task import Group, Judgement, decaying_matrices
+from training.loop.settings import LoopSettings
+from training.loop.task import Group, Judgement
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.decomposition import DecompositionObjective
 from training.progress import Counted
 
 Pairs = NDArray[np.int64]
+_CONSISTENT = 256  # pairs of a batch, at most, whose sentences are compared with one another
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,6 @@ class Prepared:
     """Pairs as the loop takes them; training and dev pairs share one list of sentences.
 
     Args:
-        tokens: all sentences.
         teacher: the teacher's embeddings of the sentences, (n_texts, t), float32.
         first: positions of sentences a, (n_pairs,).
         second: positions of sentences b, (n_pairs,).
@@ -38,7 +38,6 @@ class Prepared:
         ratings: human ratings to choose it by instead; None if its loss on the dev pairs decides.
     """
 
-    tokens: Tokens
     teacher: Tensor
     first: NDArray[np.int64]
     second: NDArray[np.int64]
@@ -48,54 +47,55 @@ class Prepared:
     dev: NDArray[np.int64]
     ratings: PlacedRatings | None = None
 
-    def lengths(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the tokens of the longer sentence of some pairs, (n,)."""
-        return np.maximum(self.tokens.lengths[self.first[pairs]], self.tokens.lengths[self.second[pairs]])
-
 
 class S3bertTask:
-    """Tune the last layers of a backbone.
+    """Train a map or tuned layers by the two objectives.
 
     Args:
-        backbone: the encoder.
+        embedder: embeds the sentences.
         decomposition: the first objective; its scales are trained too.
         prepared: the pairs.
-        settings: weights of the objectives, batch size and seed.
+        settings: weights of the objectives.
+        loop: batch size and seed.
     """
 
     unit = "pairs"
 
     def __init__(
-        self, backbone: Backbone, decomposition: DecompositionObjective, prepared: Prepared, settings: S3bertSettings
+        self,
+        embedder: Embedder,
+        decomposition: DecompositionObjective,
+        prepared: Prepared,
+        settings: S3bertSettings,
+        loop: LoopSettings,
     ) -> None:
-        self.backbone = backbone
-        self.decomposition = decomposition.to(backbone.device)
+        self.embedder = embedder
+        self.decomposition = decomposition.to(embedder.device)
         self.consistency = ConsistencyObjective()
         self.prepared = prepared
-        self.settings = settings
-        factor = (settings.scale_learning_rate or settings.loop.learning_rate) / settings.loop.learning_rate
+        self.settings, self.loop = settings, loop
+        factor = (settings.scale_learning_rate or loop.learning_rate) / loop.learning_rate
         scales = Group({"scales": self.decomposition.scales}, factor, decays=False, clipped=False)
-        self.groups: Sequence[Group] = [*decaying_matrices(backbone.tuned_parameters()), scales]
+        self.groups: Sequence[Group] = [*embedder.groups, scales]
 
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""
-        train, loop = self.prepared.train, self.settings.loop
+        train, loop = self.prepared.train, self.loop
         _, groups = np.unique(self.prepared.groups[train], return_inverse=True)
-        lengths = self.prepared.lengths(train)
-        found = epoch_batches(groups, lengths, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
+        found = epoch_batches(groups, self._lengths(train), batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [train[batch] for batch in found]
 
     def count(self) -> int:
         """Return the number of batches of an epoch."""
-        return math.ceil(len(self.prepared.train) / self.settings.loop.batch_size)
+        return math.ceil(len(self.prepared.train) / self.loop.batch_size)
 
     def size(self, batch: Pairs) -> int:
         """Return the number of pairs."""
         return len(batch)
 
     def train(self) -> None:
-        """Switch on the dropout of the tuned layers, if the settings ask for it."""
-        self.backbone.train()
+        """Switch on the dropout of tuned layers, if the settings ask for it."""
+        self.embedder.train()
 
     def losses(self, batch: Pairs) -> dict[str, Tensor]:
         """Return the loss, decomposition and consistency of a batch.
@@ -104,31 +104,32 @@ class S3bertTask:
         """
         first, second = self.prepared.first[batch], self.prepared.second[batch]
         sentences, places = np.unique(np.concatenate([first, second]), return_inverse=True)
-        embeddings = embed_together(self.backbone, self.prepared.tokens, sentences)
+        embeddings = self.embedder.embed(sentences)
         device = embeddings.device
         teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
         left, right = (torch.from_numpy(half).to(device) for half in np.split(places, 2))
         targets = self.prepared.targets[torch.from_numpy(batch)].to(device)
         decomposition = self.decomposition(embeddings[left], embeddings[right], targets)
+        left, right = left[:_CONSISTENT], right[:_CONSISTENT]
         consistency = self.consistency(embeddings[left], embeddings[right], teacher[left], teacher[right])
         return self._weighed(decomposition, consistency)
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:
         """Return the dev loss (lower is better), or the correlation with ratings (higher is better)."""
-        self.backbone.eval()
-        loss = self._dev_loss()
-        if self.prepared.ratings is None:
+        self.embedder.eval()
+        loss, ratings = self._dev_loss(), self.prepared.ratings
+        if ratings is None:
             return Judgement(loss, value=-loss["loss"]) if loss else None
-        found = self.prepared.ratings.score(self.backbone, self.prepared.tokens)
+        found = ratings.chosen.score(lambda _: self.embedder.embed_many(ratings.places))
         return Judgement({"spearman": found, **loss}, value=found)
 
     def _dev_loss(self) -> dict[str, float]:
         """Return the losses on the dev pairs; empty if there are none."""
-        dev, size = self.prepared.dev, self.settings.loop.batch_size
+        dev, size = self.prepared.dev, self.loop.batch_size
         if not len(dev):
             return {}
-        order = dev[np.argsort(self.prepared.lengths(dev), kind="stable")]
+        order = dev[np.argsort(self._lengths(dev), kind="stable")]
         sums = torch.zeros(2, dtype=torch.float64)
         counted = Counted("dev loss", len(order), "pairs")
         for start in range(0, len(order), size):
@@ -138,6 +139,11 @@ class S3bertTask:
             counted.add(len(batch))
         means = self._weighed(*(sums / len(order)))
         return {name: value.item() for name, value in means.items()}
+
+    def _lengths(self, pairs: Pairs) -> NDArray[np.int64]:
+        """Return the effort for the longer sentence of some pairs, (n,)."""
+        lengths = self.embedder.lengths
+        return np.maximum(lengths[self.prepared.first[pairs]], lengths[self.prepared.second[pairs]])
 
     def _weighed(self, decomposition: Tensor, consistency: Tensor) -> dict[str, Tensor]:
         loss = self.settings.alpha * decomposition + self.settings.consistency * consistency

@@ -1,8 +1,10 @@
 """Train an S3BERT in a separate process: `python -m training.encoders.s3bert.train --settings train.json`."""
 
 import logging
+import shutil
 import sys
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from features import models
 from training.data.apart import apart
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.judging import ChosenRatings, chosen_ratings
+from training.encoders.judging import ChosenRatings, Embed, chosen_ratings
 from training.encoders.loading import load_encoder
 from training.encoders.plan import TrainingPlan
 from training.encoders.running import corpora_of, report_of, train_once
@@ -20,17 +22,19 @@ from training.encoders.s3bert.checks import check_pairs, warn_of_little
 from training.encoders.s3bert.encoder import calibrated, save_encoder
 from training.encoders.s3bert.facets import FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.start_embeddings import StartEmbeddings
 from training.encoders.s3bert.targets import Targets, make_targets
 from training.jobs import Source, TrainingJob, read_job
 from training.loop.batches import number_groups
 from training.process import run_process
-from training.runs import ENCODER
+from training.runs import ENCODER, MAP
 from training.writing import writing
 
 if TYPE_CHECKING:
-    from training.encoders.backbone import Backbone, Tokens
+    from training.encoders.backbone import Backbone
     from training.encoders.learning import Learnt
     from training.encoders.s3bert.task import S3bertTask
+    from training.loop.loop import Outcome
     from training.loop.machine import Machine
     from training.objectives.decomposition import DecompositionObjective
 
@@ -92,7 +96,9 @@ def _train(
     import torch
 
     from training.encoders.frozen_states import SharedStates
-    from training.encoders.learning import learn
+    from training.encoders.learning import learn, learn_first
+    from training.encoders.s3bert.embedders import MappedEmbeddings, TunedLayers
+    from training.encoders.s3bert.facet_map import add_map, few_threads
     from training.encoders.s3bert.task import Prepared, S3bertTask
     from training.loop.machine import prepare_machine
     from training.objectives.decomposition import DecompositionObjective
@@ -104,25 +110,12 @@ def _train(
     placed = ratings.among(data.texts) if ratings else None
     machine = prepare_machine(settings.loop, job.output)
     backbone = load_backbone(settings, folder, machine)
-    # The finished encoder reads as much as was trained and chosen on.
-    longest = backbone.model.max_seq_length
-    backbone.model.max_seq_length = min(settings.max_tokens, longest or settings.max_tokens)
-    # All sentences in one list, because the states of the frozen layers are indexed by position in it.
-    tokens = backbone.tokenize([*data.texts, *(placed.further if placed else ())], max_tokens=settings.max_tokens)
-    layout = plan_layout(
-        facets,
-        width=settings.facet_dimensions,
-        dimension=backbone.dimension,
-        similarity=settings.similarity,
-    )
+    start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)
     targets = make_targets(
         data.metrics(facets), train_pairs, scaling=settings.targets, weighting=settings.facet_weights
     )
-    decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
-    backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest))
     prepared = Prepared(
-        tokens=tokens,
-        teacher=torch.from_numpy(_teacher(data, settings, backbone, tokens)),
+        teacher=torch.from_numpy(start.of_teacher),
         first=data.first,
         second=data.second,
         targets=torch.from_numpy(targets.values),
@@ -131,13 +124,46 @@ def _train(
         dev=dev_pairs,
         ratings=placed,
     )
+    vectors, first = (start.vectors, backbone.dimension) if settings.map_epochs else (None, 0)
+    width = settings.facet_dimensions
+    dense = None if vectors is None else add_map(backbone.model, len(facets) * width, seed=settings.loop.seed)
+    layout = plan_layout(
+        facets, width=width, dimension=backbone.dimension, first=first, similarity=settings.similarity
+    ).model_copy(update={"maps_start": not settings.layers_tuned})
+    decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
+
+    def map_task(settings: S3bertSettings) -> S3bertTask:
+        assert vectors is not None  # noqa: S101 - this and the next tell mypy
+        assert dense is not None  # noqa: S101
+        return S3bertTask(MappedEmbeddings(vectors, dense), decomposition, prepared, settings, settings.map_loop)
+
+    about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
+    if not settings.layers_tuned:
+        with few_threads(settings.loop):
+            learn(
+                plan,
+                machine,
+                job.output,
+                map_task,
+                lambda learnt: _complete(job, plan, data, learnt, backbone, layout, targets),
+                about=about,
+                loop_of=attrgetter("map_loop"),
+            )
+        return
+    mapped = None
+    if dense is not None:
+        with few_threads(settings.loop):
+            mapped = learn_first(plan, machine, job.output / MAP, map_task(settings), attrgetter("map_loop"))
+    backbone.keep_states(start.tokens, SharedStates.of(job.shared, plan.backbone_digest))
     learn(
         plan,
         machine,
         job.output,
-        lambda settings: S3bertTask(backbone, decomposition, prepared, settings),
-        lambda learnt: _complete(job, plan, data, learnt, layout, targets),
-        about=f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences",
+        lambda settings: S3bertTask(
+            TunedLayers(backbone, start.tokens, dense), decomposition, prepared, settings, settings.loop
+        ),
+        lambda learnt: _complete(job, plan, data, learnt, backbone, layout, targets, mapped),
+        about=about,
     )
 
 
@@ -146,28 +172,46 @@ def _complete(
     plan: TrainingPlan,
     data: MeasuredPairs,
     learnt: "Learnt[S3bertTask]",
+    backbone: "Backbone",
     layout: FacetLayout,
     targets: Targets,
+    mapped: "Outcome | None" = None,
 ) -> None:
     """Write the encoder of a finished training."""
     from training.encoders.s3bert.task import recorded
 
     task, outcome = learnt.task, learnt.outcome
-    settings, backbone, decomposition = task.settings, task.backbone, task.decomposition
     ratings = task.prepared.ratings
     backbone.eval()
-    layout = _scaled(layout, decomposition, targets)
-    layout = calibrated(layout, backbone.model, data.select(splits=settings.splits[1:]))
+    layout = calibrated(
+        _scaled(layout, task.decomposition, targets),
+        _embedding(task, data, backbone),
+        data.select(splits=task.settings.splits[1:]),
+    )
     report = report_of(plan, backbone, learnt) | {
-        "corpora": corpora_of(data.pairs, settings, job.licences),
+        "corpora": corpora_of(data.pairs, task.settings, job.licences),
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         "history": [recorded(look) for look in outcome.history],
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
         "chosen_by": ratings.chosen.recorded() if ratings else {"set": None},
     }
+    if mapped is not None:
+        history = [recorded(look) for look in mapped.history]
+        report["map"] = {"steps": mapped.steps, "seconds": mapped.seconds, "history": history}
     with writing(job.output / ENCODER):
         save_encoder(backbone.model, layout, report, job.output / ENCODER)
+    shutil.rmtree(job.output / MAP, ignore_errors=True)
     _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, outcome.per_second)
+
+
+def _embedding(task: "S3bertTask", data: MeasuredPairs, backbone: "Backbone") -> Embed:
+    """Return a function that embeds dev texts as a user of the encoder does."""
+    if task.settings.layers_tuned:
+        return lambda texts: backbone.model.encode(
+            list(texts), batch_size=64, convert_to_numpy=True, show_progress_bar=False
+        )
+    position = {text: n for n, text in enumerate(data.texts)}
+    return lambda texts: task.embedder.embed_many(np.array([position[text] for text in texts], dtype=np.int64))
 
 
 def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") -> "Backbone":
@@ -178,22 +222,21 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
         folder: folder of the start model.
         machine: machine to train on.
     """
+    import torch
+
     from training.encoders.backbone import Backbone
 
-    return Backbone.of(load_encoder(folder, device=str(machine.device)), settings, machine.precision)
+    # Embeddings that a map is learnt from are those of the start model to the last digits.
+    precision = machine.precision if settings.layers_tuned else torch.float32
+    backbone = Backbone.of(load_encoder(folder, device=str(machine.device)), settings, precision)
+    if settings.layers_tuned:  # the finished encoder reads as much as was trained and chosen on
+        model = backbone.model
+        model.max_seq_length = min(settings.max_tokens, model.max_seq_length or settings.max_tokens)
+    return backbone
 
 
 def _positions(data: MeasuredPairs, split: str) -> NDArray[np.int64]:
     return np.flatnonzero((data.pairs["split"] == split).to_numpy()).astype(np.int64)
-
-
-def _teacher(
-    data: MeasuredPairs, settings: S3bertSettings, backbone: "Backbone", tokens: "Tokens"
-) -> NDArray[np.float32]:
-    """Return the teacher's embeddings of all sentences."""
-    if settings.teacher == "store" and data.teacher is not None:
-        return data.teacher
-    return backbone.embed_many(tokens, np.arange(len(data.texts)))
 
 
 def _scaled(layout: FacetLayout, decomposition: "DecompositionObjective", targets: Targets) -> FacetLayout:

@@ -17,6 +17,11 @@ def full_similarities(left: Embeddings, right: Embeddings, n_facets: int) -> NDA
     return np.repeat(cosines(left, right)[:, None], n_facets, axis=1)
 
 
+def random_width(dimension: int, n_facets: int, width: int) -> int:
+    """Return the dimensions of a facet of SB-rand: those of the encoder's, or fewer where the start model has fewer."""
+    return min(width, dimension // n_facets)
+
+
 def random_memberships(
     *, dimension: int, n_facets: int, width: int, draws: int, seed: int
 ) -> list[NDArray[np.float32]]:

@@ -75,7 +75,7 @@ def score_facets(
     memberships = baselines.random_memberships(
         dimension=held_out.start_left.shape[1],
         n_facets=n_facets,
-        width=layout.facets[0].stop - layout.facets[0].start,
+        width=baselines.random_width(held_out.start_left.shape[1], n_facets, layout.width),
         draws=draws,
         seed=seed,
     )

@@ -109,6 +109,7 @@ class FacetSuite(Suite):
 
     def score(self, models: Models) -> Result:
         """Return the score of each facet, and explained pairs."""
+        from training.evaluation.facets.baselines import random_width
         from training.evaluation.facets.scoring import BASELINES, count_verdicts, score_facets
 
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
@@ -129,7 +130,7 @@ class FacetSuite(Suite):
             "corpora": sorted(set(held_out.pairs["corpus"])),
             "pairs": len(held_out),
             "fitting_pairs": 0 if fitting is None else len(fitting),
-            "width": layout.facets[0].stop - layout.facets[0].start,
+            "width": random_width(evaluated.start_left.shape[1], len(rows), layout.width),
             "draws": job.random_draws,
             "rows": [asdict(row) | {"about": explain_facet(row.name, job.own_metrics)} for row in rows],
             "verdicts": {baseline: count_verdicts(rows, baseline) for baseline in BASELINES},

@@ -54,7 +54,6 @@ def paraphrase_chapter(result: Mapping[str, Any], table: pl.DataFrame) -> Chapte
         warnings=tell_seen_pairs(result),
         figures=[_figure(result)],
         origin={f"pairs of {each['name']}": each["digest"] for each in result["corpora"]},
-        style=".curves { display: flex; flex-wrap: wrap; gap: 1rem; } .curve { flex: 0 1 24rem; min-width: 0; }",
     )
 
 

@@ -12,7 +12,7 @@ from features.core.page import folded
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
 from training.evaluation.bootstrap import tell_verdict
 from training.evaluation.page import tables_html
-from training.evaluation.retrieval.points import ABOUT_MAPS, draw_points, map_style
+from training.evaluation.retrieval.points import ABOUT_MAPS, draw_points
 from training.evaluation.retrieval.tables import RANKINGS, retrieval_tables, tell_seen_texts, tell_way
 from training.evaluation.sources import tell_source
 from training.evaluation.suites import Chapter, Figure
@@ -62,7 +62,6 @@ def retrieval_chapter(result: Mapping[str, Any], maps_file: Path) -> Chapter:
             if group["way"] == "one"
         ],
         origin={"labelled texts": result["data_digest"]},
-        style=map_style() if result["maps"] else "",
     )
 
 

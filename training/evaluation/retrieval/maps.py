@@ -27,7 +27,7 @@ MAPS_FILE = "maps.parquet"
 MOST_POINTS = 2000
 LEAST_POINTS = 10
 COLOURS = 9
-"""Maximum number of labels with their own colour."""
+"""Maximum number of labels with their own colour, `k0` … of the style sheet."""
 Project = Callable[[NDArray[np.float32], int], NDArray[np.float64]]
 """Embeddings and a seed → places, (n, 2)."""
 

@@ -10,12 +10,11 @@ Deutsche Bank: … (country: Germany)              the text of the point that is
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 import polars as pl
 
-from training.evaluation.retrieval.maps import COLOURS, place_column
+from training.evaluation.retrieval.maps import place_column
 from training.evaluation.retrieval.tables import RANKINGS
 
 _SHOWN_LETTERS = 220
@@ -80,7 +79,7 @@ def _choice(methods: Sequence[str], name: str) -> str:
         f'<label for="{name}-by{place}" class="by{place}">{escape(method)}</label>'
         for place, method in enumerate(methods)
     )
-    return f'{inputs}<div class="bys">{labels}</div>'
+    return f'{inputs}<div class="choice bys">{labels}</div>'
 
 
 def _style(places: Sequence[Sequence[float]], row: int) -> str:
@@ -126,27 +125,3 @@ def _class(place: int | None) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS].rstrip()}…"
-
-
-_COLOURS = ("#2f7fd6", "#d9730d", "#1b8a75", "#d13b3b", "#8b5cd6", "#7d8a10", "#d14d94", "#0e8fb0", "#9c6b3c")
-
-
-def map_style() -> str:
-    """Return the rules for all maps of a page."""
-    layout = (files("training.evaluation.retrieval") / "maps.css").read_text(encoding="utf-8")
-    return layout + "".join(_rules(place) for place in (*range(COLOURS), None)) + _chosen(0) + _chosen(1)
-
-
-def _rules(place: int | None) -> str:
-    """Return the colour of a label, and the rule that fades the others when it is hovered over in the legend."""
-    kind = _class(place)
-    colour = "" if place is None else f".{kind} {{ --k: {_COLOURS[place]}; }}\n"
-    pointed = f".maps:has(.labels .{kind}:is(:hover, :focus)) .plane label:not(.{kind}) i {{ opacity: .07; }}\n"
-    return colour + pointed
-
-
-def _chosen(place: int) -> str:
-    return (
-        f".by{place}:checked ~ .bys .by{place} {{ background: var(--accent-fill); color: #fff; }}\n"
-        f".by{place}:focus-visible ~ .bys .by{place} {{ outline: 2px solid var(--accent); outline-offset: 2px; }}\n"
-    )

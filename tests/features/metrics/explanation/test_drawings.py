@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from features.graphs.graph import AmrGraph, decode
 from features.metrics.explanation.drawing import draw_pair, draw_sides, fold_label, text_width
 from features.metrics.explanation.layout import GAP, lay_out
-from features.metrics.explanation.legend import PAGE_STYLE, show_pair
+from features.metrics.explanation.legend import facet_rules, show_pair
 from features.metrics.explanation.pair import explain_graphs
 from features.metrics.registry import METRICS
 
@@ -152,11 +152,11 @@ def test_a_legend_lets_choose_every_facet_that_reads_something():
     assert chosen == [facet.name for facet in pair.facets if facet.left or facet.right]
     assert html.count(" checked ") == 1
     assert 'id="p1-smatch" checked' in html
-    assert all(f".c-{name}:checked" in PAGE_STYLE for name in chosen)
+    assert all(f".c-{name}:checked" in facet_rules() for name in chosen)
     assert all(f'for="p1-{name}" class="l-{name}" title="{METRICS[name].question}"' in html for name in chosen)
     assert "Not drawn: named_entities 1.00, wlk " in html
     assert "proven to be optimal" in html
-    assert "<script" not in PAGE_STYLE + html
+    assert "<script" not in facet_rules() + html
 
 
 def test_a_long_name_goes_over_several_lines_that_lose_nothing():

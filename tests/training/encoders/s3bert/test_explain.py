@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from features.core.errors import InputError, ModelError
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
+from features.models import bundled_encoder
 from flows.command_line import cli, run
 from training.encoders.input_length import count_cut, longest_input
 from training.encoders.loading import load_encoder
@@ -352,8 +353,19 @@ class TestCommand:
         assert run(words) == 2
         assert capsys.readouterr().out.count("two man") == 1
 
+    def test_without_project_the_bundled_encoder_predicts(self, tmp_path, monkeypatch, capsys):
+        if bundled_encoder() is None:
+            pytest.skip("all-MiniLM-L6-v2 is not pulled")
+        monkeypatch.chdir(tmp_path)
+        assert run(["explain", "The cat sleeps.", "The cat does not sleep."]) == 0
+        out = capsys.readouterr().out
+        assert "encoder  s3bert-minilm: all-MiniLM-L6-v2" in out
+        negations = re.search(r"^ *negations +0\.00 +(\d\.\d\d) ", out, re.MULTILINE)
+        assert float(negations[1]) < 0.5
+
     def test_without_project_and_encoder_words_and_metrics_are_measured(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("features.models.bundled_encoder", lambda: None)
         words = ["explain", "The cat sleeps.", "The cat does not sleep."]
         assert run(words) == 0
         out = capsys.readouterr().out
@@ -372,6 +384,7 @@ class TestCommand:
 
     def test_without_encoder_and_without_graphs_there_is_nothing_to_say(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("features.models.bundled_encoder", lambda: None)
         assert run(["explain", "a cat", "a dog", "--no-graphs"]) == 1
         assert "no encoder with facets is here: name one with --encoder" in " ".join(capsys.readouterr().err.split())
         assert run(["explain", "A cat sleeps.", "狗在叫。"]) == 2

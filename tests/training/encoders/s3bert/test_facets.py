@@ -34,7 +34,9 @@ def test_a_saved_layout_is_loaded_unchanged(tmp_path):
     ("change", "reason"),
     [
         ({"dimension": 3}, "take 4 dimensions"),
-        ({"facets": [{"name": "a", "start": 1, "stop": 2}]}, "ends at 0"),
+        ({"facets": [{"name": "a", "start": 0, "stop": 2}, {"name": "b", "start": 3, "stop": 4}]}, "ends at 2"),
+        ({"facets": [{"name": "a", "start": 1, "stop": 2}]}, "before facet 'a' and after 'a' have no facet"),
+        ({"maps_start": True}, "no dimension precedes the facets"),
         ({"facets": [{"name": "a", "start": 0, "stop": 0}]}, "dimensions 0 to 0"),
         ({"facets": [{"name": "a", "start": 0, "stop": 2}, {"name": "a", "start": 2, "stop": 4}]}, "differ"),
         ({"facets": [{"name": "residual", "start": 0, "stop": 2}]}, "residual"),

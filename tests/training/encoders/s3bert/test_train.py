@@ -62,7 +62,7 @@ def test_the_folder_has_the_vectors_that_the_training_ended_with(job, monkeypatc
 
     def remember(self):
         outcome = run(self)
-        backbone = self.task.backbone
+        backbone = self.task.embedder.backbone
         backbone.states = None
         tokens = backbone.tokenize(SENTENCES, max_tokens=32)
         kept["vectors"] = backbone.embed_many(tokens, np.arange(3))

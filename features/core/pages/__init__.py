@@ -1,0 +1,93 @@
+"""Pages from templates: each is one file that opens offline, light and dark, wide and narrow.
+
+    <package>/templates/<page>.html ──────────┐ gathered values
+    features/core/pages/templates/page.html   ├──render──> one HTML file, its style inline
+                                 /style.css   │            no request, no script; every text from data is escaped
+                                 /macros.html ┘
+
+A template is named by its package and file, `flows.pages/build.html`. Values are escaped unless they are `Markup`, as
+what `render` returns is; a name that is not passed is an error. Filters beside Jinja's own:
+
+    {{ "2026-03-01T09:05:00+00:00" | date }}   1 March 2026, 09:05 UTC
+    {{ 1234.5 | number(1) }}                   1,234.5; a None is "–"
+    {{ "run `facetflow build`" | code }}       run <code>facetflow build</code>
+"""
+
+import re
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup, escape
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+UNDEFINED = "–"
+"""What a page shows instead of a number that does not exist."""
+
+
+def render(template: str, **values: Any) -> Markup:
+    """Return a page, or a part of one, from a template.
+
+    Args:
+        template: package and file, such as `flows.pages/build.html`.
+        values: what the template names.
+
+    Raises:
+        jinja2.UndefinedError: when the template names a value that is missing.
+    """
+    return Markup(_environment().get_template(template).render(values))  # noqa: S704  # the template escaped them
+
+
+def tell_date(date: str | datetime | None = None) -> str:
+    """Return a date in readable form.
+
+    Args:
+        date: with its time zone, as ISO 8601 if it is text; now when None.
+
+    >>> tell_date("2026-03-01T09:05:00+00:00")
+    '1 March 2026, 09:05 UTC'
+    """
+    moment = datetime.fromisoformat(date) if isinstance(date, str) else date or datetime.now(UTC)
+    return f"{moment.day} {moment:%B %Y, %H:%M %Z}".strip()
+
+
+def tell_number(value: float | None, digits: int = 0) -> str:
+    """Return a number with separators of thousands and a minus sign.
+
+    Args:
+        value: the number; None where it does not exist.
+        digits: after the point.
+
+    >>> tell_number(-1234.5, 1)
+    '−1,234.5'
+    """
+    return UNDEFINED if value is None else f"{value:z,.{digits}f}".replace("-", "−")
+
+
+def mark_code(text: str) -> Markup:
+    """Return a text with commands in backticks marked as code.
+
+    >>> mark_code("run `facetflow build` & wait")
+    Markup('run <code>facetflow build</code> &amp; wait')
+    """
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  # escaped before
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"date": tell_date, "number": tell_number, "code": mark_code}
+    return environment
+
+
+def _read(template: str) -> tuple[str, str, None]:
+    """Return the text of a template and the name that an error shows."""
+    package, _, name = template.partition("/")
+    return (files(package) / "templates" / name).read_text(encoding="utf-8"), template, None

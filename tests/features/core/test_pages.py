@@ -1,0 +1,84 @@
+"""Pages from templates: values stay text, nothing missing is passed over, and the package has every template."""
+
+import tomllib
+from datetime import UTC, datetime
+from fnmatch import fnmatch
+
+import pytest
+from jinja2 import UndefinedError
+from markupsafe import Markup
+
+from features.core.pages import _environment, mark_code, render, tell_date, tell_number
+
+PACKAGES = ("facetflow", "flows", "tasks", "training", "features")
+HOSTILE = "<script>alert('x')</script> & \"quotes\""
+
+
+def templates(root):
+    return [
+        file
+        for name in PACKAGES
+        for file in sorted((root / name).rglob("templates/*"))
+        if file.suffix in {".html", ".css"}
+    ]
+
+
+def drawn(call, **values):
+    """Return what a macro makes of values."""
+    template = '{% import "features.core.pages/macros.html" as ui %}' + call
+    return _environment().from_string(template).render(values)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "{{ ui.heading(x, [x, '']) }}",
+        "{{ ui.term(x, x) }}",
+        "{% call ui.folded(x) %}{{ x }}{% endcall %}",
+        "{{ ui.described({x: x}) }}",
+        "{{ ui.listed({x: x}, code=true) }}",
+        "{{ ui.lines([x]) }}",
+        "{{ ui.table({x: x}, [[x]], words=[x], caption=x, note=x) }}",
+        "{{ x | code }}",
+    ],
+)
+def test_what_comes_from_data_stays_text(call):
+    html = drawn(call, x=HOSTILE)
+    assert "&lt;script&gt;" in html
+    assert "<script" not in html
+    assert '"quotes"' not in html
+
+
+def test_a_part_that_was_rendered_is_not_escaped_again():
+    page = render("features.core.pages/page.html", title=HOSTILE, body=Markup("<p>a &amp; b</p>"), project="zoo")
+    assert "<p>a &amp; b</p>" in page
+    assert "<title>&lt;script&gt;" in page
+    assert "&#34;quotes&#34; · zoo · facetflow</title>" in page
+    assert "default-src 'none'" in page
+
+
+def test_a_value_that_is_missing_is_an_error():
+    with pytest.raises(UndefinedError):
+        render("features.core.pages/page.html", title="A page")
+
+
+def test_a_table_tells_words_from_numbers_and_explains_its_columns():
+    html = drawn("{{ ui.table({'part': '', 'seconds': 'wall time'}, [['read', 1.5]], words=['part']) }}")
+    assert '<th class="words">part</th><th title="wall time">seconds</th>' in html
+    assert '<tr><td class="words">read</td><td>1.5</td></tr>' in html
+
+
+def test_numbers_dates_and_commands_are_told_as_people_write_them():
+    assert [tell_number(value, 2) for value in (None, -0.001, -1234.5)] == ["–", "0.00", "−1,234.50"]
+    assert tell_date(datetime(2026, 3, 1, 9, 5, tzinfo=UTC)) == "1 March 2026, 09:05 UTC"
+    assert mark_code("<b> `a & b`") == "&lt;b&gt; <code>a &amp; b</code>"
+
+
+def test_every_template_compiles_and_is_in_the_wheel(root):
+    settings = tomllib.loads((root / "pyproject.toml").read_text())
+    shipped = settings["tool"]["setuptools"]["package-data"]["*"]
+    for file in templates(root):
+        package = ".".join(file.relative_to(root).parts[:-2])
+        _environment().get_template(f"{package}/{file.name}")
+        assert any(fnmatch(f"templates/{file.name}", pattern) for pattern in shipped), file
+    assert len(templates(root)) > 5

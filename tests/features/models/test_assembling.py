@@ -1,0 +1,71 @@
+"""A model that is shipped as what differs from another one is put together where that one is."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+from ship_encoder import ship
+
+from features.core.errors import ModelError
+from features.models import MODELS, locate, pull, verify
+from features.models.cache import install
+from features.models.records import ModelRecord, Shipped, Wheel
+
+LAYERS = {"layer.0": np.arange(6, dtype=np.float32).reshape(2, 3), "layer.1": np.ones((2, 3), np.float32)}
+
+
+def write_start(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    save_file(LAYERS, folder / "model.safetensors")
+    (folder / "modules.json").write_text("[]")
+    (folder / "vocab.txt").write_text("a\nb\n")
+    return folder
+
+
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    """Return a trained encoder; the model `small` is what differs between it and the pulled model `start`."""
+    start, encoder = write_start(tmp_path / "start"), write_start(tmp_path / "encoder")
+    save_file({**LAYERS, "layer.1": np.full((2, 3), 0.1, np.float32)}, encoder / "model.safetensors")
+    (encoder / "modules.json").write_text('["more"]')
+    for name in ("facets.json", "training.json", "README.md"):
+        (encoder / name).write_text("{}")
+    (encoder / "3_Dense").mkdir()
+    save_file({"linear.weight": np.full((4, 3), 1 / 3, np.float32)}, encoder / "3_Dense" / "model.safetensors")
+    folder = tmp_path / "shipped"
+    assert ship(encoder, start, folder) < 5_000
+
+    for name, source in (("start", Wheel("start==1", "0" * 64, "model")), ("small", Shipped("start", str(folder)))):
+        monkeypatch.setitem(MODELS, name, ModelRecord(name, "sentence encoder", source, "MIT", 1, ""))
+    (tmp_path / "cache" / "held").mkdir(parents=True)
+    start.rename(tmp_path / "cache" / "held" / "model")
+    install(tmp_path / "cache" / "held" / "model", "start", source="start==1", version="0" * 64, pinned=True)
+    return encoder
+
+
+def test_a_shipped_model_is_the_trained_one_in_half_precision(shipped):
+    folder = locate("small")
+    assert {path.name for path in folder.iterdir()} == {path.name for path in shipped.iterdir()}
+    weights = load_file(folder / "model.safetensors")
+    assert np.array_equal(weights["layer.0"], LAYERS["layer.0"]), "not shipped: the start model's"
+    assert weights["layer.1"].dtype == np.float32
+    assert np.allclose(weights["layer.1"], 0.1, rtol=1e-3)
+    assert np.allclose(load_file(folder / "3_Dense" / "model.safetensors")["linear.weight"], 1 / 3, rtol=1e-3)
+    assert (folder / "modules.json").read_text() == '["more"]'
+    assert verify("small").source == "facetflow and start"
+    assert np.array_equal(load_file(locate("start") / "model.safetensors")["layer.1"], LAYERS["layer.1"])
+
+
+def test_another_version_is_put_together_anew(shipped, tmp_path):
+    first = locate("small").stat().st_ino
+    assert locate("small").stat().st_ino == first
+    (tmp_path / "shipped" / "modules.json").write_text('["other"]')
+    assert (locate("small") / "modules.json").read_text() == '["other"]'
+    assert pull("small") == locate("small")
+
+
+def test_without_the_start_model_a_user_is_told_to_pull_that(shipped, tmp_path):
+    (tmp_path / "cache" / "start").rename(tmp_path / "away")
+    with pytest.raises(ModelError, match="models pull start"):
+        locate("small")

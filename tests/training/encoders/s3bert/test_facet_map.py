@@ -1,0 +1,187 @@
+"""The map of facets: the start model's embedding stays, existing vectors get facets, and a kill changes nothing."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sentence_transformers import SentenceTransformer
+
+import facetflow
+from features.core.errors import InputError, ModelError
+from features.schemas import METRIC_NAMES
+from training import runs
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.facets import FacetLayout, plan_layout
+from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.train import S3bertJob, train
+from training.jobs import Source
+from training.loop import loop
+from training.loop.settings import LoopSettings
+
+SENTENCES = ["the cat sleeps", "two dog runs in the park", "no man sees a red horse"]
+D, WIDTH = 48, 4
+
+
+@pytest.fixture(scope="module")
+def make_job(tmp_path_factory, tiny_encoder, table_of_pairs):
+    """Return a function that makes a job which learns a map, and tunes a layer after it unless it is told not to."""
+    folder = tmp_path_factory.mktemp("maps")
+    MeasuredPairs.from_table(table_of_pairs, source={}).export(folder / "pairs.parquet")
+
+    def make(name, **changes):
+        loop = {"batch_size": 8, "epochs": 2, "checkpoint_every": 4, "threads": 1} | changes.pop("loop", {})
+        settings = {"facet_dimensions": WIDTH, "layers_tuned": 1, "map_epochs": 3, "map_batch_size": 16} | changes
+        settings = S3bertSettings(backbone=str(tiny_encoder), loop=LoopSettings(**loop), **settings)
+        return S3bertJob(source=Source(pairs=folder / "pairs.parquet"), settings=settings, output=folder / name)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def mapped(make_job):
+    """Folder of an encoder that is a map of its start model's embeddings."""
+    return train(make_job("map", layers_tuned=0))
+
+
+@pytest.fixture(scope="module")
+def tuned(make_job):
+    """Folder of an encoder with a map and a tuned layer."""
+    return train(make_job("tuned"))
+
+
+class TestTheMap:
+    def test_the_first_dimensions_are_the_start_models_embedding(self, mapped, tiny_encoder):
+        found = SentenceTransformer(str(mapped), device="cpu").encode(SENTENCES)
+        start = SentenceTransformer(str(tiny_encoder), device="cpu").encode(SENTENCES)
+        assert found.shape == (3, D + WIDTH * len(METRIC_NAMES))
+        np.testing.assert_array_equal(found[:, :D], start)
+        truncated = SentenceTransformer(str(mapped), device="cpu", truncate_dim=D).encode(SENTENCES)
+        np.testing.assert_array_equal(truncated, start)
+
+    def test_the_residual_comes_first_and_facets_have_the_width_that_was_asked_for(self, mapped):
+        layout = FacetLayout.load(mapped)
+        assert layout.residual == slice(0, D)
+        assert [facet.start for facet in layout.facets] == [D + WIDTH * k for k in range(len(METRIC_NAMES))]
+        assert layout.names == METRIC_NAMES
+        assert "residual 0–47, smatch 48–51" in (mapped / "README.md").read_text()
+
+    def test_it_learns(self, mapped):
+        report = json.loads((mapped / "training.json").read_text())
+        losses = [look["total"] for look in report["history"]]
+        assert losses[-1] < losses[0]
+        assert (report["steps"], report["dimension"], report["precision"]) == (3 * 5, 108, "float32")
+
+    def test_facets_are_those_of_the_metrics_that_the_pairs_have(self, make_job):
+        layout = FacetLayout.load(train(make_job("two", layers_tuned=0, facets=("wlk", "smatch"), map_epochs=1)))
+        assert layout.names == ("wlk", "smatch")
+        assert layout.dimension == D + 2 * WIDTH
+
+    def test_embeddings_of_the_store_are_used_if_they_are_the_start_models(self, make_job, monkeypatch, mapped):
+        job = make_job("stored", layers_tuned=0)
+        data = job.source.read()
+        vectors = SentenceTransformer(job.settings.backbone, device="cpu").encode(list(data.texts))
+        digest = json.loads((mapped / "training.json").read_text())["backbone_digest"]
+        stored = MeasuredPairs(data.texts, data.pairs, vectors, digest, data.source)
+        monkeypatch.setattr(Source, "read", lambda _self: stored)
+        monkeypatch.setattr("training.encoders.backbone.Backbone.embed_many", None)  # nothing is encoded
+        folder = train(job)
+        names = {look["step"]: look["total"] for look in json.loads((folder / "training.json").read_text())["history"]}
+        before = json.loads((mapped / "training.json").read_text())["history"]
+        assert names == {look["step"]: pytest.approx(look["total"], abs=1e-5) for look in before}
+
+    def test_ratings_can_choose_it(self, make_job, tmp_path):
+        rated = tmp_path / "rated.tsv"
+        rated.write_text("sentence_a\tsentence_b\tscore\na cat\ta dog\t3\nthe man\ta woman runs\t1\nno\tnot\t5\n")
+        ratings = ({"dataset": "pairs", "name": "mine", "split": "dev", "file": str(rated)},)
+        job = make_job("rated", layers_tuned=0, choose_by="mine").model_copy(update={"ratings": ratings})
+        history = json.loads((train(job) / "training.json").read_text())["history"]
+        assert len(history) == 3
+        assert all(-1 <= look["spearman"] <= 1 for look in history)
+
+
+class TestExistingVectors:
+    def test_vectors_of_the_start_model_get_the_facets_that_encoding_gives(self, mapped, tiny_encoder):
+        encoder = facetflow.load_encoder(mapped, device="cpu")
+        vectors = SentenceTransformer(str(tiny_encoder), device="cpu").encode(SENTENCES)
+        np.testing.assert_allclose(encoder.facets_of(vectors), encoder.encode(SENTENCES), atol=1e-6)
+        np.testing.assert_allclose(encoder.facets_of(vectors[0]), encoder.encode(SENTENCES)[0], atol=1e-6)
+        assert encoder.facets_of(vectors[:0]).shape == (0, encoder.dimension)
+
+    def test_vectors_of_another_width_are_refused(self, mapped):
+        encoder = facetflow.load_encoder(mapped, device="cpu")
+        with pytest.raises(InputError, match=r"shape \(2, 47\), but .* 48 dimensions"):
+            encoder.facets_of(np.zeros((2, 47)))
+
+    def test_an_encoder_with_tuned_layers_refuses_them(self, tuned, tiny_encoder):
+        for folder in (tuned, tiny_encoder):
+            with pytest.raises(ModelError, match="layers_tuned = 0"):
+                facetflow.load_encoder(folder, device="cpu").facets_of(np.zeros((2, D)))
+
+
+class TestLayersAfterTheMap:
+    def test_they_start_from_the_map_and_go_beyond_it(self, tuned, tiny_encoder):
+        report = json.loads((tuned / "training.json").read_text())
+        assert [look["step"] for look in report["map"]["history"]] == [5, 10, 15]
+        assert report["dev"]["total"] < report["map"]["history"][-1]["total"] < report["map"]["history"][0]["total"]
+        found = SentenceTransformer(str(tuned), device="cpu").encode(SENTENCES)
+        start = SentenceTransformer(str(tiny_encoder), device="cpu").encode(SENTENCES)
+        assert np.abs(found[:, :D] - start).max() > 1e-3
+        np.testing.assert_allclose(np.linalg.norm(found[:, :D], axis=1), 1, atol=1e-5)
+
+    @pytest.mark.parametrize(("layers", "run", "step"), [(0, 0, 6), (1, 0, 6), (1, 0, 15), (1, 1, 3), (1, 1, 9)])
+    def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
+        self, make_job, mapped, tuned, monkeypatch, assert_same_weights, layers, run, step
+    ):
+        job, runs_of_loop = make_job(f"stopped {layers} {run} {step}", layers_tuned=layers), []
+        whole = loop.Loop.run
+
+        def stop(reached):
+            if len(runs_of_loop) == run + 1 and reached == step:
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(loop.Loop, "run", lambda self: runs_of_loop.append(1) or whole(self, stop))
+            with pytest.raises(KeyboardInterrupt):
+                train(job)
+        assert_same_weights(tuned if layers else mapped, train(job))
+        assert not (job.output / runs.MAP).exists()
+
+
+class TestSettings:
+    def test_something_must_be_trained(self):
+        with pytest.raises(ValueError, match="nothing is trained"):
+            S3bertSettings(layers_tuned=0, map_epochs=0)
+
+    @pytest.mark.parametrize(("layers", "name"), [(0, "learning_rate"), (2, "map_learning_rate")])
+    def test_a_search_varies_what_the_last_part_reads(self, layers, name):
+        with pytest.raises(ValueError, match=f"search cannot vary '{name}' here"):
+            S3bertSettings(layers_tuned=layers, search={name: (1e-3, 2e-3)})
+
+    def test_rates_of_a_map_alone_are_searched(self, make_job):
+        folder = train(make_job("search", layers_tuned=0, search={"map_learning_rate": (1e-6, 1e-3)}))
+        assert json.loads((folder / "training.json").read_text())["search"]["chosen"] == {"map_learning_rate": 1e-3}
+
+    def test_the_papers_preset_has_no_map(self):
+        assert S3bertSettings(preset="paper").map_epochs == 0 < S3bertSettings().map_epochs
+
+
+@st.composite
+def layouts(draw):
+    """Layouts with or without dimensions before the first facet."""
+    names = draw(st.lists(st.sampled_from(METRIC_NAMES), min_size=1, max_size=5, unique=True))
+    width, first, after = draw(st.integers(1, 6)), draw(st.integers(0, 8)), draw(st.integers(0, 8))
+    after = 0 if first else after
+    return plan_layout(names, width=width, first=first, dimension=first + len(names) * width + after)
+
+
+@given(layouts(), st.integers(0, 100))
+def test_products_of_residual_and_facets_sum_to_that_of_the_whole_embedding(layout, seed):
+    a, b = np.random.default_rng(seed).normal(size=(2, layout.dimension))
+    dimensions = [layout.residual, *(slice(facet.start, facet.stop) for facet in layout.facets)]
+    assert sum(a[part] @ b[part] for part in dimensions) == pytest.approx(a @ b)
+    assert sum(part.stop - part.start for part in dimensions) == layout.dimension
+    for k, part in enumerate(dimensions[1:]):
+        cosine = a[part] @ b[part] / np.linalg.norm(a[part]) / np.linalg.norm(b[part])
+        assert layout.similarities(a[None], b[None])[0, k] == pytest.approx(cosine)

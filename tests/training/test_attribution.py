@@ -1,0 +1,90 @@
+"""Words that make sentences similar: the shares of their pairs sum to the cosine."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from features.core.errors import ModelError, SettingsError
+from flows.command_line import cli
+from training.attribution import WHOLE, attribute
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.facets import FacetLayout
+
+WORDS = ("cat", "dog", "sleeps", "runs", "two", "a", "the", "not", "zebra")
+sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def encoder(trained_run):
+    return load_encoder(trained_run / "encoder"), FacetLayout.load(trained_run / "encoder")
+
+
+@given(a=sentences, b=sentences)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_shares_sum_to_the_cosine_of_the_whole_and_of_every_facet(encoder, a, b):
+    model, layout = encoder
+    left, right = model.encode([a, b]).astype(np.float64)
+    slices = {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
+    for name, dimensions in {WHOLE: slice(None), "residual": layout.residual, **slices}.items():
+        u, v = left[dimensions], right[dimensions]
+        shares = attribute(model, layout, a, b, name)
+        assert shares.shares.shape == (len(shares.words_a), len(shares.words_b))
+        assert shares.similarity == pytest.approx(u @ v / np.linalg.norm(u) / np.linalg.norm(v), abs=1e-5)
+
+
+def test_words_are_those_of_the_sentence_with_the_marks_of_its_tokenizer(encoder):
+    shares = attribute(*encoder, "two  cat sleeps", "a zebra!")
+    assert shares.words_a == ("[CLS]", "two", "cat", "sleeps", "[SEP]")
+    assert shares.words_b == ("[CLS]", "a", "zebra", "!", "[SEP]")
+    assert shares.of_a.sum() == pytest.approx(shares.of_b.sum())
+    (a, b, largest), *_ = shares.strongest(3)
+    assert largest == shares.shares[shares.words_a.index(a), shares.words_b.index(b)]
+    assert abs(largest) == np.abs(shares.shares).max()
+
+
+def test_linear_layers_after_the_mean_keep_the_sum_and_others_are_refused(tiny_encoder):
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize
+
+    torch.manual_seed(0)
+    model = load_encoder(tiny_encoder)
+    size = model.get_embedding_dimension()
+    model.append(Dense(size, 20, activation_function=torch.nn.Identity()))
+    model.append(Normalize())
+    left, right = model.encode(["two cat", "a dog sleeps"])
+    assert attribute(model, None, "two cat", "a dog sleeps").similarity == pytest.approx(left @ right, abs=1e-5)
+    model.append(Dense(20, 20))  # with tanh
+    with pytest.raises(ModelError):
+        attribute(model, None, "two cat", "a dog sleeps")
+
+
+def test_an_encoder_that_does_not_pool_by_a_mean_has_no_shares(tiny_encoder):
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    model = load_encoder(tiny_encoder)
+    size = model.get_embedding_dimension()
+    model[1] = Pooling(size, pooling_mode="cls")
+    with pytest.raises(ModelError):
+        attribute(model, None, "a cat", "a dog")
+
+
+def test_an_unknown_facet_is_named_with_those_that_there_are(encoder):
+    with pytest.raises(SettingsError):
+        attribute(*encoder, "a cat", "a dog", "smatches")
+
+
+def test_the_command_shows_shares_and_writes_them_as_json(trained_run):
+    folder = str(trained_run / "encoder")
+    call = ["explain", "--encoder", folder, "--no-graphs", "--words", "smatch", "a cat sleeps", "two dog"]
+    shown = CliRunner().invoke(cli, call, catch_exceptions=False).output
+    assert "smatch" in shown
+    assert "[CLS]" in shown
+    written = json.loads(CliRunner().invoke(cli, [*call, "--json"], catch_exceptions=False).output)
+    shares = written["shares"]
+    assert shares["facet"] == "smatch"
+    (reading,) = (facet for facet in written["facets"] if facet["name"] == "smatch")
+    assert np.sum(shares["shares"]) == pytest.approx(reading["similarity"], abs=1e-4)
