@@ -20,7 +20,7 @@ TESTERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test soak check dist-check bench lock clean
+.PHONY: help run test soak check docs dist-check bench lock clean
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# Strict: a link that leads nowhere is an error. The pages load nothing from elsewhere, and search needs no server.
+docs: $(VENV)/.docs ## build the documentation as a site: build/site/index.html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --nitpicky docs build/site
+
 # A wheel made from the sdist, since that is what people build from; no module of the clone may help it.
 DIST := build/dist
 dist-check: ## build sdist and wheel, install the wheel in an environment of its own, and run the example there
@@ -71,7 +75,7 @@ bench: $(VENV)/.dev models ## run every benchmark that needs no data or packages
 
 lock: ## resolve pyproject.toml into constraints.txt
 	$(PYTHON) -m pip install --quiet --target build/uv uv
-	build/uv/bin/uv pip compile --quiet pyproject.toml --extra dev --extra maps --extra tensorboard --python-version 3.11 --no-annotate --no-header \
+	build/uv/bin/uv pip compile --quiet pyproject.toml --extra dev --extra docs --extra maps --extra tensorboard --python-version 3.11 --no-annotate --no-header \
 		--find-links "$${PIP_FIND_LINKS:-.}" --no-emit-find-links --output-file constraints.txt
 	# A local build of torch satisfies the plain version; the suffix would tie the file to one machine.
 	sed -i 's/^torch==\([0-9.]*\)+.*/torch==\1/' constraints.txt
@@ -104,3 +108,7 @@ $(VENV)/.dev: $(VENV)/bin/pip pyproject.toml constraints.txt
 	$(BIN)/python tools/install.py dev
 	@$(COMPILE)
 	touch $@ $(VENV)/.run
+
+$(VENV)/.docs: $(VENV)/bin/pip pyproject.toml constraints.txt
+	$(BIN)/python tools/install.py dev,docs
+	touch $@ $(VENV)/.dev $(VENV)/.run

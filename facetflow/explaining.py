@@ -86,9 +86,9 @@ def explain(
         b: a sentence, or several. Two lists are compared pair by pair, a single sentence with each of a list.
 
     Returns:
-        An explanation: metrics measured on the graphs, and beside them what the encoder predicts from the sentences
-        alone, where its start model is pulled; for several pairs a list, one per pair. A pair with a sentence that
-        cannot be parsed has no graphs, and nothing measured.
+        An explanation, with metrics measured on the graphs, and beside them what the encoder predicts from the
+        sentences alone, where its start model is pulled; for several pairs a list, one per pair. A pair with a
+        sentence that cannot be parsed has no graphs, and nothing measured.
 
     Raises:
         InputError: a sentence is empty or not a string, or the lists differ in length.

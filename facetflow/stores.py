@@ -36,7 +36,7 @@ class FeatureStore:
 
     @property
     def release(self) -> Release:
-        """The release being read: `number`, `created`, `rows` and `rejects` of each table, `recipes` and more."""
+        """The release that is read, with its number, and the rows, rejects and recipes of each table."""
         return self._release
 
     @property

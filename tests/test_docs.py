@@ -10,24 +10,13 @@ from pathlib import Path
 
 import click
 import pytest
-from errors_page import page
+from result_tables import RESULTS, SHOWN, pages, with_tables
 
 from features.core.types import RejectCode
-from features.metrics.registry import METRIC_NAMES
 from features.store.tables import TABLES
-from flows.command_line import COMMANDS, cli
+from flows.command_line import cli
 from flows.console.examples import EXAMPLES
 from flows.project import Project
-
-
-@pytest.fixture
-def readme(root: Path) -> str:
-    return (root / "README.md").read_text()
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_in_the_readme(readme: str, command: str) -> None:
-    assert f"`facetflow {command}" in readme
 
 
 def every_command() -> Iterator[tuple[str, click.Command]]:
@@ -82,26 +71,51 @@ def test_the_examples_of_the_help_are_commands_with_known_options(path: str, mon
         command.make_context(path, rest, parent=click.Context(cli, **cli.context_settings))
 
 
-def test_the_page_of_commands_is_current(root: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, root / "tools" / "commands_page.py", "--print"], capture_output=True, text=True, check=True
-    )
-    assert (root / "docs/reference/commands.md").read_text() == done.stdout, "run python tools/commands_page.py"
+@pytest.mark.parametrize("name", ["commands", "errors", "metrics"])
+def test_the_generated_pages_are_current(root: Path, name: str) -> None:
+    tool = root / f"tools/{name}_page.py"
+    done = subprocess.run([sys.executable, tool, "--print"], capture_output=True, text=True, check=True)
+    assert (root / f"docs/reference/{name}.md").read_text() == done.stdout, f"run python tools/{name}_page.py"
 
 
-def test_the_page_of_errors_is_current(root: Path) -> None:
-    assert (root / "docs" / "reference" / "errors.md").read_text(encoding="utf-8") == page(), (
-        "run python tools/errors_page.py"
-    )
+RESULT_PAGES = [page for page in pages() if "<!-- table: " in page.read_text(encoding="utf-8")]
 
 
-def test_the_readme_names_no_command_that_does_not_exist(readme: str) -> None:
-    assert set(re.findall(r"^facetflow ([a-z]+)", readme, re.MULTILINE)) <= set(COMMANDS)
+@pytest.mark.parametrize("page", RESULT_PAGES, ids=lambda page: page.name)
+def test_the_tables_of_measurements_are_those_of_their_files(page: Path) -> None:
+    assert page.read_text(encoding="utf-8") == with_tables(page), "run python tools/result_tables.py"
 
 
-def test_the_project_file_of_the_readme_is_valid(readme: str) -> None:
-    (text,) = re.findall(r"```toml\n(.*?)```", readme, re.DOTALL)
-    assert Project.model_validate(tomllib.loads(text)).corpora[0].name == "mine"
+def test_every_file_of_measurements_is_shown_and_names_the_command_that_made_it(root: Path) -> None:
+    files = {path.name: path.read_text(encoding="utf-8").partition("\n")[0] for path in RESULTS.glob("*.csv")}
+    assert {match[1] for page in RESULT_PAGES for match in SHOWN.finditer(page.read_text("utf-8"))} == files.keys()
+    assert [name for name, line in files.items() if not line.startswith("# ")] == []
+    scripts = {name for line in files.values() for name in re.findall(r"(?:benchmarks|examples)/\S+\.\w+", line)}
+    assert [name for name in scripts if not (root / name).is_file()] == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_the_commands_and_options_of_a_page_exist(page: Path) -> None:
+    known = {path: {name for option in command.params for name in option.opts} for path, command in every_command()}
+    shared = known[""]
+    lines = "".join(re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)).splitlines()
+    for line in lines:
+        for part in re.findall(r"\bfacetflow ([a-z].*?)(?=[|;>]|&&|  #|\)|$)", line):
+            words = shlex.split(part, comments=True)
+            path = max((p for p in known if words[: len(p.split())] == p.split()), key=len)
+            assert path, line
+            options = set().union(*(known[p] for p in known if p == path or p.startswith(f"{path} ")))
+            assert {word for word in words if word.startswith("--")} <= options | shared, line
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_the_project_files_of_a_page_are_valid(page: Path) -> None:
+    for text in re.findall(r"```toml\n(name = .*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        assert Project.model_validate(tomllib.loads(text)).name
+
+
+def test_the_readme_ends_before_the_second_screen(root: Path) -> None:
+    assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 90
 
 
 _ROOT = Path(__file__).parents[1]
@@ -132,11 +146,6 @@ def test_the_architecture_page_names_every_folder_and_table(root: Path) -> None:
     page = (root / "docs/concepts/architecture.md").read_text()
     folders = [f"features/{path.name}" for path in (root / "features").iterdir() if (path / "__init__.py").exists()]
     assert [name for name in (*folders, *TABLES) if name not in page] == []
-
-
-def test_every_metric_is_documented(root: Path) -> None:
-    page = (root / "docs/concepts/metrics.md").read_text()
-    assert [name for name in METRIC_NAMES if f"`{name}`" not in page] == []
 
 
 def test_every_reject_code_is_documented(root: Path) -> None:

@@ -2,7 +2,7 @@
 
 torch multiplies float32 matrices with MKL, which uses AVX2 on processors that are not Intel's, even if they have
 AVX-512. oneDNN, which torch also ships and uses for bfloat16, uses AVX-512 there. Where MKL is fast, and wherever
-gradients are needed, nothing changes. Figures: benchmarks/README.md, "Encoding".
+gradients are needed, nothing changes. Figures: docs/results/speed.md.
 """
 
 import platform

@@ -190,7 +190,7 @@ TRANSFER_NEEDS = (
 )
 PARAPHRASE_NEEDS = (
     "the suite 'paraphrase' needs pairs in the split that are judged as paraphrase or not: name a corpus of them under "
-    "[[corpora]], or a set under [[evaluation]] (docs/howto/paraphrase.md)"
+    "[[corpora]], or a set under [[evaluation]] (docs/concepts/evaluation.md)"
 )
 
 

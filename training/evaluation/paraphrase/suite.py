@@ -95,7 +95,7 @@ class ParaphraseSuite(Suite):
     called: ClassVar[str] = "paraphrase F1"
     needs: ClassVar[str] = (
         "pairs in the split that are judged as paraphrase or not: name a corpus of them under [[corpora]], or a set "
-        "under [[evaluation]] (docs/howto/paraphrase.md)"
+        "under [[evaluation]] (docs/concepts/evaluation.md)"
     )
 
     found: Found
