@@ -2,7 +2,7 @@
 
 import re
 
-from features.core.errors import SettingsError
+from features.core.faults import DeviceMissing
 
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
@@ -14,7 +14,7 @@ def check_device(device: str) -> str:
         SettingsError: it is not the name of a device, or this process does not see the device.
     """
     if not isinstance(device, str) or not _DEVICE.fullmatch(device):
-        raise SettingsError(f"there is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'")
+        raise DeviceMissing(f"there is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'")
     if device.startswith("cuda"):
         from features.parsers.devices import resolve_device
 

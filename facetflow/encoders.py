@@ -14,7 +14,7 @@ from facetflow.devices import check_device
 from facetflow.explaining import Explanation, explain_readings
 from facetflow.pairing import Texts, pair_sentences, pair_up, read_texts
 from features import models
-from features.core.errors import InputError, ModelError
+from features.core.faults import CannotExplain, EmptyText, LibraryMissing, NotAnEncoder
 from features.sentences import normalise
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class Encoder:
             ModelError: the encoder has no facets.
         """
         if self._layout is None:
-            raise ModelError(
+            raise CannotExplain(
                 f"the encoder {str(self.folder)!r} has no facets to explain with; train one of kind s3bert"
             )
         first, second, single = pair_sentences(a, b)
@@ -270,7 +270,7 @@ class Encoder:
         pairs = [(normalise(one), normalise(other)) for one, other in zip(first, second, strict=True)]
         for number, pair in enumerate(pairs, start=1):
             if not all(pair):
-                raise InputError(f"a sentence of pair {number} of {len(pairs)} is empty; leave the pair out")
+                raise EmptyText(f"a sentence of pair {number} of {len(pairs)} is empty; leave the pair out")
         if spans:
             predictor.require_spans()
         predictions = predictor.predict(pairs, threshold=threshold).each(pairs)
@@ -310,12 +310,12 @@ def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Enc
     folder = within if (within / _MODULES_FILE).is_file() else given
     if not (folder / _MODULES_FILE).is_file():
         missing = "is not a folder" if not given.is_dir() else f"holds no encoder (there is no {_MODULES_FILE})"
-        raise ModelError(f"{str(path)!r} {missing}; give the folder of an encoder, or of the run that trained it")
+        raise NotAnEncoder(f"{str(path)!r} {missing}; give the folder of an encoder, or of the run that trained it")
     layout = internals.FacetLayout.load(folder) if (folder / internals.FILE_NAME).is_file() else None
     try:
         model = internals.load_encoder(folder, device=None if device == "auto" else device)
     except ImportError as error:
-        raise ModelError(
+        raise LibraryMissing(
             "encoders need torch and sentence-transformers; install them with `pip install facetflow[encoders]`"
         ) from error
     return Encoder(folder, model, layout)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 from facetflow import internals
 from facetflow.names import near
 from facetflow.pairing import Texts, pair_sentences
-from features.core.errors import SettingsError
+from features.core.faults import UnknownName
 from features.core.pages import render
 from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
 from features.metrics.explanation.drawing import draw_sides
@@ -57,7 +57,7 @@ class Explanation(internals.Explanation):
         for reading in self.facets:
             if reading.name == name:
                 return reading
-        raise SettingsError(f"there is no facet {name!r}; {near(name, [reading.name for reading in self.facets])}")
+        raise UnknownName(f"there is no facet {name!r}; {near(name, [reading.name for reading in self.facets])}")
 
     def __repr__(self) -> str:
         stands_out = self.headline if self.words is None or self.equal else self.words

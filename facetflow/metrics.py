@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from facetflow.names import near
 from facetflow.pairing import Texts, pair_up
-from features.core.errors import InputError, RowError, SettingsError
+from features.core.errors import RowError
+from features.core.faults import GraphUnusable, NotPenman, UnknownMetric
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph, decode
 from features.graphs.table import graphs_frame, too_large
@@ -180,7 +181,7 @@ def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if name not in METRICS:
-            raise SettingsError(f"there is no metric {name!r}; {near(name, METRICS)}")
+            raise UnknownMetric(f"there is no metric {name!r}; {near(name, METRICS)}")
 
 
 def _compare(a: str | Texts, b: str | Texts, names: Sequence[str]) -> tuple[Comparison, bool]:
@@ -202,9 +203,9 @@ def _decode(text: str, which: str) -> AmrGraph:
     try:
         graph = decode(text)
     except RowError as error:
-        raise InputError(f"{which} is not valid PENMAN: {error.message}") from error
+        raise NotPenman(f"{which} is not valid PENMAN: {error.message}") from error
     if (fault := too_large(graph)) is not None:
-        raise InputError(f"{which} cannot be compared: {fault}")
+        raise GraphUnusable(f"{which} cannot be compared: {fault}")
     return graph
 
 

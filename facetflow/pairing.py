@@ -7,7 +7,7 @@ list and list    the first with the first, and so on; one result per pair
 
 from collections.abc import Iterable, Sequence
 
-from features.core.errors import InputError
+from features.core.faults import CannotPair, NotTexts
 
 Texts = Iterable[str]
 """Several texts: a list, a tuple, a generator, a column of a table."""
@@ -30,14 +30,12 @@ def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) 
     if isinstance(texts, str):
         return [texts], True
     if not isinstance(texts, Iterable) or isinstance(texts, bytes):
-        raise InputError(f"a {what} must be a string, but {texts!r} is not; give a string, or a list of them")
+        raise NotTexts(f"a {what} must be a string, but {texts!r} is not; give a string, or a list of them")
     items = list(texts)
     for number, text in enumerate(items, start=1):
         if not isinstance(text, str):
             left_out = "it and its partner" if paired else "it"
-            raise InputError(
-                f"{what} {number} of {len(items)} is not a string but {_shown(text)}; leave {left_out} out"
-            )
+            raise NotTexts(f"{what} {number} of {len(items)} is not a string but {_shown(text)}; leave {left_out} out")
     return items, False
 
 
@@ -58,7 +56,7 @@ def pair_up(a: str | Texts, b: str | Texts, what: str = "text") -> tuple[list[st
     elif one_right and not one_left:
         right *= len(left)
     if len(left) != len(right):
-        raise InputError(
+        raise CannotPair(
             f"{len(left)} and {len(right)} {what}s cannot be paired; give two lists of the same length, or one {what} "
             "and a list"
         )
@@ -79,10 +77,10 @@ def pair_sentences(
 def _read_pairs(pairs: object) -> tuple[list[str], list[str], bool]:
     """Return the first sentences, the second sentences and False, from an argument that holds pairs."""
     if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise InputError(f"two sentences are needed, but {pairs!r} is only one; give the other one as `b`")
+        raise NotTexts(f"two sentences are needed, but {pairs!r} is only one; give the other one as `b`")
     items = list(pairs)
     for number, pair in enumerate(items, start=1):
         both = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
         if not both or not all(isinstance(text, str) for text in pair):
-            raise InputError(f"pair {number} of {len(items)} is not two sentences but {pair!r}; give (a, b) for each")
+            raise NotTexts(f"pair {number} of {len(items)} is not two sentences but {pair!r}; give (a, b) for each")
     return [a for a, _ in items], [b for _, b in items], False

@@ -8,7 +8,7 @@ from typing import overload
 from facetflow import internals
 from facetflow.encoders import Encoder, load_encoder
 from facetflow.pairing import Texts, read_texts
-from features.core.errors import InputError, SettingsError
+from features.core.faults import EmptyText, OutOfRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class TextIndex:
     ) -> None:
         self.texts = tuple(read_texts(texts, "text")[0])
         if not self.texts:
-            raise InputError("there is no text to search; give at least one")
+            raise EmptyText("there is no text to search; give at least one")
         self.encoder = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
         self.aspect = aspect
         self._task = internals.task_of(self.encoder.folder, aspect)
@@ -93,7 +93,7 @@ class TextIndex:
         _check(k)
         queries, single = read_texts(query, "query")
         if any(not text.strip() for text in queries):
-            raise InputError("the query is empty; give a text")
+            raise EmptyText("the query is empty; give a text")
         if not queries:
             return []
         vectors = internals.embed(self.encoder.model, queries, self._task)
@@ -151,4 +151,4 @@ def search(
 
 def _check(k: int) -> None:
     if not isinstance(k, Integral) or k < 1:
-        raise SettingsError(f"k is the number of texts to return and cannot be {k!r}; give a whole number from 1")
+        raise OutOfRange(f"k is the number of texts to return and cannot be {k!r}; give a whole number from 1")

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from facetflow.names import near
-from features.core.errors import StoreError
+from features.core.faults import UnknownTable
 from features.store.releases import Release
 from features.store.store import Store
 from features.store.tables import TABLES
@@ -67,7 +67,7 @@ class FeatureStore:
             StoreError: the release has no such table, or one of its files is missing or has another size.
         """
         if name not in self.tables:
-            raise StoreError(f"release {self._release.number} has no table {name!r}; {near(name, self.tables)}")
+            raise UnknownTable(f"release {self._release.number} has no table {name!r}; {near(name, self.tables)}")
         return self._store.scan(name, self._release.versions[name])
 
     def __getattr__(self, name: str) -> pl.LazyFrame:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from features.core.errors import RunError, SettingsError
+from features.core.faults import NoProjectFile, OtherProjectsServer, SchedulesLost
 from features.store.store import Store
 from flows.project import load
 from flows.schedules import NIGHTLY, schedule_of
@@ -144,7 +144,7 @@ def describe(project_file: str) -> dict[str, Any]:
     from prefect.client.schemas.schedules import CronSchedule
 
     if not project_file.strip() or "{{" in project_file:
-        raise SettingsError("FACETFLOW_PROJECT is not set: name the project file in it, and deploy again.")
+        raise NoProjectFile("FACETFLOW_PROJECT is not set: name the project file in it, and deploy again.")
     target = target_of(Path(project_file))
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
@@ -155,7 +155,7 @@ def describe(project_file: str) -> dict[str, Any]:
         return described | {"cron": NIGHTLY, "timezone": "UTC", "active": False}
     known, *others = deployment.schedules
     if others or not isinstance(known.schedule, CronSchedule):
-        raise RunError(
+        raise SchedulesLost(
             f"The refresh of {target.name!r} has schedules on the server that prefect.yaml would replace by one cron "
             f"expression ({', '.join(_schedules(deployment))}): deploy with `facetflow deploy`, which keeps them."
         )
@@ -237,7 +237,7 @@ def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None
     # On a server of this machine a path identifies a project: its store was recreated.
     if known == str(target.project_file) and is_on_this_machine(str(client.api_url)):
         return
-    raise RunError(
+    raise OtherProjectsServer(
         f"The Prefect server at {shown(str(client.api_url))} serves another project named {target.name!r}, of "
         f"{known!r} with the store {deployment.version!r}: give this one another name in "
         f"{str(target.project_file)!r}, or delete the other's deployments if they belong to a store that this "

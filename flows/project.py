@@ -23,7 +23,16 @@ from pydantic import (
     model_validator,
 )
 
-from features.core.errors import SettingsError
+from features.core.faults import (
+    MissingKey,
+    NameTaken,
+    NoProjectFile,
+    NotToml,
+    UnknownEncoder,
+    UnknownMetric,
+    UnknownName,
+    WrongValue,
+)
 from features.core.hints import did_you_mean
 from features.core.types import SPLITS
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
@@ -83,7 +92,7 @@ class RetentionSettings(BaseModel):
     @model_validator(mode="after")
     def _has_an_age(self) -> Self:
         if self.days is None and (self.trainings or self.releases):
-            raise ValueError("`days` is missing; without it nothing is deleted, so give one, such as 30")
+            raise MissingKey("`days` is missing; without it nothing is deleted, so give one, such as 30")
         return self
 
 
@@ -198,7 +207,7 @@ class Project(_Sections):
         if not isinstance(given, str) or "://" not in given:
             return given
         if not given.startswith("file:///"):
-            raise ValueError(
+            raise WrongValue(
                 f"{given!r} is not a folder; facetflow keeps stores and runs where all workers find them: give a path "
                 "or a file:///... URL"
             )
@@ -212,7 +221,7 @@ class Project(_Sections):
         for number, encoder in enumerate(encoders if isinstance(encoders, list) else (), start=1):
             if isinstance(encoder, dict) and "kind" not in encoder:
                 kinds = " or ".join(f'kind = "{kind}"' for kind in KINDS)
-                raise ValueError(f"the key `encoders[{number}].kind` is missing: add {kinds}")
+                raise MissingKey(f"the key `encoders[{number}].kind` is missing: add {kinds}")
         return given
 
     @model_validator(mode="after")
@@ -222,7 +231,7 @@ class Project(_Sections):
             unknown = encoder.unknown_facets(METRIC_NAMES) if isinstance(encoder, S3bertSettings) else []
             if unknown and not self.section(METRIC_STAGE).own:
                 choose = f"choose from {', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
-                raise ValueError(
+                raise UnknownMetric(
                     f"`encoders[{number}].facets` names {unknown[0]!r}, which is not a metric; "
                     f"{did_you_mean(unknown[0], METRIC_NAMES, choose)}"
                 )
@@ -238,12 +247,12 @@ class Project(_Sections):
             if encoder.by_ratings and name not in sets:
                 close = difflib.get_close_matches(name, [*own, *of_dev], n=1)
                 hint = f"did you mean {close[0]!r}? Or " if close else ""
-                raise ValueError(
+                raise UnknownName(
                     f"`encoders[{number}].choose_by` is {name!r}, which names no set of ratings under [[evaluation]]; "
                     f"{hint}{instead}"
                 )
             if encoder.by_ratings and sets[name] != "dev":
-                raise ValueError(
+                raise WrongValue(
                     f"`encoders[{number}].choose_by` is {name!r}, a set of split {sets[name]}: a model that is chosen "
                     f"by the pairs that it is scored on looks better than it is; {instead}"
                 )
@@ -254,7 +263,7 @@ class Project(_Sections):
         for number, encoder in enumerate(self.encoders, start=1):
             if unknown := [split for split in encoder.splits if split not in SPLITS]:
                 use = did_you_mean(unknown[0], SPLITS, f"use two of {', '.join(SPLITS)}")
-                raise ValueError(
+                raise UnknownName(
                     f"`encoders[{number}].splits` names {unknown[0]!r}, which is not a split of a store; {use}"
                 )
         return self
@@ -276,7 +285,7 @@ class Project(_Sections):
             for number, name in enumerate(names, start=1):
                 before = first.setdefault(name, number)
                 if before != number:
-                    raise ValueError(
+                    raise NameTaken(
                         f"`{section}[{number}].name` is {name!r}, as `{section}[{before}].name` is: give each its "
                         "own `name`"
                     )
@@ -315,12 +324,12 @@ class Project(_Sections):
         if name in encoders:
             return encoders[name]
         if not encoders:
-            raise SettingsError(
+            raise UnknownEncoder(
                 f"The project {self.name!r} has no encoder {name!r}, nor any other: add a section [[encoders]]."
             )
         close = difflib.get_close_matches(name, encoders, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise SettingsError(
+        raise UnknownEncoder(
             f"The project {self.name!r} has no encoder {name!r}{hint}; there are: {', '.join(encoders)}."
         )
 
@@ -346,7 +355,7 @@ def load(path: Path) -> Project:
     except UnicodeDecodeError as error:
         raise not_text(path, error) from error
     except OSError as error:
-        raise SettingsError(
+        raise NoProjectFile(
             f"The project file {str(path)!r} cannot be read ({error.strerror}): name another with --project."
         ) from error
     try:
@@ -355,7 +364,7 @@ def load(path: Path) -> Project:
         raise not_toml(path, text, error) from error
     except (ValueError, RecursionError) as error:
         what = "brackets are nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
-        raise SettingsError(f"The project file {str(path)!r} cannot be read: {what}; write fewer.") from error
+        raise NotToml(f"The project file {str(path)!r} cannot be read: {what}; write fewer.") from error
     try:
         project = Project.model_validate(content)
     except ValidationError as error:

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from features.core.errors import SettingsError
-from features.core.faults import MissingKey, SeveralFaults, UnknownKey, WrongValue
+from features.core.faults import MissingKey, NoProjectFile, NotToml, SeveralFaults, UnknownKey, WrongValue
 
 _ADVICE = {
     "Invalid value": "write text in double quotes, and true or false in small letters",
@@ -62,13 +62,13 @@ def not_found(path: Path) -> SettingsError:
         there = f"the nearest is {str(above[0])!r}: go to that folder, or name it with --project"
     else:
         there = "make one with `facetflow new FOLDER`, or name one with --project"
-    return SettingsError(f"There is no project file {str(path)!r}{'; ' if above else ': '}{there}.")
+    return NoProjectFile(f"There is no project file {str(path)!r}{'; ' if above else ': '}{there}.")
 
 
 def not_text(path: Path, error: UnicodeDecodeError) -> SettingsError:
     """Return the error for a project file in another encoding."""
     line = error.object[: error.start].count(b"\n") + 1
-    return SettingsError(
+    return NotToml(
         f"The project file {str(path)!r} cannot be read: its line {line} is not UTF-8 (byte "
         f"{error.object[error.start]:#04x}); save it as UTF-8."
     )
@@ -86,7 +86,7 @@ def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> Settin
         advice = "the file ends within a value, close every bracket and quote"
     # A section is a tuple of names there.
     what = re.sub(r"\('(.*?)',?\)", lambda names: "[" + names[1].replace("', '", ".") + "]", what)
-    return SettingsError(
+    return NotToml(
         f"The project file {str(path)!r} cannot be read: {what[:1].lower()}{what[1:]} in line {number}{column}, "
         f"`{lines[number - 1].strip()}`; {advice}."
     )

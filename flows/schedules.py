@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from features.core.errors import SettingsError
+from features.core.faults import ScheduleWrong
 
 if TYPE_CHECKING:
     from prefect.client.schemas.schedules import CronSchedule
@@ -25,14 +25,14 @@ def schedule_of(cron: str) -> "CronSchedule":
     try:
         schedule = CronSchedule(cron=cron)
     except ValueError as error:
-        raise SettingsError(f"The schedule {cron!r} is not a cron expression: {_FIELDS} {NIGHTLY!r}.") from error
+        raise ScheduleWrong(f"The schedule {cron!r} is not a cron expression: {_FIELDS} {NIGHTLY!r}.") from error
     # Prefect reads a sixth field as seconds, others read the first one so: sixty refreshes at a time that nobody meant.
     if (fields := len(cron.split())) > 5:
-        raise SettingsError(f"The schedule {cron!r} has {fields} fields instead of five: {_FIELDS} {NIGHTLY!r}.")
+        raise ScheduleWrong(f"The schedule {cron!r} has {fields} fields instead of five: {_FIELDS} {NIGHTLY!r}.")
     try:
         asyncio.run(of_server.CronSchedule(cron=cron).get_dates(1))
     except ValueError as error:  # Prefect's server would log this every minute, where nobody looks
-        raise SettingsError(
+        raise ScheduleWrong(
             f"The schedule {cron!r} never comes, because no month in it has that day: {_FIELDS} {NIGHTLY!r}."
         ) from error
     return schedule

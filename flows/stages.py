@@ -11,7 +11,8 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from features.core.durable import file_sha256
-from features.core.errors import InputError, SettingsError
+from features.core.errors import InputError
+from features.core.faults import UnknownName
 from features.core.file_errors import clear_errors
 from features.core.hints import did_you_mean
 from features.core.leftovers import scratch
@@ -138,7 +139,7 @@ def check(project: Project, store: StoreReader) -> None:
     for number, name in asked:
         if name not in known:
             instead = did_you_mean(name, known, f"name some of {', '.join(known)}, or leave it out to train on all")
-            raise SettingsError(
+            raise UnknownName(
                 f"`encoders[{number}].corpora` names {name!r}, which is not a corpus of the project file or "
                 f"of the store; {instead}."
             )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.errors import ModelError, SettingsError
+from features.core.faults import CannotExplain, UnknownName
 from features.core.hints import did_you_mean
 from features.sentences import normalise
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
@@ -105,7 +105,7 @@ def attribute(
     """
     dimensions = facet_dimensions(layout, facet)
     if layout is not None and layout.similarity != "cosine" and facet in layout.names:
-        raise ModelError("this encoder compares facets by their L1 distance, which is no sum over pairs of words")
+        raise CannotExplain("this encoder compares facets by their L1 distance, which is no sum over pairs of words")
     (words_a, left), (words_b, right) = (_word_vectors(model, normalise(text), route) for text in (a, b))
     left, right = left[:, dimensions], right[:, dimensions]
     norm = np.linalg.norm(left.sum(axis=0)) * np.linalg.norm(right.sum(axis=0))
@@ -125,13 +125,13 @@ def facet_dimensions(layout: FacetLayout | None, facet: str) -> slice:
     if facet == WHOLE:
         return slice(None)
     if layout is None:
-        raise SettingsError(f"the encoder has no facets, so no facet {facet!r}; leave the facet out")
+        raise UnknownName(f"the encoder has no facets, so no facet {facet!r}; leave the facet out")
     dimensions = {each.name: slice(each.start, each.stop) for each in layout.facets}
     if layout.residual.start < layout.residual.stop:
         dimensions[RESIDUAL] = layout.residual
     if facet not in dimensions:
         names = f"choose from {', '.join(dimensions)}, or {WHOLE} for all of them"
-        raise SettingsError(f"the encoder has no facet {facet!r}; {did_you_mean(facet, dimensions, names)}")
+        raise UnknownName(f"the encoder has no facet {facet!r}; {did_you_mean(facet, dimensions, names)}")
     return dimensions[facet]
 
 
@@ -160,7 +160,7 @@ def _token_vectors(model: "SentenceTransformer", text: str, route: str | None) -
     kinds = [type(module) for module in modules]
     pooled = kinds.index(Pooling) if Pooling in kinds else len(kinds)
     if pooled == len(kinds) or modules[pooled].pooling_mode not in {"mean", ("mean",)}:
-        raise ModelError(
+        raise CannotExplain(
             "words have shares only where an embedding is the mean of its tokens, and this encoder pools otherwise: "
             "leave the words out, or use an encoder of kind s3bert"
         )
@@ -177,7 +177,7 @@ def _token_vectors(model: "SentenceTransformer", text: str, route: str | None) -
         elif isinstance(module, Normalize):
             vectors = vectors / vectors.mean(dim=0).norm()
         else:
-            raise ModelError(f"words have no shares: {type(module).__name__} follows the pooling and is not linear")
+            raise CannotExplain(f"words have no shares: {type(module).__name__} follows the pooling and is not linear")
     return vectors
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.core.errors import InputError, SettingsError
+from features.core.faults import JobWrong, SplitsOverlap
 
 if TYPE_CHECKING:
     from features.corpora import ClassTask, EvaluationPairs
@@ -59,7 +59,7 @@ def _require_files_of_their_own(evaluation: "EvaluationSet", base: Path) -> None
     for source in locate(record, evaluation.files, base, evaluation.files_key) if evaluation.files else ():
         if len(source.splits) > 1:
             first, second = source.splits[:2]
-            raise InputError(
+            raise SplitsOverlap(
                 f"{source.name!r} is named as `files.{first}` and as `files.{second}` of the evaluation set "
                 f"{evaluation.name!r}, so classifiers would be scored on their training data: give each split its own "
                 "files, or give the only one as `file`, which is cross-validated."
@@ -84,5 +84,5 @@ def _checked(described: Sequence[Mapping[str, Any]], what: str) -> "list[Evaluat
         try:
             sets.append(EvaluationSet.model_validate(one))
         except ValidationError as error:
-            raise SettingsError(f"the {what} {one!r} are wrong: {error.errors()[0]['msg']}") from error
+            raise JobWrong(f"the {what} {one!r} are wrong: {error.errors()[0]['msg']}") from error
     return sets

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from features.core.errors import InputError
+from features.core.faults import NoTrainingData
 from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.settings import AspectSettings
@@ -49,13 +49,13 @@ def _check_pairs(settings: EncoderSettings, rows: Rows) -> None:
     pairs = rows.pairs.filter(pl.col("corpus").is_in(settings.corpora)) if settings.corpora else rows.pairs
     if not pairs.filter(split=settings.splits[0]).height:
         texts = ": they have texts with labels, from which encoders of kind `aspect` learn"
-        raise InputError(
+        raise NoTrainingData(
             f"The encoder {settings.name!r} learns from pairs of sentences, and its corpora have none in the split "
             f"{settings.splits[0]!r}{texts if rows.labels.height and not pairs.height else ''}."
         )
     judged = pairs.drop_nulls("label")
     if isinstance(settings, PairSettings) and not judged.height:
-        raise InputError(
+        raise NoTrainingData(
             f"The encoder {settings.name!r} learns from labels of pairs, and no pair of its corpora has one: name the "
             'column, columns = { label = "…" }, or choose another kind of encoder.'
         )
@@ -79,7 +79,7 @@ def _check_texts(settings: AspectSettings, rows: Rows) -> None:
     from training.encoders.aspect.data import check_labels, require_training_texts, resolved
 
     if not rows.labels.height:
-        raise InputError(
+        raise NoTrainingData(
             f"The encoder {settings.name!r} learns from texts with labels, and there are none: name a corpus of them, "
             'dataset = "texts" (docs/reference/corpora.md).'
         )

@@ -16,7 +16,8 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
-from features.core.errors import InputError, SettingsError
+from features.core.errors import SettingsError
+from features.core.faults import Conflict, JobWrong, NoTrainingData, ReleaseLacks
 from features.stages.dependencies import DEPENDENCY_STAGE
 from training.data.exports import read_words
 from training.data.frames import Frames
@@ -61,7 +62,7 @@ class Source(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if (self.store is None) == all(getattr(self, name) is None for name in _EXPORTS):
-            raise ValueError(f"give either store (with or without a release) or the exports: {', '.join(_EXPORTS)}")
+            raise Conflict(f"give either store (with or without a release) or the exports: {', '.join(_EXPORTS)}")
         return self
 
     @property
@@ -182,7 +183,7 @@ class Source(BaseModel):
         """
         found = sorted({*rows["corpus"]} - {*self.without})
         if not found:
-            raise InputError(
+            raise NoTrainingData(
                 f"The release only has data of corpora that the project file does not name ({', '.join(self.without)}):"
                 " name a corpus that has what the encoder reads, or one of these in its `corpora`."
             )
@@ -193,7 +194,7 @@ class Source(BaseModel):
         given = {known: getattr(self, known) for known in _EXPORTS if getattr(self, known) is not None}
         if name not in given:
             listed = ", ".join(repr(str(path)) for path in given.values())
-            raise InputError(f"the source {listed} has no {what}; give {what} as `{name}`")
+            raise ReleaseLacks(f"the source {listed} has no {what}; give {what} as `{name}`")
         return Path(given[name])
 
 
@@ -284,9 +285,9 @@ def read_job(kind: type[Job], path: Path) -> Job:
 def wrong_job(path: Path, error: Exception) -> SettingsError:
     """Return the error for the file of a job."""
     if isinstance(error, OSError):
-        return SettingsError(f"the job {str(path)!r} cannot be read: {error.strerror}")
+        return JobWrong(f"the job {str(path)!r} cannot be read: {error.strerror}")
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
-        return SettingsError(f"{where} in {str(path)!r} is wrong: {first['msg']}")
-    return SettingsError(f"{str(path)!r} is not a training job; run `facetflow train` again")
+        return JobWrong(f"{where} in {str(path)!r} is wrong: {first['msg']}")
+    return JobWrong(f"{str(path)!r} is not a training job; run `facetflow train` again")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from features.core.errors import InputError, SettingsError
+from features.core.faults import UnknownName
 from features.stages.dependencies import DEPENDENCY_STAGE
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.metrics import METRIC_STAGE
@@ -110,7 +111,7 @@ def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
         content = json.loads(path.read_bytes())
         kind = content["settings"]["kind"]
         if kind not in KINDS:
-            raise SettingsError(f"{str(path)!r} is for an encoder of kind {kind!r}; known kinds: {', '.join(KINDS)}.")
+            raise UnknownName(f"{str(path)!r} is for an encoder of kind {kind!r}; known kinds: {', '.join(KINDS)}.")
         settings = KINDS[kind].settings.model_validate(content["settings"])
         found = TrainingJob[Source, EncoderSettings].model_validate(content | {"settings": settings})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

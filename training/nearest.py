@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.errors import ModelError
+from features.core.faults import NotFinite
 from training.similarity import TINY
 
 Similarities = Callable[[slice], NDArray[np.float32]]
@@ -43,7 +43,7 @@ def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         ModelError: when a number is not finite.
     """
     if not np.isfinite(vectors).all():
-        raise ModelError(
+        raise NotFinite(
             "the encoder gives embeddings that are not finite numbers; delete its folder and train it again, or use "
             "another"
         )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.counting import counted
-from features.core.errors import ModelError, SettingsError
+from features.core.faults import NoClassifier, NoEncoder, NoThreshold, OutOfRange
 from features.core.rows import OnRows, ignore_rows
 from training.encoders.input_length import count_cut
 from training.evaluation.promotion import encoder_in_use_with
@@ -176,7 +176,7 @@ def choose_predictor(
         require_classifier(folder)
         return folder
     if runs is None:
-        raise ModelError("There is no project here with an encoder to predict: name one with --encoder, or --project.")
+        raise NoEncoder("There is no project here with an encoder to predict: name one with --encoder, or --project.")
 
     def fits(folder: Path) -> bool:
         return has_classifier(folder) and (not explained or weights_spans(folder))
@@ -185,7 +185,7 @@ def choose_predictor(
         return used
     names = ", ".join(finished_encoders(runs))
     lacking = f"no encoder in {str(runs)!r} has a classifier ({names})" if names else f"{str(runs)!r} has no encoder"
-    raise ModelError(f"Nothing here predicts labels: {lacking}. {_advice()}.")
+    raise NoClassifier(f"Nothing here predicts labels: {lacking}. {_advice()}.")
 
 
 def has_classifier(folder: Path) -> bool:
@@ -205,7 +205,7 @@ def require_classifier(folder: Path) -> None:
         ModelError: it has none.
     """
     if not has_classifier(folder):
-        raise ModelError(f"The encoder {str(folder)!r} has no classifier, so it predicts no labels. {_advice()}.")
+        raise NoClassifier(f"The encoder {str(folder)!r} has no classifier, so it predicts no labels. {_advice()}.")
 
 
 def _advice() -> str:
@@ -319,7 +319,7 @@ class PairPredictor:
         labels, chosen = self._classifier.labels, self._classifier.threshold
         if given == "dev":
             if chosen is None:
-                raise ModelError(
+                raise NoThreshold(
                     f"The encoder {str(self._folder)!r} keeps no threshold of dev pairs: it needs two labels, one of "
                     "them positive, in its dev pairs, and a training by this version. Give a number instead of 'dev'; "
                     "`facetflow evaluate` says which is best for a set."
@@ -328,12 +328,12 @@ class PairPredictor:
         training = read_json(path) if (path := self._folder / TRAINING_FILE).is_file() else {}
         label = positive_of(labels, training.get("settings", {}).get("positive_label"))
         if label is None or len(labels) != 2:
-            raise ModelError(
+            raise NoThreshold(
                 f"A threshold needs a classifier of two labels, one of them positive; that of {str(self._folder)!r} "
                 f"has {', '.join(map(repr, labels))}. Leave the threshold out, and use the probabilities instead."
             )
         if not 0 <= given <= 1:
-            raise SettingsError(f"The threshold {given} is no probability: give a number from 0 to 1, or 'dev'.")
+            raise OutOfRange(f"The threshold {given} is no probability: give a number from 0 to 1, or 'dev'.")
         return LabelThreshold(label, given)
 
     def _parsed(self) -> float | None:

@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from features.core.errors import FacetflowError, RunError
+from features.core.errors import FacetflowError
+from features.core.faults import TrainingFailed
 
 ERROR = "error: "
 """Prefix of the line that says why a process failed."""
@@ -82,7 +83,7 @@ def _run_all(run: Callable[[Path], object], files: Sequence[Path]) -> None:
             failures.append(str(error).rstrip("."))
             logging.getLogger("training").warning("failed: %s", error)
     if failures:
-        raise RunError(f"{len(failures)} of {len(files)} jobs failed ({'; '.join(failures)}).")
+        raise TrainingFailed(f"{len(failures)} of {len(files)} jobs failed ({'; '.join(failures)}).")
 
 
 def _leave_with_the_first() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from features.core.errors import ModelError
+from features.core.faults import RunGone
 from training.runs import ENCODER
 
 
@@ -40,9 +40,7 @@ def in_use(*folders: Path) -> Iterator[None]:
             except OSError:  # it cannot be read: whoever does so says why
                 continue
             if not there:
-                raise ModelError(
-                    f"{str(run)!r} has just been deleted by `facetflow gc` or [retention]: use another run."
-                )
+                raise RunGone(f"{str(run)!r} has just been deleted by `facetflow gc` or [retention]: use another run.")
         yield
 
 

@@ -19,7 +19,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from features.core.errors import ModelError, SettingsError
+from features.core.errors import ModelError
+from features.core.faults import EncoderUnfinished, NameNotAllowed, NoEncoder, OtherSettings, RunGone, UnknownRun
 from training.loop.settings import Trainable, decisive
 from training.writing import read_json
 
@@ -62,7 +63,7 @@ def check_encoder_name(name: str, key: str) -> None:
         ValueError: when it cannot; the message has no full stop.
     """
     if name in {BUILDS, CURRENT} or name.startswith("."):
-        raise ValueError(
+        raise NameNotAllowed(
             f"`{key}` is {name!r}, which cannot be the name of a folder of runs: it must not begin with a dot, nor be "
             f"{BUILDS!r} or {CURRENT!r}"
         )
@@ -174,12 +175,12 @@ def find_encoder(runs: Path, name: str) -> Path:
         return newest(finished) / ENCODER
     if begun:
         run = begun[-1]
-        raise ModelError(
+        raise EncoderUnfinished(
             f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train {encoder_name(run)} --release "
             f"{release_in_name(run)}` finishes it."
         )
     if (link := gone_link(runs, name)) is not None:
-        raise ModelError(
+        raise RunGone(
             f"{name!r} in {str(runs)!r} is a link to {str(link.readlink())!r}, which is gone: restore it, or name "
             "another run (`facetflow runs` lists them)."
         )
@@ -187,10 +188,10 @@ def find_encoder(runs: Path, name: str) -> Path:
         {known for run in all_runs(runs) if is_finished(run) for known in (encoder_name(run), run_id(runs, run))}
     )
     if not known:
-        raise ModelError(f"There is no encoder {name!r} in {str(runs)!r}, nor any other: run `facetflow train` first.")
+        raise NoEncoder(f"There is no encoder {name!r} in {str(runs)!r}, nor any other: run `facetflow train` first.")
     close = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
-    raise ModelError(f"There is no encoder or run {name!r} in {str(runs)!r}{hint}; there are: {', '.join(known)}.")
+    raise UnknownRun(f"There is no encoder or run {name!r} in {str(runs)!r}{hint}; there are: {', '.join(known)}.")
 
 
 def no_training(runs: Path, name: str) -> ModelError:
@@ -202,7 +203,7 @@ def no_training(runs: Path, name: str) -> ModelError:
     """
     known = ", ".join(finished_encoders(runs))
     others = f" (there is one of: {known})" if known else ""
-    return ModelError(
+    return EncoderUnfinished(
         f"The project file has the encoder {name!r}, but {str(runs)!r} has no finished training of it{others}: "
         f"`facetflow train {name}` makes one."
     )
@@ -244,7 +245,7 @@ def latest_encoder(runs: Path, name: str | None = None) -> Path:
         return find_encoder(runs, name)
     finished = [run for run in all_runs(runs) if is_finished(run)]
     if not finished:
-        raise ModelError(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --encoder")
+        raise NoEncoder(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --encoder")
     return newest(finished) / ENCODER
 
 
@@ -281,7 +282,7 @@ def is_done(report: Path, identity: str) -> bool:
         return False
     if read_json(report).get("identity") == identity:
         return True
-    raise SettingsError(
+    raise OtherSettings(
         f"{str(report.parent)!r} has the finished result of a training with other settings or data: choose another "
         "output, or delete the folder to train anew."
     )

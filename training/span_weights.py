@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from features.core.errors import ModelError
+from features.core.faults import CannotExplain
 from training.explained_spans import ExplainedArgument, ExplainedFrame, ExplainedSentence
 from training.writing import read_json
 
@@ -38,7 +38,7 @@ def require_spans(folder: Path, model: "SentenceTransformer") -> None:
     from training.modules.span_pooling import SpanPooling
 
     if not any(isinstance(module, SpanPooling) for module in model):
-        raise ModelError(
+        raise CannotExplain(
             f"The encoder {str(folder)!r} does not weight spans, so its labels cannot be explained by them: leave out "
             "--explain (in Python: spans=), or use an encoder of kind 'pas' that has spans."
         )

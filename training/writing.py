@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from features.core import outputs
-from features.core.errors import InputError, RunError
+from features.core.faults import RecordUnreadable, RunNotWritten
 from features.core.file_errors import explain, system_number
 
 _BLOCK = 1 << 16  # bytes
@@ -27,7 +27,7 @@ def writing(path: Path) -> Iterator[None]:
         of_system = _of_system(error)
         if of_system is None:
             raise
-        raise RunError(f"{str(path)!r} cannot be written: {explain(of_system)}.") from error
+        raise RunNotWritten(f"{str(path)!r} cannot be written: {explain(of_system)}.") from error
 
 
 def require_writable(folder: Path) -> None:
@@ -57,7 +57,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read ({error}); run the step that writes it again") from error
+        raise RecordUnreadable(f"{str(path)!r} cannot be read ({error}); run the step that writes it again") from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -146,8 +146,8 @@ class MetricWrong(InputError, code="FF128"):
     """An own metric returned what it must not: mend it, or declare it as it is."""
 
 
-class LabelVectorsWrong(InputError, code="FF129"):
-    """Vectors of labels do not fit their words or one another: encode all labels with one model."""
+class VectorsWrong(InputError, code="FF129"):
+    """Vectors do not fit their words, one another or the encoder: make all of them with one model."""
 
 
 class GraphIndexWrong(InputError, code="FF130"):

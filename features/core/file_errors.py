@@ -5,7 +5,7 @@ import errno
 import re
 from collections.abc import Iterator
 
-from features.core.errors import StoreError
+from features.core.faults import StoreUnreachable
 
 _IN_RUST = re.compile(r"\(os error (\d+)\)")
 """How polars, deltalake and safetensors write the error number; they leave `errno` empty."""
@@ -85,7 +85,7 @@ def clear_errors(action: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(f"{action} failed: {explain(error)}.") from error
+        raise StoreUnreachable(f"{action} failed: {explain(error)}.") from error
 
 
 def first_line(error: BaseException) -> str:

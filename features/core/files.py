@@ -20,7 +20,19 @@ from typing import IO, Any, Literal, TextIO, cast
 
 import polars as pl
 
-from features.core.errors import InputError
+from features.core.faults import (
+    CellNotWritable,
+    ColumnMissing,
+    FileEmpty,
+    FileMissing,
+    FileTooLong,
+    FileUnreadable,
+    GzipWrong,
+    NotAFile,
+    NotText,
+    UnknownForm,
+    UnknownFormat,
+)
 from features.core.file_errors import first_line
 from features.core.outputs import STANDARD, TABLES, format_of, shown, whole_file
 
@@ -59,7 +71,7 @@ def table_format(path: Path) -> TableFormat:
     found = _FORMATS.get(suffix)
     if found is None or (zipped and found == "parquet"):
         save = _SAVED_AS.get(suffix, "use one of")
-        raise InputError(
+        raise UnknownFormat(
             f"{str(path)!r} has no table suffix: {save} {', '.join(_FORMATS)}; text formats also with .gz."
         )
     return found
@@ -86,18 +98,18 @@ def open_text(
     with open_bytes(path, in_lines=in_lines) as raw:
         head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
         if not head:
-            raise InputError(f"{source_name(path)} is empty.")
+            raise FileEmpty(f"{source_name(path)} is empty.")
         if head.startswith(b"\x1f\x8b"):
             to_do = "decompress it first" if path == STANDARD else "name it with .gz at the end"
-            raise InputError(f"{source_name(path)} is compressed by gzip: {to_do}.")
+            raise GzipWrong(f"{source_name(path)} is compressed by gzip: {to_do}.")
         if b"\x00" in head:
             where = f"a null byte in line {head.partition(bytes(1))[0].count(10) + 1}"
-            raise InputError(f"{source_name(path)} is not UTF-8 text ({where}): save it as UTF-8, without null bytes.")
+            raise NotText(f"{source_name(path)} is not UTF-8 text ({where}): save it as UTF-8, without null bytes.")
         try:
             with io.TextIOWrapper(raw, encoding="utf-8-sig", errors=errors, newline=newline) as text:
                 yield text
         except UnicodeDecodeError as error:
-            raise InputError(
+            raise NotText(
                 f"{source_name(path)} is not UTF-8 text ({error.reason}, byte {error.object[error.start]:#04x}): "
                 "save it as UTF-8."
             ) from error
@@ -122,16 +134,16 @@ def open_bytes(path: Path, *, in_lines: bool = True) -> Iterator[io.BufferedRead
         bounded = _Bounded(_opened(path), path, in_lines=in_lines)
         raw: io.BufferedReader = io.BufferedReader(bounded, buffer_size=_BUFFER)
     except FileNotFoundError as error:
-        raise InputError(f"{source_name(path)} does not exist: check the path.") from error
+        raise FileMissing(f"{source_name(path)} does not exist: check the path.") from error
     except IsADirectoryError as error:
-        raise InputError(f"{source_name(path)} is a folder: name a file in it.") from error
+        raise NotAFile(f"{source_name(path)} is a folder: name a file in it.") from error
     except OSError as error:
-        raise InputError(f"{source_name(path)} cannot be read: {error.strerror}.") from error
+        raise FileUnreadable(f"{source_name(path)} cannot be read: {error.strerror}.") from error
     try:
         with raw:
             yield raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
+        raise GzipWrong(
             f"{source_name(path)} is not a complete gzip file ({error}): fetch or make it again."
         ) from error
 
@@ -173,12 +185,12 @@ class _Bounded(io.RawIOBase):
         self._lines += data.count(b"\n")
         self._line = len(data) - 1 - end if (end := data.rfind(b"\n")) >= 0 else self._line + len(data)
         if self._in_lines and self._line > _LONGEST_LINE:
-            raise InputError(
+            raise FileTooLong(
                 f"{source_name(self._path)}, line {self._lines + 1}: longer than {_LONGEST_LINE >> 20} MiB; "
                 "check that the file is text in lines."
             )
         if self._read > self._most:
-            raise InputError(
+            raise FileTooLong(
                 f"{source_name(self._path)} grows to more than {_GROWTH} times its size and {self._most >> 20:,} MiB, "
                 "as no text does: decompress it first if you trust it."
             )
@@ -204,19 +216,19 @@ def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | t
     try:
         if kind == "parquet":
             if not path.exists():
-                raise InputError(f"{str(path)!r} does not exist: check the path.")
+                raise FileMissing(f"{str(path)!r} does not exist: check the path.")
             frame = pl.read_parquet(path)
         else:
             with open_text(path) as text:
                 frame = _parse(text.read().encode(), kind, columns if isinstance(columns, Mapping) else {})
         missing = [name for name in columns if name not in frame.columns]
         if missing:
-            raise InputError(f"{str(path)!r} has the columns {frame.columns}; it lacks {missing}.")
+            raise ColumnMissing(f"{str(path)!r} has the columns {frame.columns}; it lacks {missing}.")
         if isinstance(columns, Mapping) and columns:
             frame = frame.cast(pl.Schema(columns))
         return frame.select(list(columns)) if columns else frame
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{str(path)!r} is not a valid {kind} table: {first_line(error)}") from error
+        raise UnknownForm(f"{str(path)!r} is not a valid {kind} table: {first_line(error)}") from error
 
 
 def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
@@ -247,7 +259,7 @@ def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> N
     if kind in {"tsv", "csv"}:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
         if nested:
-            raise InputError(f"{shown(path)}: {kind} cannot hold the lists in {nested}; write .jsonl or .parquet.")
+            raise CellNotWritable(f"{shown(path)}: {kind} cannot hold the lists in {nested}; write .jsonl or .parquet.")
     if kind == "tsv":
         _require_plain_cells(frame, path)
     with whole_file(path) as file:
@@ -280,7 +292,7 @@ def _require_plain_cells(frame: pl.DataFrame, path: Path) -> None:
             broken = frame[name].str.contains(r"[\t\r\n]").fill_null(value=False)
             if broken.any():
                 cell = frame[name].filter(broken)[0]
-                raise InputError(
+                raise CellNotWritable(
                     f"{shown(path)}: tsv cannot hold the tab or line break in {cell!r} (column {name!r}); "
                     "write .csv, .jsonl or .parquet."
                 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from features.core.errors import RunError
+from features.core.faults import AnotherProcess, LockImpossible
 from features.core.file_errors import explain
 
 
@@ -25,21 +25,21 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
     try:
         lock = path.open("a+b", buffering=0)  # closing a buffered file would raise the error of a full disk once more
     except OSError as error:
-        raise RunError(f"The lock {str(path)!r} cannot be created: {explain(error)}.") from error
+        raise LockImpossible(f"The lock {str(path)!r} cannot be created: {explain(error)}.") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             lock.seek(0)
             other = lock.read().decode(errors="replace").strip() or "unknown"
-            raise RunError(f"{refusal} (process {other}): wait for it, or end it.") from error
+            raise AnotherProcess(f"{refusal} (process {other}): wait for it, or end it.") from error
         except OSError as error:  # a network file system without locks
-            raise RunError(f"The lock {str(path)!r} cannot be held: {explain(error)}.") from error
+            raise LockImpossible(f"The lock {str(path)!r} cannot be held: {explain(error)}.") from error
         try:
             lock.truncate(0)
             lock.write((holder or str(os.getpid())).encode())
         except OSError as error:
-            raise RunError(f"The lock {str(path)!r} cannot be written: {explain(error)}.") from error
+            raise LockImpossible(f"The lock {str(path)!r} cannot be written: {explain(error)}.") from error
         yield
 
 
@@ -59,7 +59,7 @@ def check_lockable(path: Path) -> None:
     except BlockingIOError:
         pass
     except OSError as error:
-        raise RunError(f"The folder {str(folder)!r} cannot be locked: {explain(error)}.") from error
+        raise LockImpossible(f"The folder {str(folder)!r} cannot be locked: {explain(error)}.") from error
     finally:
         os.close(descriptor)
 

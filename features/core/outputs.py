@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from features.core import leftovers
 from features.core.errors import InputError
+from features.core.faults import OutputOverwrites, OutputRefused, UnknownFormat
 
 STANDARD = Path("-")
 """Standard input where a file is read, standard output where one is written."""
@@ -66,7 +67,7 @@ def format_of(path: Path, formats: Formats, chosen: str | None = None, *, by_nam
     what = "has no suffix of a supported output format" if found is None else f"would compress {found} twice"
     known = ", ".join(suffix for suffixes in formats.values() for suffix in suffixes)
     named = f", or choose with --format ({', '.join(formats)})" if by_name else ""
-    raise InputError(f"{shown(path)} {what}: use one of {known}{named}; text formats also with .gz.")
+    raise UnknownFormat(f"{shown(path)} {what}: use one of {known}{named}; text formats also with .gz.")
 
 
 def check_output(path: Path, *others: Path) -> None:
@@ -84,7 +85,7 @@ def check_output(path: Path, *others: Path) -> None:
         return
     for other in others:
         if other != STANDARD and path.resolve() == other.resolve() and (path.is_file() or not path.exists()):
-            raise InputError(
+            raise OutputOverwrites(
                 f"{shown(path)} is named twice, and the output would overwrite the other file: give the "
                 "output a file of its own."
             )
@@ -205,4 +206,4 @@ def _reason(error: OSError) -> str:
 
 def _refused(path: Path, why: str) -> InputError:
     hint = "check its folder and the free disk space" if path != STANDARD else "check where it is redirected to"
-    return InputError(f"{shown(path)} cannot be written: {why}; {hint}.")
+    return OutputRefused(f"{shown(path)} cannot be written: {why}; {hint}.")

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from features.core.counting import counted
-from features.core.errors import InputError, RowError
+from features.core.errors import RowError
+from features.core.faults import UnknownForm
 from features.core.files import open_text
 from features.core.types import RejectCode
 from features.corpora.cells import cell_rows, encoding_fault
@@ -69,7 +70,7 @@ def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Capt
             case "tokens" if "#" in header[0] and len(header) == 2:
                 return _tokens(path)
     expected = "; or ".join(_EXPECTED[layout.form].format(layout) for layout in layouts)
-    raise InputError(f"{str(path)!r} is not in a known form: it begins with {start[:80]!r}; expected {expected}.")
+    raise UnknownForm(f"{str(path)!r} is not in a known form: it begins with {start[:80]!r}; expected {expected}.")
 
 
 _EXPECTED: Mapping[str, str] = {
@@ -123,10 +124,10 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
         try:
             content = json.load(text)
         except (ValueError, RecursionError) as error:  # also a number with too many digits
-            raise InputError(f"{str(path)!r} is not JSON ({error}): fetch the file again.") from error
+            raise UnknownForm(f"{str(path)!r} is not JSON ({error}): fetch the file again.") from error
     annotations = content.get("annotations") if isinstance(content, dict) else None
     if not isinstance(annotations, list):
-        raise InputError(f"{str(path)!r} has no list 'annotations': give a COCO file captions_*.json.")
+        raise UnknownForm(f"{str(path)!r} has no list 'annotations': give a COCO file captions_*.json.")
     for position, entry in enumerate(annotations, start=1):
         if not (isinstance(entry, dict) and isinstance(entry.get("caption"), str) and "image_id" in entry):
             message = f"annotation {position} lacks 'image_id' or 'caption'"

@@ -12,7 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from features.core.errors import InputError, RowError
+from features.core.errors import RowError
+from features.core.faults import CellNeverEnds, NotText
 from features.core.files import TableFormat, open_text
 from features.core.types import RejectCode
 from features.corpora.dataset import Quotes
@@ -148,9 +149,9 @@ def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
                 advice = 'close it, or set quotes = "ordinary" if quotes do not enclose cells.'
             if "unexpected end" in str(error):
                 message = f"{path.name}:{first}: a double quote opens a cell that never ends: {advice}"
-                raise InputError(message) from error
+                raise CellNeverEnds(message) from error
             if "field limit" in str(error):
-                raise InputError(
+                raise CellNeverEnds(
                     f"{path.name}:{first}: a cell has more than {_LONGEST:,} characters: shorten it; or if a double "
                     f"quote opens it by mistake, {advice}"
                 ) from error
@@ -223,7 +224,7 @@ def _require_mostly_utf8(path: Path) -> None:
                 good += _is_decoded(line)
                 bad += not _is_decoded(line)
     if bad > good:
-        raise InputError(
+        raise NotText(
             f"{str(path)!r} is not UTF-8 text ({bad} lines with other bytes): convert it, for instance with "
             "iconv -f latin1 -t utf-8."
         )

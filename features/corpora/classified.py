@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.core.errors import InputError
+from features.core.faults import ColumnMissing, NothingToLearn, NothingToScore, RowWrong
 from features.core.types import SPLITS, Split
 from features.corpora.reading import NO_TEXT, evaluation_outcomes
 from features.corpora.rows import BadRow, PairRow, Skip, TextRow
@@ -59,14 +59,14 @@ def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
         if isinstance(outcome, Skip) and outcome.reason == NO_TEXT:
             empty += 1
         elif isinstance(outcome, BadRow):
-            raise InputError(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
+            raise RowWrong(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
         elif isinstance(outcome, TextRow):
             _require_one_class(outcome, evaluation)
             for aspect, label in outcome.labels:
                 items.setdefault(aspect, []).append((outcome.text, None, label, outcome.split))
         elif isinstance(outcome, PairRow):
             if outcome.label is None:
-                raise InputError(
+                raise ColumnMissing(
                     f"{outcome.origin} (evaluation set {evaluation.name!r}) has no class to learn: name the column "
                     'with it, columns = { label = "..." }, or give rated pairs as `file`.'
                 )
@@ -74,7 +74,7 @@ def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
     names = {aspect: f"{evaluation.name}: {aspect}" if len(items) > 1 else evaluation.name for aspect in items}
     tasks = [_task(names[aspect], rows, empty) for aspect, rows in items.items()]
     if not tasks:
-        raise InputError(f"evaluation set {evaluation.name!r} has no text with a class: check its files.")
+        raise NothingToScore(f"evaluation set {evaluation.name!r} has no text with a class: check its files.")
     for task in tasks:
         _require_something_to_learn(task, evaluation)
     return tasks
@@ -90,7 +90,7 @@ def _require_one_class(row: TextRow, evaluation: EvaluationSet) -> None:
     if len(set(aspects)) < len(aspects):
         aspect = next(name for name in aspects if aspects.count(name) > 1)
         several = ", ".join(repr(label) for name, label in row.labels if name == aspect)
-        raise InputError(
+        raise RowWrong(
             f"{row.origin} (evaluation set {evaluation.name!r}) has the labels {several} of the aspect {aspect!r}; "
             "a text has one class here: name other columns as `aspects`."
         )
@@ -99,10 +99,12 @@ def _require_one_class(row: TextRow, evaluation: EvaluationSet) -> None:
 def _require_something_to_learn(task: ClassTask, evaluation: EvaluationSet) -> None:
     for part in ("train", "test") if evaluation.files else ():
         if part not in task.parts:
-            raise InputError(f"`files.{part}` of the evaluation set {task.name!r} has no text with a class: check it.")
+            raise NothingToScore(
+                f"`files.{part}` of the evaluation set {task.name!r} has no text with a class: check it."
+            )
     learnt = [label for label, split in zip(task.labels, task.splits, strict=True) if split == task.parts[0]]
     if len(set(learnt)) < 2:
-        raise InputError(
+        raise NothingToLearn(
             f"all {len(learnt):,} texts to train on in the evaluation set {task.name!r} have the class "
             f"{learnt[0]!r}: give at least two classes."
         )

@@ -5,7 +5,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from features.core.errors import InputError
+from features.core.faults import ColumnMissing, ColumnsUnclear
 from features.core.files import table_format
 from features.core.outputs import shown
 from features.corpora.cells import BLANK
@@ -98,10 +98,10 @@ def _asked(
         list(columns) if by_name or not all(str(column).isdecimal() for column in columns) else [*map(int, columns)]
     )
     if places[0] == places[1]:
-        raise InputError(f"--columns takes both sentences from {places[0]!r}: give the columns of two.")
+        raise ColumnsUnclear(f"--columns takes both sentences from {places[0]!r}: give the columns of two.")
     if all(isinstance(place, int) for place in places):
         if form in {"jsonl", "parquet"}:
-            raise InputError(f"{name} is {form}, whose columns have names: {listed}; give two of them.")
+            raise ColumnsUnclear(f"{name} is {form}, whose columns have names: {listed}; give two of them.")
         first = {cell.casefold() for cell in there}
         headers = [layout.columns.values() for layout in _known(corpora) if layout.has_header]
         if any({str(column).casefold() for column in header} <= first for header in headers):
@@ -111,7 +111,7 @@ def _asked(
             )
     for place in places:
         if isinstance(place, str) and place not in there:
-            raise InputError(f"{name} has no column {place!r}; its columns are {listed}: give two of them.")
+            raise ColumnMissing(f"{name} has no column {place!r}; its columns are {listed}: give two of them.")
     return fitting_layout(file, [TableLayout.model_validate({"columns": dict(zip(_SENTENCES, places, strict=True))})])
 
 
@@ -134,7 +134,7 @@ def _found(
         return layout
     such = dict.fromkeys(" and ".join(map(str, own.columns.values())) for own in (*_own(corpora), *_of_record(PAIRS)))
     listed = ", ".join(map(repr, there("detect"))) or "none"
-    raise InputError(
+    raise ColumnMissing(
         f"{name} has no columns known to hold two sentences, such as {' or '.join(such)}; its columns are "
         f"{listed}: {advice}{hint_of_form(file)}."
     )

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from features.core.errors import InputError, RowError
+from features.core.errors import RowError
+from features.core.faults import FileEmpty, NotParallel
 from features.core.types import RejectCode
 from features.corpora.tables import TableRow
 from features.graphs.penman_files import PenmanBlock, read_blocks
@@ -25,7 +26,7 @@ def read_parallel(first: Path, second: Path) -> Iterator[TableRow | tuple[int, R
     for block_a, block_b in zip_longest(read_blocks(first), read_blocks(second)):
         if block_a is None or block_b is None:
             longer = second if block_a is None else first
-            raise InputError(
+            raise NotParallel(
                 f"{str(first)!r} and {str(second)!r} are not parallel: {longer.name} continues after {count} blocks; "
                 "give two files with one block per pair."
             )
@@ -36,7 +37,7 @@ def read_parallel(first: Path, second: Path) -> Iterator[TableRow | tuple[int, R
         else:
             yield TableRow(block_a.line, block_a.metadata["snt"], block_b.metadata["snt"], None, None, None)
     if not count:
-        raise InputError(f"{str(first)!r} has no graphs: check that it was written to its end.")
+        raise FileEmpty(f"{str(first)!r} has no graphs: check that it was written to its end.")
 
 
 def _without_sentence(block: PenmanBlock) -> RowError:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from features.core.errors import InputError
+from features.core.faults import FileEmpty
 from features.core.files import open_bytes, short_name
 from features.core.leftovers import scratch
 from features.core.outputs import STANDARD, TABLES, shown
@@ -27,7 +28,7 @@ def as_file(path: Path) -> Iterator[Path]:
     with open_bytes(path) as source:
         content = source.read()
     if not content.strip():
-        raise InputError(f"{name[0].upper()}{name[1:]} is empty: write a table to it, with a header line.")
+        raise FileEmpty(f"{name[0].upper()}{name[1:]} is empty: write a table to it, with a header line.")
     with scratch("input") as folder:
         copy = folder / _name_of_copy(path, content.split(b"\n", 1)[0])
         copy.write_bytes(content)

@@ -14,7 +14,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from features.core.errors import InputError, RowError
+from features.core.errors import RowError
+from features.core.faults import ColumnMissing, FileEmpty, NothingToScore, NotParallel, RowWrong, SplitUnclear
 from features.core.files import open_text
 from features.core.types import RejectCode, Split
 from features.corpora.captions import Caption, CaptionPair, pair_captions, read_captions
@@ -91,14 +92,14 @@ def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
     scores: list[float] = []
     for outcome in evaluation_outcomes(evaluation, base):
         if isinstance(outcome, BadRow):
-            raise InputError(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
+            raise RowWrong(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
         if isinstance(outcome, PairRow):
             score = scores_of_labels.get(outcome.label or "") if outcome.score is None else outcome.score
             if score is not None:
                 rows.append(outcome)
                 scores.append(score)
     if not rows:
-        raise InputError(
+        raise NothingToScore(
             f"evaluation set {evaluation.name!r} ({evaluation.file!r}, split {evaluation.split!r}) has no pair with a "
             "score: give a set with human scores."
         )
@@ -189,12 +190,12 @@ class _Reader:
         layouts = [layout for layout in self.record.layouts if isinstance(layout, TableLayout)]
         layout = fitting_layout(source.path, layouts)
         if len(source.splits) > 1 and "split" not in layout.columns:
-            raise InputError(
+            raise SplitUnclear(
                 f"{source.name!r} is given for the splits {', '.join(source.splits)} but has no column with the split: "
                 "give a file for each."
             )
         if self.labels is not None and "label" not in layout.columns:
-            raise InputError(
+            raise ColumnMissing(
                 f"{source.name!r} has no column with the label, so {list(self.labels)} cannot be chosen: name the "
                 'column of the label, or set labels = "all".'
             )
@@ -207,7 +208,7 @@ class _Reader:
             else:
                 yield self._bad(source, line, row[1])
         if scores is not None and len(scores) != line:
-            raise InputError(
+            raise NotParallel(
                 f"{source.name!r} has {line} lines, but its score file has {len(scores)}: they must match line by line."
             )
 
@@ -258,7 +259,7 @@ class _Reader:
                 case (line, RowError() as error):
                     yield self._bad(source, line, error)
         if nothing:
-            raise InputError(f"{source.name!r} has no rows: check that it was written to its end.")
+            raise FileEmpty(f"{source.name!r} has no rows: check that it was written to its end.")
 
     def _graphs(self, source: Source) -> Iterator[Outcome]:
         split = self._only_split(source)
@@ -301,7 +302,7 @@ class _Reader:
     def _only_split(source: Source) -> Split:
         if len(source.splits) > 1:
             splits = ", ".join(source.splits)
-            raise InputError(f"{source.name!r} is given for the splits {splits}: give a file for each.")
+            raise SplitUnclear(f"{source.name!r} is given for the splits {splits}: give a file for each.")
         return source.splits[0]
 
     @staticmethod

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from features.core.draws import share_of
+from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownLabel, UnknownName
 from features.core.types import SPLITS, SentenceId, Split
 from features.corpora.dataset import Dataset, Quotes, Role
 from features.corpora.registry import DATASETS
@@ -19,7 +20,7 @@ def _known_dataset(name: str) -> str:
     if name not in DATASETS:
         close = difflib.get_close_matches(name, DATASETS, n=2)
         hint = f"did you mean {' or '.join(map(repr, close))}? Use" if close else "use"
-        raise ValueError(
+        raise UnknownName(
             f"{name!r} is not a known dataset; {hint} one of {', '.join(DATASETS)}; 'pairs' is for a table of your own"
         )
     return name
@@ -32,7 +33,7 @@ Columns = Mapping[Role, str | int]
 def _check_files(files: Mapping[Split, Files]) -> None:
     for split, named in files.items():
         if not named:
-            raise ValueError(f"`files.{split}` is empty: name a file, or leave {split} out")
+            raise EmptySetting(f"`files.{split}` is empty: name a file, or leave {split} out")
 
 
 class _Settings(BaseModel):
@@ -63,9 +64,9 @@ class DrawSettings(_Settings):
     @model_validator(mode="after")
     def _something_is_left(self) -> Self:
         if self.dev + self.test >= 1:
-            raise ValueError(f"dev = {self.dev} and test = {self.test} leave nothing for train: lower them")
+            raise OutOfRange(f"dev = {self.dev} and test = {self.test} leave nothing for train: lower them")
         if not self.dev and not self.test:
-            raise ValueError("it draws nothing: give dev, test or both a share, such as dev = 0.1")
+            raise EmptySetting("it draws nothing: give dev, test or both a share, such as dev = 0.1")
         return self
 
     def split_of(self, sentence: SentenceId, share: float = 0.0) -> Split:
@@ -120,20 +121,20 @@ class _SourceSettings(_Settings):
     def _names_columns(self) -> "_SourceSettings":
         empty = [name for name in ("text", "aspects", "columns") if getattr(self, name) in ("", (), {})]
         if empty:
-            raise ValueError(f"`{empty[0]}` is empty: name a column, or leave it out for the usual columns")
+            raise EmptySetting(f"`{empty[0]}` is empty: name a column, or leave it out for the usual columns")
         return self
 
     @model_validator(mode="after")
     def _texts_have_their_own_columns(self) -> "_SourceSettings":
         given = [name for name in ("text", "aspects", "separator") if getattr(self, name) is not None]
         if given and not self.record.has_texts:
-            raise ValueError(f"`{given[0]}` is for texts with labels, and {self.dataset!r} is pairs: use `columns`")
+            raise Conflict(f"`{given[0]}` is for texts with labels, and {self.dataset!r} is pairs: use `columns`")
         if self.columns is not None and self.record.has_texts:
-            raise ValueError(
+            raise Conflict(
                 f"`columns` is for pairs, and {self.dataset!r} is texts with labels: use `text` and `aspects`"
             )
         if given and getattr(self.record.layouts[0], "form", None) == "label first":
-            raise ValueError(
+            raise Conflict(
                 f"{self.dataset!r} has lines with a label and a text, no columns for `{given[0]}`: for a table use "
                 "dataset = 'texts'"
             )
@@ -145,7 +146,7 @@ class _SourceSettings(_Settings):
             return self
         by_position = [isinstance(place, int) for place in self.columns.values()]
         if any(by_position) and not (all(by_position) and {"sentence_a", "sentence_b"} <= set(self.columns)):
-            raise ValueError(
+            raise Conflict(
                 f"the columns {dict(self.columns)!r} mix names and positions, or lack the position of a sentence: "
                 "give all as names, or all as positions with sentence_a and sentence_b among them"
             )
@@ -183,13 +184,13 @@ class CorpusSettings(_SourceSettings):
     def _files_and_labels_fit_the_record(self) -> "CorpusSettings":
         record = self.record
         if not self.files and record.package_file is None:
-            raise ValueError(f'corpus {self.name!r} names no files: give files = {{ train = "..." }}')
+            raise EmptySetting(f'corpus {self.name!r} names no files: give files = {{ train = "..." }}')
         _check_files(self.files)
         if self.labels == ():
-            raise ValueError('`labels` is empty, so no row would be read: name labels, or set labels = "all"')
+            raise EmptySetting('`labels` is empty, so no row would be read: name labels, or set labels = "all"')
         unknown = set(self.labels) - set(record.labels) if isinstance(self.labels, tuple) and record.labels else set()
         if unknown:
-            raise ValueError(
+            raise UnknownLabel(
                 f"{record.name!r} has no labels {sorted(unknown)}; use some of {list(record.labels)}, or 'all'"
             )
         return self
@@ -198,25 +199,25 @@ class CorpusSettings(_SourceSettings):
     def _drawn_splits_have_no_files(self) -> "CorpusSettings":
         if self.draw is None:
             if "group" in (self.columns or {}):
-                raise ValueError(
+                raise Conflict(
                     f"corpus {self.name!r} names a column `group`, which says what `draw` keeps in one split: give "
                     "draw = { dev = 0.1 }, or leave the column out"
                 )
             return self
         if self.record.kind == "classes":
-            raise ValueError(
+            raise Conflict(
                 f"`draw` is not for texts with one class, as {self.dataset!r} has: give a file for each split"
             )
         if not self.files:
-            raise ValueError(f"`draw` is for files of your own; those of {self.dataset!r} come with their splits")
+            raise Conflict(f"`draw` is for files of your own; those of {self.dataset!r} come with their splits")
         if len(self.files) > 1 and "train" not in self.files:
-            raise ValueError(
+            raise Conflict(
                 f"corpus {self.name!r} has `draw`, and files for {' and '.join(self.files)} but none for train, from "
                 "which it draws: name files = { train = [...] }"
             )
         twice = [split for split in self.draw.shares if split in self.files and len(self.files) > 1]
         if twice:
-            raise ValueError(
+            raise Conflict(
                 f"corpus {self.name!r} draws {twice[0]} and has files for it: put these with those of train, or leave "
                 f"{twice[0]} out of `draw`"
             )
@@ -304,19 +305,19 @@ class EvaluationSet(_SourceSettings):
     def _has_a_file(self) -> "EvaluationSet":
         _check_files(self.files)
         if self.file and self.files:
-            raise ValueError(f"evaluation set {self.name!r} has `file` and `files`: give one of them")
+            raise Conflict(f"evaluation set {self.name!r} has `file` and `files`: give one of them")
         if self.files and {"train", "test"} - set(self.files):
-            raise ValueError(
+            raise Conflict(
                 f"evaluation set {self.name!r} names files of {', '.join(self.files)}: a classifier is trained on "
                 '`train` and scored on `test`; for texts in one file, which is cross-validated, give file = "..."'
             )
         if self.files and not (self.record.has_texts or self.record.judged or self.record.kind == "own"):
-            raise ValueError(
+            raise Conflict(
                 f"evaluation set {self.name!r} has `files`, which are for classes, and {self.dataset!r} has none to "
                 'learn: give file = "..."'
             )
         if not self.splits and self.record.package_file is None:
-            raise ValueError(f'evaluation set {self.name!r} names no file: give file = "..."')
+            raise EmptySetting(f'evaluation set {self.name!r} names no file: give file = "..."')
         return self
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import NamedTuple
 
-from features.core.errors import InputError
+from features.core.faults import FileMissing, NotAFile, SplitUnclear
 from features.core.files import open_bytes
 from features.core.types import SPLITS, Split
 from features.corpora.dataset import Dataset, GraphLayout
@@ -66,7 +66,7 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
     for name in (files,) if isinstance(files, str) else files:
         path = (base / Path(name).expanduser()).resolve()
         if path.is_dir():
-            raise InputError(
+            raise NotAFile(
                 f"{str(path)!r}, which {key} names, is a folder: name a file in it, or a pattern such as "
                 f"{str(Path(name) / '*.tsv')!r}."
             )
@@ -74,17 +74,17 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
             found.append((path, name))
             continue
         if path.exists():
-            raise InputError(
+            raise NotAFile(
                 f"{str(path)!r}, which {key} names, is a pipe or a device, and a corpus is read several times: "
                 "write it to a file."
             )
         if not any(sign in name for sign in "*?["):
-            raise InputError(
+            raise FileMissing(
                 f"{str(path)!r}, which {key} names, does not exist: correct the path, or put the file there."
             )
         matches = sorted(glob(str(path)))  # noqa: PTH207 - the pattern may be absolute, which Path.glob refuses
         if not matches:
-            raise InputError(
+            raise FileMissing(
                 f"No file matches {name!r}, which {key} names (relative to {str(base)!r}): check the pattern."
             )
         found += [(Path(match), str(Path(name).parent / Path(match).name)) for match in matches]
@@ -93,7 +93,7 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
 
 def _parallel(dataset: Dataset, split: Split, found: list[tuple[Path, str]]) -> Source:
     if len(found) != 2:
-        raise InputError(
+        raise SplitUnclear(
             f"split {split!r} of {dataset.name!r} names {len(found)} files ({[name for _, name in found]}): "
             "give two, the graphs of sentences a and of sentences b."
         )

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import polars as pl
 
 from features.core.counting import counted
-from features.core.errors import InputError, RowError
+from features.core.errors import RowError
+from features.core.faults import ColumnMissing, ColumnTwice, FileEmpty, FileMissing, UnknownForm
 from features.core.file_errors import first_line
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
@@ -73,7 +74,7 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
                 return layout.model_copy(update={"form": form, "columns": kept, "quotes": quotes})
             found.append(f"it has the columns {columns}")
         elif form in {"jsonl", "parquet"}:
-            raise InputError(_by_name(path, form))
+            raise UnknownForm(_by_name(path, form))
         elif layout.scores_beside is None or layout.scores_beside[0] in path.name:
             width = layout.width or 1 + max(int(place) for place in layout.columns.values())
             cells = [row for _, row in islice(cell_rows(path, form, quotes), _HEAD) if isinstance(row, list)]
@@ -82,9 +83,9 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
             found.append(f"its rows have {counted(max(map(len, cells), default=0), 'cell')}")
     hint = "" if any(layout.form for layout in layouts) else hint_of_form(path)
     if not hint and len(layouts) == 1 and layouts[0].has_header:
-        raise InputError(_lacking(path, layouts[0], columns))
+        raise ColumnMissing(_lacking(path, layouts[0], columns))
     expected = "; or ".join(_describe(layout) for layout in layouts)
-    raise InputError(
+    raise UnknownForm(
         f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(found))}; expected {expected}{hint}."
     )
 
@@ -220,7 +221,7 @@ def require_once(path: Path, columns: Sequence[str], read: Collection[str]) -> N
     """
     for name in read:
         if columns.count(name) > 1:
-            raise InputError(f"{str(path)!r} has the column {name!r} more than once: keep one, and rename the others.")
+            raise ColumnTwice(f"{str(path)!r} has the column {name!r} more than once: keep one, and rename the others.")
 
 
 Read = TableRow | tuple[int, RowError]
@@ -253,7 +254,7 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
         nothing = nothing and row[1] is BLANK
         yield row
     if nothing:
-        raise InputError(f"{str(path)!r} has no rows: check that it was written to its end.")
+        raise FileEmpty(f"{str(path)!r} has no rows: check that it was written to its end.")
 
 
 def _text_rows(path: Path, form: TableFormat, layout: TableLayout, *, blanks: bool) -> Iterator[Read]:
@@ -263,7 +264,7 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout, *, blanks: bo
         names = columns_of(path, form, quotes=quotes)
         next(row for row in rows if row[1] is not BLANK)
         if any(str(place) not in names for place in layout.columns.values()):
-            raise InputError(_lacking(path, layout, names))
+            raise ColumnMissing(_lacking(path, layout, names))
         place_of = {role: names.index(str(place)) for role, place in layout.columns.items()}
         least = most = len(names)
     else:
@@ -337,12 +338,12 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
         InputError: there is no such file, or it is not Parquet.
     """
     if not path.is_file():
-        raise InputError(f"{str(path)!r} does not exist: check the path.")
+        raise FileMissing(f"{str(path)!r} does not exist: check the path.")
     try:
         frame = pl.scan_parquet(path)
         frame.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{str(path)!r} is not a Parquet file ({first_line(error)}): write it again.") from error
+        raise UnknownForm(f"{str(path)!r} is not a Parquet file ({first_line(error)}): write it again.") from error
     return frame
 
 

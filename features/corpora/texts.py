@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from features.core.errors import InputError, RowError
+from features.core.errors import RowError
+from features.core.faults import ColumnMissing, FileEmpty
 from features.core.files import open_text, table_format
 from features.core.types import RejectCode
 from features.corpora.cells import as_text, encoding_fault, in_encoding
@@ -48,7 +49,7 @@ def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledTe
         nothing = False
         yield row
     if nothing:
-        raise InputError(f"{str(path)!r} has no rows: check that it was written to its end.")
+        raise FileEmpty(f"{str(path)!r} has no rows: check that it was written to its end.")
 
 
 def fitting_texts(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
@@ -67,7 +68,7 @@ def fitting_texts(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
             return layout
     lacking = [name for name in layouts[0].columns if name not in columns]
     to_do = hint_of_form(path) or ': name existing ones, text = "..." and aspects = { aspect = "column" }'
-    raise InputError(
+    raise ColumnMissing(
         f"{str(path)!r} lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}; its columns "
         f"are {shown_names(columns)}{to_do}."
     )

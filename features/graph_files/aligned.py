@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.core.errors import InputError
+from features.core.faults import CannotPair
 from features.core.files import short_name, source_name
 from features.graph_files.paired import pair_files
 from features.metrics.explanation.pair import GraphPair, explain_graphs
@@ -63,7 +63,7 @@ def align_files(
     """
     files = pair_files(first, second, by_position=by_position)
     if start > len(files):
-        raise InputError(
+        raise CannotPair(
             f"pair {start} does not exist: {source_name(first)} has {len(files)} graphs; give a smaller --start."
         )
     pairs = files.pairs(start - 1, None if count is None else start - 1 + count)

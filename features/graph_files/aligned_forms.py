@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from types import MappingProxyType
 
-from features.core.errors import InputError
+from features.core.faults import GraphUnusable
 from features.core.outputs import Formats
 from features.graph_files.aligned import AlignedFiles
 from features.graph_files.aligned_page import render_aligned
@@ -25,7 +25,7 @@ def render_drawing(aligned: AlignedFiles) -> str:
     """
     (pair, *_) = aligned.pairs
     if pair.graphs is None:
-        raise InputError(f"there is nothing to draw: {' '.join(aligned.wrong)}")
+        raise GraphUnusable(f"there is nothing to draw: {' '.join(aligned.wrong)}")
     return draw_pair(pair.graphs, pair.names) + "\n"
 
 

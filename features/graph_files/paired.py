@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from features.core.errors import InputError
+from features.core.faults import FileEmpty, NotParallel
 from features.core.files import source_name
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, RawBlock, read_raw_blocks
@@ -110,10 +110,10 @@ def pair_files(first: Path, second: Path, *, by_position: bool = False) -> Paire
     sides = [list(read_raw_blocks(path)) for path in (first, second)]
     for path, blocks in zip((first, second), sides, strict=True):
         if not blocks:
-            raise InputError(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
+            raise FileEmpty(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
     for number, (left, right) in enumerate(zip_longest(*sides), start=1):
         if left is None or right is None or not (by_position or _agree(left, right)):
-            raise InputError(_difference((first, second), sides, number, left, right))
+            raise NotParallel(_difference((first, second), sides, number, left, right))
     return PairedFiles(list(zip(*sides, strict=True)))
 
 

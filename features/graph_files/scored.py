@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from features.core.errors import InputError, RowError
+from features.core.errors import RowError
+from features.core.faults import FileEmpty, GraphUnusable, IdsDiffer, MetricWrong, NotParallel, NotPenman
 from features.core.files import source_name
 from features.graph_files.paired import BY_POSITION, fault
 from features.graphs.batch import GraphBatch
@@ -75,7 +76,7 @@ def score_files(
     wrong = tuple(reason for block in (*expected, *found) if (reason := fault(block)) is not None)
     graphs = [_graph(block) for block in expected]
     if not any(graphs):
-        raise InputError(f"no graph of {source_name(gold)} can be read: {wrong[0]}")
+        raise NotPenman(f"no graph of {source_name(gold)} can be read: {wrong[0]}")
     context = {"pairing": pairing}
     scores = score_pairs(
         graphs, [_graph(found[place]) for place in order], chosen, bootstrap, drop_wiki=drop_wiki, context=context
@@ -144,9 +145,9 @@ def _counts(metric: OwnMetric, numbers: Sequence[int], pairs: Sequence[tuple[Amr
         try:
             found = metric.counts(gold, parsed)
         except RowError as error:
-            raise InputError(f"pair {number}: {error.message}") from error
+            raise GraphUnusable(f"pair {number}: {error.message}") from error
         if len(found) != 3:
-            raise InputError(
+            raise MetricWrong(
                 f"pair {number}: metric {metric.name!r} of {metric.file!r} returned {found.tolist()!r}; F1 needs "
                 "three counts: matched, left, right"
             )
@@ -169,13 +170,13 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
     """Return the position of the parsed graph of each gold graph, and how they were found."""
     paths, sides = [source_name(path) for path, _ in (gold, parsed)], [blocks for _, blocks in (gold, parsed)]
     if not all(sides):
-        raise InputError(f"{paths[0 if not sides[0] else 1]} has no graph; give a file of graphs in PENMAN")
+        raise FileEmpty(f"{paths[0 if not sides[0] else 1]} has no graph; give a file of graphs in PENMAN")
     ids = [[block.metadata.get("id", "") for block in blocks] for blocks in sides]
     complete = all(all(names) for names in ids)
     if by_position or not complete or ids[0] == ids[1]:
         if len(sides[0]) != len(sides[1]):
             why = "" if by_position else ", and not all have a `# ::id` to find their partners by"
-            raise InputError(
+            raise NotParallel(
                 f"{paths[0]} has {len(sides[0])} graphs and {paths[1]} has {len(sides[1])}{why}; give as many of each"
             )
         if not by_position:
@@ -184,7 +185,7 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
     for path, names in zip(paths, ids, strict=True):
         name, times = Counter(names).most_common(1)[0]
         if times > 1:
-            raise InputError(
+            raise IdsDiffer(
                 f"id {name!r} occurs {times} times in {path}, so that its partner is not clear; make ids unique, or "
                 f"{BY_POSITION}"
             )
@@ -195,7 +196,7 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
     ):
         if lost:
             more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-            raise InputError(
+            raise IdsDiffer(
                 f"{path} has no graph with the id {lost[0]!r}{more} of {other}; give the same ids on both sides, or "
                 f"{BY_POSITION}"
             )
@@ -207,7 +208,7 @@ def _require_equal_ids(sides: Sequence[Sequence[PenmanBlock]]) -> None:
     for number, (wanted, found) in enumerate(zip(*sides, strict=True), start=1):
         ids = wanted.metadata.get("id"), found.metadata.get("id")
         if ids[0] and ids[1] and ids[0] != ids[1]:
-            raise InputError(
+            raise IdsDiffer(
                 f"not all graphs have a `# ::id` to find their partners by, and pair {number} would be id {ids[0]!r} "
                 f"({wanted.place}) with id {ids[1]!r} ({found.place}); {BY_POSITION}"
             )

@@ -21,7 +21,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from features.core.errors import InputError, RowError
+from features.core.errors import RowError
+from features.core.faults import NotText
 from features.core.files import open_bytes, short_name, source_name
 from features.core.types import RejectCode
 from features.graphs.graph import AmrGraph, decode
@@ -144,7 +145,7 @@ def read_raw_blocks(path: Path | str) -> Iterator[RawBlock]:
     path = Path(path)
     with open_bytes(path) as file:
         if b"\x00" in file.peek(_HEAD_BYTES)[:_HEAD_BYTES]:
-            raise InputError(f"{source_name(path)} is not PENMAN text (it contains null bytes); give a file of graphs.")
+            raise NotText(f"{source_name(path)} is not PENMAN text (it contains null bytes); give a file of graphs.")
         for block in _split(file, path):
             if block.holds_something:
                 yield block

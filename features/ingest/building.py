@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from features.core.errors import SettingsError
+from features.core.faults import NameTaken
 from features.core.types import LabelId, PairId, PairKind, Shard, Split
 from features.corpora.leakage import LeakageGuard
 from features.corpora.reading import read_outcomes
@@ -110,7 +110,7 @@ def ingest(
     """
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
-        raise SettingsError(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
+        raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
     labels = pl.DataFrame() if known_labels is None else known_labels
     known = Known(known_sentences, known_pairs, labels, placed, admits, placed_labels)
     sentences = Sentences(known, settings)

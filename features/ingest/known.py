@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
-from features.core.errors import StoreError
+from features.core.faults import UnknownShard
 from features.core.types import LabelId, PairId, SentenceId, Shard, Split
 from features.schemas import Columns
 
@@ -112,4 +112,4 @@ class Known:
 def _require(frame: pl.DataFrame, columns: Columns, table: str) -> None:
     missing = [name for name in columns if name not in frame.columns]
     if missing and frame.height:
-        raise StoreError(f"the known {table} lack the columns {missing}: read {list(columns)} from the store.")
+        raise UnknownShard(f"the known {table} lack the columns {missing}: read {list(columns)} from the store.")

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from features.core.errors import InputError, SettingsError
+from features.core.errors import InputError
+from features.core.faults import UnknownName
 from features.core.files import open_bytes
 from features.core.types import SentenceId
 from features.corpora.reading import read_outcomes
@@ -71,7 +72,7 @@ def rejected_rows(
     for column, wanted in (("stage", stage), ("code", code)):
         found = rejects[column].unique().sort().to_list()
         if wanted is not None and found and wanted not in found:
-            raise SettingsError(f"No row was rejected with the {column} {wanted!r}; there are {', '.join(found)}.")
+            raise UnknownName(f"No row was rejected with the {column} {wanted!r}; there are {', '.join(found)}.")
         if wanted is not None:
             rejects = rejects.filter(pl.col(column) == wanted)
     keys, texts = _entities(store, rejects["entity_id"].to_list())

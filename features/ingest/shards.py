@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from features.core.errors import StoreError
+from features.core.faults import UnknownShard
 from features.core.types import Shard
 
 
@@ -27,7 +27,7 @@ def next_number(table: str, known: Iterable[Shard]) -> int:
     for name in known:
         prefix, _, number = name.rpartition("-")
         if prefix != table or not number.isdecimal():
-            raise StoreError(f"the known shard {name!r} is not a shard of {table!r}: pass the shards of that table.")
+            raise UnknownShard(f"the known shard {name!r} is not a shard of {table!r}: pass the shards of that table.")
         last = max(last, int(number))
     return last + 1
 

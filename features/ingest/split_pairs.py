@@ -8,7 +8,7 @@ from itertools import chain
 
 import polars as pl
 
-from features.core.errors import StoreError
+from features.core.faults import UnknownShard
 from features.core.types import PairId, PairKind, RejectCode, SentenceId, Shard
 from features.corpora.rows import PairRow
 from features.ingest.known import Known
@@ -134,7 +134,7 @@ class SplitPairs:
         self.kept += outcome.kept
         if is_known:
             if a not in sentences.shard_of or b not in sentences.shard_of:
-                raise StoreError(
+                raise UnknownShard(
                     f"pair {pair!r} ({outcome.origin}) is known but its sentences are not: pass all shards of both "
                     "tables."
                 )

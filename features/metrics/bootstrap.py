@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from features.core.errors import SettingsError
+from features.core.faults import OutOfRange
 from features.metrics.arrays import Numbers
 
 
@@ -28,9 +28,9 @@ class Bootstrap:
 
     def __post_init__(self) -> None:
         if self.resamples < 0:
-            raise SettingsError(f"the number of resamples cannot be {self.resamples!r}; give 0 or more")
+            raise OutOfRange(f"the number of resamples cannot be {self.resamples!r}; give 0 or more")
         if not 0 < self.confidence < 1:
-            raise SettingsError(f"a confidence of {self.confidence!r} is out of range; give a number between 0 and 1")
+            raise OutOfRange(f"a confidence of {self.confidence!r} is out of range; give a number between 0 and 1")
 
     def draws(self, items: int) -> Iterator[npt.NDArray[np.int64]]:
         """Yield how often each of `items` items occurs in each draw, (items,); the same in every call."""

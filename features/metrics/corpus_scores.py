@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from features.core.errors import InputError, SettingsError
+from features.core.faults import TooFewTexts, UnknownMetric
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.metric import Metric, f1
@@ -75,13 +75,13 @@ def choose_metrics(names: Sequence[str], own: Sequence[OwnMetric] = ()) -> dict[
     """
     known = countable_metrics(own)
     if own and not any(metric.name in known for metric in own):
-        raise SettingsError(
+        raise UnknownMetric(
             f"no metric of {own[0].file!r} has precision and recall: give one that reads graphs, returns counts "
             "and has number=f1"
         )
     for name in names:
         if name not in known:
-            raise SettingsError(f"metric {name!r} has no precision and recall; choose from {', '.join(known)}")
+            raise UnknownMetric(f"metric {name!r} has no precision and recall; choose from {', '.join(known)}")
     return {name: known[name] for name in names} or known
 
 
@@ -105,7 +105,7 @@ def score_corpus(
     counts = {name: values[:, :3] for name, values in statistics.items()}
     n_pairs = len(next(iter(counts.values())))
     if n_pairs == 0:
-        raise InputError("there are no pairs of graphs to score; give files with at least one graph each")
+        raise TooFewTexts("there are no pairs of graphs to score; give files with at least one graph each")
     each = {name: f1(values) for name, values in counts.items()}
     rows = np.column_stack([np.column_stack([counts[name], each[name]]) for name in counts])
     draws = _draw_sums(rows, bootstrap)

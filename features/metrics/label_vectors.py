@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from features.core.errors import InputError
+from features.core.faults import VectorsWrong
 
 Vectors = npt.NDArray[np.float32]
 
@@ -68,13 +68,13 @@ class LabelVectors:
 
     def __init__(self, words: Sequence[str], matrix: Vectors) -> None:
         if matrix.ndim != 2 or len(words) != len(matrix):
-            raise InputError(
+            raise VectorsWrong(
                 f"label vectors have {len(words)} words but a matrix of shape {matrix.shape!r}; give one row per word"
             )
         lengths = np.linalg.norm(matrix.astype(np.float64), axis=1)
         bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
         if len(bad):
-            raise InputError(
+            raise VectorsWrong(
                 f"the label vector of {words[bad[0]]!r} is zero or not finite; leave the word out to have one drawn"
             )
         self._row_of = {word: row for row, word in enumerate(words)}
@@ -92,7 +92,7 @@ class LabelVectors:
             return cls([], np.empty((0, DIMENSIONS_OF_NONE), np.float32))
         lengths = rows["vector"].list.len()
         if lengths.n_unique() > 1:
-            raise InputError(
+            raise VectorsWrong(
                 f"label vectors of lengths {lengths.unique().sort().to_list()!r} were mixed; encode all shards with one"
                 " model"
             )

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from features.core.errors import SettingsError
+from features.core.faults import CannotPair, UnknownMetric
 from features.core.rows import OnRows, ignore_rows
 from features.graphs.batch import GraphBatch
 from features.metrics.label_vectors import LabelVectors
@@ -37,7 +37,7 @@ def measure(
         SettingsError: when the sides differ in length, or a metric is unknown.
     """
     if len(left) != len(right):
-        raise SettingsError(f"{len(left)!r} graphs cannot be paired with {len(right)!r}; give equally many of each")
+        raise CannotPair(f"{len(left)!r} graphs cannot be paired with {len(right)!r}; give equally many of each")
     pairs = np.arange(len(left))
     return compare(Comparison(left.followed_by(right), pairs, pairs + len(left), vectors), metrics)
 
@@ -57,7 +57,7 @@ def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: On
     names = list(METRICS) if metrics is None else list(metrics)
     unknown = [name for name in names if name not in METRICS]
     if unknown:
-        raise SettingsError(f"there is no metric {unknown[0]!r}; choose from {', '.join(METRICS)}")
+        raise UnknownMetric(f"there is no metric {unknown[0]!r}; choose from {', '.join(METRICS)}")
     measured: list[pl.DataFrame] = []
     on_rows(0, len(pairs))
     for part in pairs.parts(PAIRS_AT_ONCE):

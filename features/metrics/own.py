@@ -21,7 +21,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from features.core.errors import RowError, SettingsError
+from features.core.errors import RowError
+from features.core.faults import MetricSettings, NameNotAllowed
 from features.core.types import RejectCode
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.items import Reads
@@ -67,21 +68,21 @@ class OwnMetric:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name in _RESERVED or self.name.endswith("_optimal"):
-            raise SettingsError(
+            raise NameNotAllowed(
                 f"a metric cannot be called {self.name!r}; use another name of lower-case letters, digits and '_'"
             )
         if self.reads not in get_args(Reads):
-            raise SettingsError(
+            raise MetricSettings(
                 f"metric {self.name!r} cannot read {self.reads!r}; choose from {', '.join(get_args(Reads))}"
             )
         low, high = self.range
         if not -1 <= low < high <= 1:
-            raise SettingsError(
+            raise MetricSettings(
                 f"the range {self.range!r} of metric {self.name!r} does not lie within [-1, 1], as that of a facet "
                 "does; scale its values"
             )
         if self.vacuous is not None and not low <= self.vacuous <= high:
-            raise SettingsError(f"the vacuous value {self.vacuous!r} of metric {self.name!r} is not in its range")
+            raise MetricSettings(f"the vacuous value {self.vacuous!r} of metric {self.name!r} is not in its range")
 
     def __call__(self, left: Any, right: Any) -> Any:
         """Return what the function returns."""

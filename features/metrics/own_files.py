@@ -14,7 +14,8 @@ from types import ModuleType
 
 from pydantic import BaseModel, ConfigDict
 
-from features.core.errors import FacetflowError, InputError, SettingsError
+from features.core.errors import FacetflowError
+from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, NameTaken
 from features.metrics.own import OwnMetric
 
 
@@ -63,7 +64,7 @@ def read_metric_file(path: Path) -> MetricFile:
         return MetricFile(path=str(path), source=path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(
+        raise FileUnreadable(
             f"The metric file {str(path)!r} cannot be read ({reason}); check its path, `own` under [metrics] or "
             "--metric-file."
         ) from error
@@ -79,7 +80,7 @@ def load_files(files: Iterable[MetricFile]) -> tuple[OwnMetric, ...]:
     metrics: dict[str, OwnMetric] = {}
     for metric in (metric for file in files for metric in _load(file)):
         if metric.name in metrics:
-            raise SettingsError(
+            raise NameTaken(
                 f"metric {metric.name!r} is in {metrics[metric.name].file!r} and in {metric.file!r}; rename one of them"
             )
         metrics[metric.name] = metric
@@ -97,10 +98,10 @@ def _load(file: MetricFile) -> tuple[OwnMetric, ...]:
         exec(compile(file.source, file.path, "exec"), module.__dict__)  # noqa: S102  # the user's own code is asked for
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
-        raise InputError(_cannot_run(file, error)) from error
+        raise MetricFileWrong(_cannot_run(file, error)) from error
     found = tuple(value for value in module.__dict__.values() if isinstance(value, OwnMetric))
     if not found:
-        raise InputError(f"the metric file {file.path!r} has no metric; put @own_metric(reads=...) above a function")
+        raise FileEmpty(f"the metric file {file.path!r} has no metric; put @own_metric(reads=...) above a function")
     return found
 
 

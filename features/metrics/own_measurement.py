@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from features.core.errors import InputError, RowError, SettingsError
+from features.core.errors import RowError
+from features.core.faults import MetricSettings, MetricWrong
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
 from features.metrics.items import Reads
@@ -49,7 +50,7 @@ def check_reads(metrics: Sequence[OwnMetric], available: Collection[str], where:
     """
     for metric in metrics:
         if metric.reads not in available:
-            raise SettingsError(
+            raise MetricSettings(
                 f"metric {metric.name!r} of {metric.file!r} reads {metric.reads!r}, which {where} does not have; it "
                 f"has {', '.join(available)}"
             )
@@ -91,7 +92,7 @@ def _score(metric: OwnMetric, items: Mapping[str, Any], first: str, second: str,
     left, right = _item(metric, items, first), _item(metric, items, second)
     score = metric.score(left, right)
     if check and metric.symmetric and abs((back := metric.score(right, left)) - score) > _TOLERANCE:
-        raise InputError(
+        raise MetricWrong(
             f"metric {metric.name!r} of {metric.file!r} is {score:g} for {_short(left)} and {_short(right)}, but "
             f"{back:g} in the other order; make it symmetric, or set symmetric=False"
         )

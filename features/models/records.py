@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from features.core.errors import ModelError
+from features.core.faults import UnknownModel
 
 ModelKind = Literal["sentence encoder", "dependency parser", "amr parser", "srl tagger"]
 
@@ -232,7 +233,7 @@ def unknown(name: str) -> ModelError:
     """Return the error for an unknown name, with the closest known names."""
     close = difflib.get_close_matches(name, MODELS, n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known are {', '.join(MODELS)}."
-    return ModelError(f"No model or folder is called {name!r}; give a known name, a folder or owner/name: {hint}")
+    return UnknownModel(f"No model or folder is called {name!r}; give a known name, a folder or owner/name: {hint}")
 
 
 def is_hub_name(name: str) -> bool:

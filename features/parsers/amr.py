@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from features.core.errors import SettingsError
+from features.core.faults import GraphIndexWrong
 from features.core.rows import OnRows, ignore_rows
 from features.models import locate, stamp
 from features.parsers.embedded.amr_parser import load_embedded, model_folder
@@ -57,7 +57,7 @@ def load(settings: AmrSettings) -> AmrParser:
     if settings.backend == "embedded":
         return _load_embedded(settings, stamp(model_folder(settings.model)))
     if settings.bank is None:
-        raise SettingsError(
+        raise GraphIndexWrong(
             f"The AMR backend 'penman' has no index of the graph files {[str(file) for file in settings.graphs]!r};"
             f" make one with features.parsers.bank.build_bank and give it as `bank`."
         )

@@ -12,7 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from features.core.errors import ModelError, RowError
+from features.core.errors import RowError
+from features.core.faults import GpuFailed, LibraryMissing, ModelDamaged, ModelNotLoaded, NotThisModel
 from features.core.file_errors import first_line
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
@@ -94,7 +95,7 @@ class AmrlibParser:
             return [graph for _, graph in zip(texts, graphs, strict=True)]
         except Exception as error:  # amrlib raises whatever its tokenizer, model or reader raises
             if _device_is_lost(error):
-                raise ModelError(
+                raise GpuFailed(
                     f"The GPU failed while the parser {self.name!r} ran ({first_line(error)}); run the shard again."
                 ) from error
             if len(texts) == 1:
@@ -138,12 +139,12 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
 
             inference = amrlib.load_stog_model(model_dir=str(folder), **options)
     except ImportError as error:
-        raise ModelError(
+        raise LibraryMissing(
             f"The parser {settings.model!r} needs a library that is not installed ({error});"
             f" install the parsers with `pip install facetflow[parsers]`."
         ) from error
     except Exception as error:
-        raise ModelError(
+        raise ModelNotLoaded(
             f"amrlib cannot load the parser {settings.model!r} from {str(folder)!r} ({first_line(error)});"
             f" check the folder, and that its tokenizer is on this machine (`tokenizer` under [amr] takes a folder)."
         ) from error
@@ -160,7 +161,7 @@ def _inference_module(folder: Path) -> str:
     module = _described_module(folder)
     transformers = version("transformers")
     if module in _SLOW_TOKENIZERS and int(transformers.partition(".")[0]) >= 5:
-        raise ModelError(
+        raise LibraryMissing(
             f"The parser in {str(folder)!r} ({module.split('.')[1]}) uses internals of tokenizers that"
             f" transformers {transformers} no longer has; use parse_xfm_bart_large, or install 'transformers<5'."
         )
@@ -173,14 +174,14 @@ def _described_module(folder: Path) -> str:
     if not meta.is_file():
         if (folder / "model.pt").is_file():
             return ".parse_gsii.inference"  # the first release has no description, amrlib recognises it by its hash
-        raise ModelError(f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'.")
+        raise NotThisModel(f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'.")
     try:
         content = json.loads(meta.read_text(encoding="utf-8"))
         kind, module = content.get("model_type", "stog"), str(content["inference_module"])
     except (ValueError, KeyError, AttributeError) as error:
-        raise ModelError(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
+        raise ModelDamaged(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
     if kind != "stog":
-        raise ModelError(f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser.")
+        raise NotThisModel(f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser.")
     return module
 
 

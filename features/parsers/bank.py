@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from features.core.errors import InputError
+from features.core.faults import FileUnreadable, GraphIndexWrong
 from features.core.outputs import whole_file
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
@@ -78,13 +78,13 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
         InputError: a file cannot be read, or no file is given.
     """
     if not paths:
-        raise InputError(
+        raise GraphIndexWrong(
             "There are no graph files in which to look up sentences; name some under [amr], graphs = [...]."
         )
     for path in paths:
         if not path.is_file():
             what = "is a folder, a pipe or a device" if path.exists() else "does not exist"
-            raise InputError(f"The graph file {str(path)!r} {what}; check `graphs` under [amr].")
+            raise FileUnreadable(f"The graph file {str(path)!r} {what}; check `graphs` under [amr].")
     graphs: dict[bytes, _Entry] = {}
     broken: dict[bytes, _Entry] = {}
     repeated = conflicting = without_sentence = unreadable = 0
@@ -122,7 +122,7 @@ class BankParser:
 
     def __init__(self, path: Path, *, max_words: int) -> None:
         if not path.is_file():
-            raise InputError(f"There is no graph index {str(path)!r}; build it from the graph files again.")
+            raise GraphIndexWrong(f"There is no graph index {str(path)!r}; build it from the graph files again.")
         _check_format(path)
         self.max_words = max_words
         # Mapped now, so that a bank that later replaces this one does not mix with it.
@@ -207,5 +207,5 @@ def _check_format(path: Path) -> None:
         if content["format"] == _FORMAT:
             return
     except (pa.ArrowInvalid, KeyError, ValueError, TypeError) as error:
-        raise InputError(unknown) from error
-    raise InputError(unknown)
+        raise GraphIndexWrong(unknown) from error
+    raise GraphIndexWrong(unknown)

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.core.errors import ModelError
+from features.core.faults import LibraryMissing, ModelNotLoaded, ModelUnfit, NotThisModel
 from features.core.file_errors import first_line
 from features.models import locate, stamp
 from features.parsers.settings import DependencySettings
@@ -76,7 +76,7 @@ def pipeline_name(folder: Path) -> str:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         return f"spacy/{meta['lang']}_{meta['name']}-{meta['version']}"
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
+        raise NotThisModel(
             f"The folder {str(folder)!r} is not a spaCy pipeline: its file 'meta.json' cannot be read ({error})."
         ) from error
 
@@ -96,7 +96,9 @@ def _load(settings: DependencySettings, folder: Path, _stamp: object) -> Depende
     try:
         import spacy
     except ImportError as error:
-        raise ModelError("Dependency parsing needs spaCy; install it with `pip install facetflow[parsers]`.") from error
+        raise LibraryMissing(
+            "Dependency parsing needs spaCy; install it with `pip install facetflow[parsers]`."
+        ) from error
     name = pipeline_name(folder)
     if settings.threads is not None:  # only pipelines with a transformer use torch
         from features.parsers.devices import use_threads
@@ -105,12 +107,12 @@ def _load(settings: DependencySettings, folder: Path, _stamp: object) -> Depende
     try:
         pipeline = spacy.load(folder)
     except (OSError, ValueError, ImportError) as error:
-        raise ModelError(
+        raise ModelNotLoaded(
             f"spaCy {version('spacy')} cannot load the pipeline {settings.model!r} from {str(folder)!r}"
             f" ({first_line(error)}); give a spaCy pipeline of a matching version."
         ) from error
     if "parser" not in pipeline.pipe_names:
-        raise ModelError(
+        raise ModelUnfit(
             f"The spaCy pipeline {settings.model!r} has the components {pipeline.pipe_names!r}, none of them a parser;"
             f" give one with a dependency parser."
         )

@@ -1,6 +1,6 @@
 """Where a neural parser runs: on a GPU if there is one, else on the CPU, with an explicit number of threads."""
 
-from features.core.errors import SettingsError
+from features.core.faults import DeviceMissing
 
 
 def resolve_device(device: str) -> str:
@@ -19,7 +19,7 @@ def resolve_device(device: str) -> str:
     if device.startswith("cuda"):
         seen = torch.cuda.device_count()
         if int(device.partition(":")[2] or 0) >= seen:
-            raise SettingsError(
+            raise DeviceMissing(
                 f"The device {device!r} was requested, but this process sees {seen} GPUs;"
                 f' set device = "auto" or "cpu", or run on a machine with a GPU.'
             )

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.errors import InputError
+from features.core.faults import FileEmpty, RowWrong
 from features.core.files import open_text
 from features.core.rows import OnRows, ignore_rows
 from features.models import stamp
@@ -89,16 +89,16 @@ def _read(path: Path) -> tuple[dict[str, int], NDArray[np.float32]]:
             try:
                 vector = np.array(numbers, dtype=np.float32)
             except ValueError as error:
-                raise InputError(
+                raise RowWrong(
                     f"Line {number} of {str(path)!r} is not a word with {dimension} numbers ({line[:40]!r}...): give"
                     f" word vectors as text, one word per line."
                 ) from error
             norm = float(np.linalg.norm(vector))
             if not word or not np.isfinite(norm):
-                raise InputError(f"Line {number} of {str(path)!r} has no word or no finite numbers; repair the file.")
+                raise RowWrong(f"Line {number} of {str(path)!r} has no word or no finite numbers; repair the file.")
             if word not in rows and norm > 0:
                 rows[word] = len(vectors)
                 vectors.append(vector / norm)
     if not vectors:
-        raise InputError(f"The file {str(path)!r} has no word vectors; give a text file with one word per line.")
+        raise FileEmpty(f"The file {str(path)!r} has no word vectors; give a text file with one word per line.")
     return rows, np.stack(vectors)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.errors import ModelError
+from features.core.faults import LibraryMissing, ModelNotLoaded
 from features.core.file_errors import first_line
 from features.core.rows import OnRows, ignore_rows
 from features.models import locate, stamp
@@ -126,7 +126,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
 
         from features.parsers.onednn import use_onednn
     except ImportError as error:
-        raise ModelError(
+        raise LibraryMissing(
             "Sentence embeddings need sentence-transformers; install it with `pip install facetflow[encoders]`."
         ) from error
     device = resolve_device(settings.device)
@@ -136,7 +136,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
         model = SentenceTransformer(str(folder), device=device, local_files_only=True)
         require_vocabulary(model)
     except Exception as error:  # the library passes on what its parts raise: OSError, KeyError, safetensors' own
-        raise ModelError(
+        raise ModelNotLoaded(
             f"sentence-transformers cannot load {settings.model!r} from {str(folder)!r}"
             f" ({first_line(error)}); give the folder of a sentence encoder."
         ) from error

@@ -5,6 +5,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from features.core.faults import Conflict
+
 Precision = Literal["auto", "float32", "bfloat16"]
 """Number format of a model's computations: `auto` is bfloat16 if the hardware supports it, else float32."""
 PredicatesBy = Literal["tagger", "spacy"]
@@ -72,7 +74,7 @@ class AmrSettings(_ParserSettings):
     @model_validator(mode="after")
     def _graphs_belong_to_the_bank(self) -> Self:
         if self.backend != "penman" and (self.graphs or self.bank):
-            raise ValueError(
+            raise Conflict(
                 f'graphs are read only by the backend "penman"; remove them, or the backend "{self.backend}"'
             )
         return self
@@ -154,7 +156,5 @@ class LabelVectorSettings(BaseModel):
     @model_validator(mode="after")
     def _glove_needs_a_file(self) -> Self:
         if (self.backend == "glove") != (self.file is not None):
-            raise ValueError(
-                'backend "glove" needs `file`, a text file of word vectors, and only this backend reads one'
-            )
+            raise Conflict('backend "glove" needs `file`, a text file of word vectors, and only this backend reads one')
         return self

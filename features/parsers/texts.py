@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from features.core.errors import InputError
+from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong
 from features.core.files import open_text, refuse_other_tables, source_name
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
@@ -51,7 +51,7 @@ def read_sentences(path: Path) -> pl.DataFrame:
     """
     lines = number_sentences(_written(path))
     if lines.filter(pl.col("text") != "").is_empty():
-        raise InputError(f"The file {source_name(path)} has no sentences; give a text file with one sentence per line.")
+        raise FileEmpty(f"The file {source_name(path)} has no sentences; give a text file with one sentence per line.")
     return lines
 
 
@@ -118,7 +118,7 @@ def _written(path: Path) -> Iterator[tuple[str, str]]:
         for block in read_raw_blocks(path):
             metadata = block.metadata
             if "snt" not in metadata:
-                raise InputError(f"{block.place} has no sentence; give each block a line '# ::snt ...'.")
+                raise FileEmpty(f"{block.place} has no sentence; give each block a line '# ::snt ...'.")
             yield metadata.get("id", ""), metadata["snt"]
     elif kind[0] in _TABLES:
         with as_file(path) as file:
@@ -132,12 +132,12 @@ def _table(path: Path) -> Iterator[tuple[str, str]]:
     columns = text_columns(path, ["text"])
     if "text" not in columns:
         to_do = hint_of_form(path) or "; rename one, or give a .txt file with one sentence per line"
-        raise InputError(
+        raise ColumnMissing(
             f"{source_name(path)} is read as a table, but has no column 'text' (it has {shown_names(columns)}){to_do}."
         )
     for row in read_text_table(path, ["text"]):
         if row.problem:  # a line out for each line in: none may be left out
-            raise InputError(f"{source_name(path)}, line {row.line}: {row.problem}; correct the row.")
+            raise RowWrong(f"{source_name(path)}, line {row.line}: {row.problem}; correct the row.")
         yield row.id, row.text
 
 
@@ -145,7 +145,7 @@ def _lines(path: Path) -> Iterator[str]:
     with open_text(path, errors="surrogateescape") as lines:
         for number, line in enumerate(lines, start=1):
             if _NO_UTF8.search(line):
-                raise InputError(f"Line {number} of {source_name(path)} is not UTF-8 text: save the file as UTF-8.")
+                raise NotText(f"Line {number} of {source_name(path)} is not UTF-8 text: save the file as UTF-8.")
             if "\x00" in line:
-                raise InputError(f"Line {number} of {source_name(path)} contains null bytes: give a text file.")
+                raise NotText(f"Line {number} of {source_name(path)} contains null bytes: give a text file.")
             yield line

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from features.core.errors import ModelError
+from features.core.faults import ModelDamaged
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -83,11 +83,11 @@ class Wordpieces:
         try:
             lines = file.read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
-            raise ModelError(f"The vocabulary {str(file)!r} cannot be read ({error}).") from error
+            raise ModelDamaged(f"The vocabulary {str(file)!r} cannot be read ({error}).") from error
         index = {piece.rstrip("\r"): number for number, piece in enumerate(lines) if piece}
         missing = [piece for piece in (_BEGIN, _END, _UNKNOWN) if piece not in index]
         if missing:
-            raise ModelError(f"The vocabulary {str(file)!r} has no {missing[0]!r}; give the vocab.txt of a BERT.")
+            raise ModelDamaged(f"The vocabulary {str(file)!r} has no {missing[0]!r}; give the vocab.txt of a BERT.")
         model = WordPiece(index, unk_token=_UNKNOWN, max_input_chars_per_word=_LONGEST_WORD)
         tokenizer = Tokenizer(model)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from features.core.errors import InputError
+from features.core.faults import FileMissing
 from features.core.rows import OnRows, ignore_rows
 from features.parsers.settings import LabelVectorSettings
 from features.schemas import LABEL_VECTORS
@@ -56,7 +56,7 @@ def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
 
     if settings.file is not None:
         if not settings.file.is_file():
-            raise InputError(
+            raise FileMissing(
                 f"{str(settings.file)!r} is not a file of word vectors: check `file` under [label_vectors]."
             )
         return Recipe(NAME, {"backend": "glove"}, ALGORITHM_VERSION, digest(settings.file))

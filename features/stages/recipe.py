@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from features.core.errors import SettingsError, StoreError
+from features.core.faults import PlanWrong, StoreDamaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Recipe:
         try:
             return cls(values["stage"], dict(values["parameters"]), values["algorithm"], values["weights"])
         except (KeyError, TypeError, ValueError) as error:
-            raise StoreError(f"A recipe of the store is damaged: {values!r}; build the store again.") from error
+            raise StoreDamaged(f"A recipe of the store is damaged: {values!r}; build the store again.") from error
 
 
 def canonical(value: Any) -> str:
@@ -54,6 +54,6 @@ def canonical(value: Any) -> str:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise SettingsError(
+        raise PlanWrong(
             f"A recipe holds JSON values only, not {value!r} ({error}); give numbers, texts, lists and tables."
         ) from error

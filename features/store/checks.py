@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from features.core.errors import StoreError
+from features.core.faults import NameNotAllowed, RowsLost, RowsWrong
 from features.schemas import Columns
 from features.stage_output import StageOutput
 from features.store.delta import OWN_COLUMN, Table
@@ -22,7 +22,7 @@ def check_names(*names: str) -> None:
     """
     for name in names:
         if not _NAME.fullmatch(name):
-            raise StoreError(f"{name!r} cannot be used as a name in a table; use letters, digits, '-' and '_'.")
+            raise NameNotAllowed(f"{name!r} cannot be used as a name in a table; use letters, digits, '-' and '_'.")
 
 
 def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
@@ -41,12 +41,12 @@ def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
     unknown = [name for name in schema if name not in columns]
     if missing or unknown:
         wrong = [f"no column {name!r}" for name in missing] + [f"an unknown column {name!r}" for name in unknown]
-        raise StoreError(f"The rows of {where} have {', '.join(wrong)}; the columns are {', '.join(columns)}.")
+        raise RowsWrong(f"The rows of {where} have {', '.join(wrong)}; the columns are {', '.join(columns)}.")
     for name, dtype in columns.items():
         if schema[name] != dtype:
-            raise StoreError(f"Column {name!r} of {where} is {schema[name]}; it has to be {dtype}.")
+            raise RowsWrong(f"Column {name!r} of {where} is {schema[name]}; it has to be {dtype}.")
     if list(schema) != list(columns):
-        raise StoreError(f"The columns of {where} stand in the order {', '.join(schema)}; use {', '.join(columns)}.")
+        raise RowsWrong(f"The columns of {where} stand in the order {', '.join(schema)}; use {', '.join(columns)}.")
 
 
 def further_columns(table: Table, names: Iterable[str]) -> Columns:
@@ -69,12 +69,12 @@ def check_ids(output: StageOutput, key: str, where: str) -> None:
     """
     ids = output.rows[key]
     if ids.null_count():
-        raise StoreError(f"A row of {where} has no {key!r}; every row needs one.")
+        raise RowsWrong(f"A row of {where} has no {key!r}; every row needs one.")
     if ids.n_unique() != ids.len():
         twice = ids.filter(ids.is_duplicated()).item(0)
-        raise StoreError(f"{key} {twice!r} is in {where} twice; every entity has one row.")
+        raise RowsWrong(f"{key} {twice!r} is in {where} twice; every entity has one row.")
     if key != "label" and (both := ids.filter(ids.is_in(output.rejects["entity_id"].implode()))).len():
-        raise StoreError(f"{key} {both.item(0)!r} is both a row and a reject of {where}; it has to be one of them.")
+        raise RowsWrong(f"{key} {both.item(0)!r} is both a row and a reject of {where}; it has to be one of them.")
 
 
 def check_conservation(rows: int, rejects: int, expected: int | None, where: str) -> None:
@@ -90,7 +90,7 @@ def check_conservation(rows: int, rejects: int, expected: int | None, where: str
         StoreError: when they do not add up.
     """
     if expected is not None and rows + rejects != expected:
-        raise StoreError(
+        raise RowsLost(
             f"{expected} rows went into {where}, but {rows} rows and {rejects} rejects came out; every row has to come "
             "out once, so this is a defect of the stage."
         )

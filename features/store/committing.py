@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from features.core.errors import StoreError
+from features.core.faults import CommitRefused, UnknownTable
 from features.core.types import Shard
 from features.schemas import Columns
 from features.stages.recipe import Recipe
@@ -86,7 +86,7 @@ def _own_columns(table: Table, receipt: Receipt) -> Columns:
     try:
         return further_columns(table, pl.read_parquet_schema(io.BytesIO(table.storage.read(name))))
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise StoreError(
+        raise CommitRefused(
             f"The file {table.storage.url(name)!r} cannot be read; run shard {receipt.shard!r} again."
         ) from error
 
@@ -96,7 +96,7 @@ def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
     for receipt in receipts:
         other = unique.get((receipt.stage, receipt.shard))
         if other and other.fingerprint != receipt.fingerprint:
-            raise StoreError(
+            raise CommitRefused(
                 f"Shard {receipt.shard!r} of stage {receipt.stage!r} was made in two ways ({other.fingerprint!r} and "
                 f"{receipt.fingerprint!r}); commit one of them."
             )
@@ -117,14 +117,14 @@ def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str,
     where = f"shard {receipt.shard!r} of stage {receipt.stage!r}"
     recipe = recipes.get(receipt.stage)
     if recipe is None:
-        raise StoreError(f"There is no recipe for {where}; give the recipe of every stage that is committed.")
+        raise CommitRefused(f"There is no recipe for {where}; give the recipe of every stage that is committed.")
     if identity(recipe) != identity_of(receipt.fingerprint):
-        raise StoreError(
+        raise CommitRefused(
             f"The fingerprint {receipt.fingerprint!r} of {where} is not that of the recipe, {identity(recipe)!r}; "
             "plan again with the settings in use."
         )
     if receipt.data and receipt.table not in tables:
-        raise StoreError(f"There is no table {receipt.table!r} for {where}; there are {', '.join(tables)}.")
+        raise UnknownTable(f"There is no table {receipt.table!r} for {where}; there are {', '.join(tables)}.")
     check_conservation(receipt.rows, receipt.rejects, receipt.expected, where)
     for table, file in ((receipt.table, receipt.data), ("rejects", receipt.reject_data)):
         if file:
@@ -137,6 +137,6 @@ def _verify_file(table: Table, file: WrittenFile, where: str) -> None:
     try:
         same = hashlib.sha256(table.storage.read(name)).hexdigest() == file.sha256
     except OSError as error:
-        raise StoreError(f"{shown} cannot be read; run the shard again.") from error
+        raise CommitRefused(f"{shown} cannot be read; run the shard again.") from error
     if not same:
-        raise StoreError(f"{shown} is not what was written; run the shard again.")
+        raise CommitRefused(f"{shown} is not what was written; run the shard again.")

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
-from features.core.errors import StoreError
+from features.core.faults import StoreDamaged
 from features.core.file_errors import explain
 from features.core.types import Shard
 from features.store.delta import DataFile, Table
@@ -92,7 +92,7 @@ def refuse_damaged(store: str, damaged: Sequence[Damage]) -> None:
     """Raise a StoreError that names the first damaged file; do nothing if there is none."""
     if damaged:
         more = f" (and {len(damaged) - 1} more, see `facetflow verify --deep`)" if len(damaged) > 1 else ""
-        raise StoreError(
+        raise StoreDamaged(
             f"The store {store!r} is damaged: {damaged[0]}{more}; `facetflow build --deep` rebuilds what "
             "can be rebuilt."
         )

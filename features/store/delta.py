@@ -28,6 +28,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, RemoveAction
 
 from features.core.errors import StoreError
+from features.core.faults import StoreDamaged, StoreUnreachable, WrittenByAnother
 from features.core.file_errors import clear_errors, explain
 from features.core.leftovers import scratch
 from features.core.types import Fingerprint, Shard
@@ -169,13 +170,13 @@ class Table:
             StoreError: when the table, its log or that version cannot be read.
         """
         if version is not None and version < 0:
-            raise StoreError(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
+            raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
         with self._clear_errors("Reading", version):
             options = dict(self.storage.options or {})
             table = DeltaTable(self.storage.url(self._folder), version=version, storage_options=options)
             table_id = str(table.metadata().id)
         if self._id not in (None, table_id):
-            raise StoreError(
+            raise StoreDamaged(
                 f"Table {self.name!r} in {self._shown!r} is not the one that the store was made with; restore it, "
                 "or build a new store."
             )
@@ -280,7 +281,7 @@ class Table:
                 continue
             self._settle(version + 1)
             return version + 1
-        raise StoreError(
+        raise WrittenByAnother(
             f"Table {self.name!r} in {self._shown!r} was changed by another process at each of {_ATTEMPTS} attempts "
             "to commit; let only one flow write to a store at a time, then run again."
         )
@@ -313,7 +314,7 @@ class Table:
         files.sort(key=lambda file: (file.stage or "", file.shard))
         for file, following in itertools.pairwise(files):
             if file.key == following.key:
-                raise StoreError(
+                raise StoreDamaged(
                     f"Table {self.name!r} in {self._shown!r} holds shard {file.shard!r} twice ({file.path!r} and "
                     f"{following.path!r}); another program wrote to it, so build the store again."
                 )
@@ -330,12 +331,12 @@ class Table:
         try:
             yield
         except TableNotFoundError as error:
-            raise StoreError(
+            raise StoreDamaged(
                 f"{what} failed: there is no table; it was deleted or moved, so restore it or build a new store."
             ) from error
         except (DeltaError, OSError) as error:
             reason = explain(error, "restore the table, or build a new store")
-            raise StoreError(f"{what} failed: {reason}.") from error
+            raise StoreUnreachable(f"{what} failed: {reason}.") from error
 
 
 def _log(version: int) -> str:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from features.core.errors import StoreError
+from features.core.faults import NoStore, NotAStore, StoreDamaged, StoreVersion
 from features.core.file_errors import clear_errors
 from features.stages.registry import STAGES
 from features.store.delta import Table
@@ -57,9 +57,7 @@ def read(storage: Storage, *, or_empty: bool = False) -> Description:
     """
     description = _description(storage)
     if description is None and not or_empty:
-        raise StoreError(
-            f"There is no store in {storage.location!r}; check the path, or make it with `facetflow build`."
-        )
+        raise NoStore(f"There is no store in {storage.location!r}; check the path, or make it with `facetflow build`.")
     return description or _nothing_yet(storage)
 
 
@@ -103,7 +101,7 @@ def _nothing_yet(storage: Storage, project: str | None = None) -> Description:
     with clear_errors(f"Opening the store {storage.location!r}"):
         others = [name for name in storage.names() if name != "tables"]
     if others:
-        raise StoreError(f"{storage.location!r} is not a store and holds {others[0]!r}; give an empty or a new folder.")
+        raise NotAStore(f"{storage.location!r} is not a store and holds {others[0]!r}; give an empty or a new folder.")
     return Description({}, project)
 
 
@@ -119,9 +117,9 @@ def _description(storage: Storage) -> Description | None:
         project = content.get("project")
     except (ValueError, KeyError, TypeError) as error:
         name = storage.url(_DESCRIPTION)
-        raise StoreError(f"{name!r} is damaged; restore it, or build a new store.") from error
+        raise StoreDamaged(f"{name!r} is damaged; restore it, or build a new store.") from error
     if version != FORMAT:
-        raise StoreError(
+        raise StoreVersion(
             f"The store {storage.location!r} has format {version}, and this version of facetflow reads format "
             f"{FORMAT}: name another folder as `store` and build anew, or install the facetflow that made it."
         )

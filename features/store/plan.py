@@ -11,7 +11,7 @@ Fingerprints follow from recipes, so the whole chain is planned before anything 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from features.core.errors import SettingsError, StoreError
+from features.core.faults import NameTaken, PlanWrong, UnknownShard
 from features.core.types import Fingerprint, Shard
 from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
@@ -194,18 +194,20 @@ def _check(stages: Sequence[PlannedStage]) -> None:
     over: dict[str, str] = dict(_OVER)
     for stage in stages:
         if stage.name not in TABLES or stage.name in over or stage.name == "rejects":
-            raise SettingsError(f"Stage {stage.name!r} has no table of its own or is given twice; give it once.")
+            raise NameTaken(f"Stage {stage.name!r} has no table of its own or is given twice; give it once.")
         if stage.recipe.stage != stage.name:
-            raise SettingsError(f"Stage {stage.name!r} has the recipe of {stage.recipe.stage!r}; give its own.")
+            raise PlanWrong(f"Stage {stage.name!r} has the recipe of {stage.recipe.stage!r}; give its own.")
         for need in stage.needs:
             if need not in over:
-                raise SettingsError(f"Stage {stage.name!r} needs {need!r}, which is not before it; put it before.")
+                raise PlanWrong(f"Stage {stage.name!r} needs {need!r}, which is not before it; put it before.")
             if stage.over == "sentences" and over[need] == "pairs":
-                raise SettingsError(f"Stage {stage.name!r} is over sentences and cannot need {need!r}, over pairs.")
+                raise PlanWrong(f"Stage {stage.name!r} is over sentences and cannot need {need!r}, over pairs.")
         over[stage.name] = stage.over
 
 
 def _check_sources(uses: Uses, sentences: Collection[Shard]) -> None:
     for shard, needed in uses.sources.items():
         if missing := [source for source in needed if source not in sentences]:
-            raise StoreError(f"Shard {shard!r} has pairs of {missing[0]!r}, which is not committed; run ingest again.")
+            raise UnknownShard(
+                f"Shard {shard!r} has pairs of {missing[0]!r}, which is not committed; run ingest again."
+            )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from features.core.errors import StoreError
+from features.core.faults import NotComplete, NothingToPublish, TooManyRejects
 from features.store.damage import refuse_damaged
 from features.store.differences import reject_codes
 from features.store.fingerprints import identity_of
@@ -43,7 +44,7 @@ def draft(
     recipes |= {stage.name: stage.recipe.as_dict() for stage in stages}
     rows = {name: sum(known.rows for known in store.committed(name, versions[name]).values()) for name in names}
     if not rows["sentences"]:
-        raise StoreError(
+        raise NothingToPublish(
             f"The store {store.location!r} holds no sentences, so there is nothing to publish; name corpora that have "
             "rows, and build."
         )
@@ -54,7 +55,7 @@ def draft(
     for stage in planned.stages:
         total = rows[stage] + rejects.get(stage, 0)
         if total and rejects.get(stage, 0) / total > rejected_rows:
-            raise StoreError(
+            raise TooManyRejects(
                 f"Stage {stage!r} rejected {rejects[stage]} of {total} rows, more than the {rejected_rows:.1%} allowed"
                 f"{_example(store, stage, versions['rejects'])}; see them with `facetflow rejects --stage {stage}`, "
                 "or raise limits.rejected_rows."
@@ -173,13 +174,13 @@ def _check_complete(planned: Plan, failed_shards: float) -> None:
         stale = [item for item in work if (stage, item.shard) not in planned.missing]
         outdated = sum(name == stage for name, _ in planned.outdated)
         if outdated:
-            raise StoreError(
+            raise NotComplete(
                 f"The store is not complete and cannot be published: {outdated} shards of {stage!r} that are no longer "
                 "wanted were made in another way; build first."
             )
         if stale or len(work) > failed_shards * planned.shards(stage):
             reasons = [item.reason for item in work]
-            raise StoreError(
+            raise NotComplete(
                 f"The store is not complete and cannot be published: {summary(stage, planned.shards(stage), reasons)}; "
                 "build first."
             )
@@ -213,7 +214,7 @@ def _recipe(store: StoreReader, table: str, version: int) -> Mapping[str, object
     """
     identities = {identity_of(known.fingerprint) for known in store.committed(table, version).values()}
     if len(identities) > 1:
-        raise StoreError(f"Table {table!r} was ingested under {len(identities)} settings; build a new store.")
+        raise NotComplete(f"Table {table!r} was ingested under {len(identities)} settings; build a new store.")
     found = [
         made.recipe
         for (_, mark), made in store.provenance(table).items()

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
-from features.core.errors import StoreError
+from features.core.faults import UnknownTable
 from features.core.types import Fingerprint, Shard
 from features.store import layout, reading
 from features.store.damage import Damage, damaged_files, refuse_damaged
@@ -94,7 +94,7 @@ class StoreReader:
     def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
         """Return what is committed of every shard of a table, from the log alone; not for `rejects`."""
         if table == "rejects":
-            raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
+            raise UnknownTable("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
         handle = self._table(table)
         if table not in self._ids:
             return {}  # not made yet: the next build makes it
@@ -106,7 +106,7 @@ class StoreReader:
         Not for `rejects`, where a shard may have several.
         """
         if table == "rejects":
-            raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
+            raise UnknownTable("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
         return {file.shard: file for file in self._table(table).files(version)} if table in self._ids else {}
 
     def rejected(self, version: int | None = None) -> dict[tuple[str, Shard], Committed]:
@@ -167,5 +167,5 @@ class StoreReader:
 
     def _table(self, name: str) -> Table:
         if name not in TABLES:
-            raise StoreError(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
+            raise UnknownTable(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
         return layout.table_of(self.storage, name, self._ids.get(name))

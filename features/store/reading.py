@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from features.core.errors import StoreError
+from features.core.faults import TableFileDamaged, UnknownShard, UnknownTable
 from features.core.file_errors import explain
 from features.core.types import Shard
 from features.schemas import Columns
@@ -33,7 +33,7 @@ def scan(
         schema["stage"] = pl.String
     wanted = list(columns) if columns is not None else list(schema)
     if unknown := [name for name in wanted if name not in schema]:
-        raise StoreError(f"Table {table.name!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
+        raise UnknownTable(f"Table {table.name!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
     listed = _select(table, version, shards) if exists else []
     _check_sizes(table, listed)
     files = {table.storage.url(table.file(file.path)): file for file in listed}
@@ -54,7 +54,7 @@ def decoding(table: str, store: str) -> Iterator[None]:
     # polars panics on some damaged files, and a panic is not an Exception.
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        raise StoreError(
+        raise TableFileDamaged(
             f"A file of table {table!r} in {store!r} is damaged: {reason}; `facetflow build --deep` makes it again."
         ) from error
 
@@ -91,7 +91,7 @@ def _select(table: Table, version: int | None, shards: Collection[str] | None) -
     missing = set() if "stage" in table.partitions else wanted - {file.shard for file in files}
     if missing:
         store = table.storage.location
-        raise StoreError(f"Shard {min(missing)!r} is not committed to table {table.name!r} of {store!r}.")
+        raise UnknownShard(f"Shard {min(missing)!r} is not committed to table {table.name!r} of {store!r}.")
     return [file for file in files if file.shard in wanted]
 
 
@@ -103,8 +103,10 @@ def _check_sizes(table: Table, files: Iterable[DataFile]) -> None:
         try:
             size = table.storage.stat(name).bytes
         except OSError as error:
-            raise StoreError(
+            raise TableFileDamaged(
                 f"{shown} cannot be read: {explain(error)}; `facetflow build` makes it again if it is lost."
             ) from error
         if size != file.bytes:
-            raise StoreError(f"{shown} has {size} bytes instead of {file.bytes}; `facetflow build` makes it again.")
+            raise TableFileDamaged(
+                f"{shown} has {size} bytes instead of {file.bytes}; `facetflow build` makes it again."
+            )

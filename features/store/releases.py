@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from features.core.errors import StoreError
+from features.core.faults import NoRelease, ReleaseKept, StoreDamaged, UnknownTable, WrittenByAnother
 from features.core.file_errors import clear_errors
 from features.stages.recipe import Recipe
 from features.store.storage import Storage
@@ -43,7 +44,7 @@ class Release:
     def recipe(self, stage: str) -> Recipe:
         """Return how the rows of a stage were made."""
         if stage not in self.recipes:
-            raise StoreError(f"Release {self.number} has no stage {stage!r}; it has {', '.join(self.recipes)}.")
+            raise UnknownTable(f"Release {self.number} has no stage {stage!r}; it has {', '.join(self.recipes)}.")
         return Recipe.from_dict(self.recipes[stage])
 
 
@@ -58,7 +59,7 @@ def write_release(storage: Storage, release: Release) -> None:
         try:
             storage.put_if_absent(release_name(release.number), content.encode())
         except FileExistsError as error:
-            raise StoreError(
+            raise WrittenByAnother(
                 f"Release {release.number} was published by another process in the meantime; run again."
             ) from error
 
@@ -75,7 +76,7 @@ def remove_release(storage: Storage, number: int) -> None:
     if number not in numbers:
         raise _no_release(storage, number)
     if number == numbers[-1]:
-        raise StoreError(f"Release {number} is the newest one of {storage.location!r}, and is kept.")
+        raise ReleaseKept(f"Release {number} is the newest one of {storage.location!r}, and is kept.")
     with clear_errors(f"Removing release {number} of {storage.location!r}"):
         storage.delete(release_name(number))  # for good before its files go: it must not be back without them
 
@@ -106,11 +107,11 @@ def read_release(storage: Storage, number: int) -> Release:
     except FileNotFoundError as error:
         raise _no_release(storage, number) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(
+        raise StoreDamaged(
             f"The release {storage.url(name)!r} cannot be read; restore the file, or publish again."
         ) from error
 
 
 def _no_release(storage: Storage, number: int) -> StoreError:
     numbers = ", ".join(map(str, release_numbers(storage))) or "none yet"
-    return StoreError(f"There is no release {number} in {storage.location!r}; there are: {numbers}.")
+    return NoRelease(f"There is no release {number} in {storage.location!r}; there are: {numbers}.")

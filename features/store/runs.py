@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from features.core.errors import StoreError
+from features.core.faults import NameNotAllowed, StoreDamaged
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.store.storage import Storage
@@ -81,7 +81,7 @@ def now() -> str:
 def write_run(storage: Storage, record: RunRecord) -> None:
     """Write a record to a store, replacing an earlier one of the same run."""
     if not _RUN_ID.fullmatch(record.run_id):
-        raise StoreError(f"Run id {record.run_id!r} cannot name a file; use letters, digits, '.', '_' and '-'.")
+        raise NameNotAllowed(f"Run id {record.run_id!r} cannot name a file; use letters, digits, '.', '_' and '-'.")
     content = json.dumps(asdict(record), indent=2, ensure_ascii=False) + "\n"
     with clear_errors(f"Recording run {record.run_id!r} in {storage.location!r}"):
         storage.put(record_name(record.run_id), content.encode())
@@ -128,6 +128,6 @@ def _read(storage: Storage, name: str) -> RunRecord | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(
+        raise StoreDamaged(
             f"The record {storage.url(name)!r} is damaged; delete it, only the history of that run is lost."
         ) from error

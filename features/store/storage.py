@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from features.core import durable, leftovers
-from features.core.errors import StoreError
+from features.core.faults import StorePathWrong
 from features.core.locks import only_one
 
 Location = str | Path
@@ -266,10 +266,10 @@ def storage_at(location: Location) -> Storage:
     elif (scheme := urlsplit(text).scheme) in STORAGES:
         storage = STORAGES[scheme](text)
     else:
-        raise StoreError(
+        raise StorePathWrong(
             f"The store {text!r} is not on a file system; give a local folder, or one that all workers share."
         )
     if "%" in storage.location:
         # deltalake 1.6.6 decodes `%20` in paths as well as in URLs, and then reads another folder.
-        raise StoreError(f"The path {storage.location!r} of a store cannot contain '%'; give another folder.")
+        raise StorePathWrong(f"The path {storage.location!r} of a store cannot contain '%'; give another folder.")
     return storage

@@ -15,6 +15,7 @@ from datetime import timedelta
 import polars as pl
 
 from features.core.errors import StoreError
+from features.core.faults import NoRelease, OtherProjectsStore, OutOfRange, UnknownTable
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.stage_output import StageOutput
@@ -68,7 +69,7 @@ class Store(StoreReader):
             StoreError: the store belongs to another project.
         """
         if self.project not in (None, project):
-            raise StoreError(
+            raise OtherProjectsStore(
                 f"The store {self.location!r} belongs to the project {self.project!r}, not to this one, {project!r}: "
                 "name another folder as `store`, or take this one over with `facetflow build --adopt`."
             )
@@ -112,7 +113,7 @@ class Store(StoreReader):
                 file system refuses.
         """
         if table == "rejects":
-            raise StoreError("Rejects are written with the rows of their stage, or by write_rejects().")
+            raise UnknownTable("Rejects are written with the rows of their stage, or by write_rejects().")
         return writing.write_shard(
             self._table(table),
             self._table("rejects"),
@@ -251,7 +252,7 @@ class Store(StoreReader):
         """
         numbers = release_numbers(self.storage)
         if not numbers:
-            raise StoreError(f"The store {self.location!r} has no release yet; build first.")
+            raise NoRelease(f"The store {self.location!r} has no release yet; build first.")
         return self.release(numbers[-1])
 
     def record_run(self, record: RunRecord) -> None:
@@ -295,7 +296,7 @@ class Store(StoreReader):
             StoreError: when a release does not hold what was published; nothing is removed then.
         """
         if older_than < timedelta(0):
-            raise StoreError(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
+            raise OutOfRange(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
         if without and not dry_run:
             raise ValueError("releases are removed before their files: without= is for dry runs")
         pinned = [release for release in self.releases() if release.number not in without]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from features.core.errors import StoreError
+from features.core.faults import CannotRebuild
 from features.core.types import LabelId, PairId, Shard
 from features.corpora.settings import LeakageSettings
 from features.ingest import Ingested, Spellings, ingest
@@ -73,7 +73,7 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
                 for table, shards in ingested.tables.items():
                     remade[table] |= past.equal(run_id, table, shards)
     if hopeless := [damage for (table, shard), damage in lost.items() if shard not in remade[table]]:
-        raise StoreError(_hopeless(hopeless))
+        raise CannotRebuild(_hopeless(hopeless))
     return remade
 
 

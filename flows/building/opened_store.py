@@ -1,6 +1,6 @@
 """Opening the store of a build: checked by a command at once, and again by the flow when it begins."""
 
-from features.core.errors import RunError
+from features.core.faults import NoRelease
 from features.store.store import Store
 from flows.project import Project
 
@@ -21,5 +21,5 @@ def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> 
     if not adopt:
         store.check_owner(settings.name)
     if only_failed and not store.committed("sentences"):
-        raise RunError(f"The store {store.location!r} is empty, so no shard has failed: run `facetflow build`.")
+        raise NoRelease(f"The store {store.location!r} is empty, so no shard has failed: run `facetflow build`.")
     return store

@@ -27,7 +27,7 @@ from distributed.system import MEMORY_LIMIT
 from distributed.versions import VersionMismatchWarning
 from prefect_dask.task_runners import DaskTaskRunner
 
-from features.core.errors import RunError
+from features.core.faults import NoGpu, NoScheduler, NoWorkers
 from flows.clusters import cluster_security
 from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
 from flows.clusters.worker_start import environment, starting
@@ -106,7 +106,7 @@ def capacity(settings: ClusterSettings) -> Capacity:
     """
     gpus = gpu_count() if settings.gpu_workers else 0
     if gpus < settings.gpu_workers:
-        raise RunError(
+        raise NoGpu(
             f"[cluster] asks for gpu_workers = {settings.gpu_workers}, but this machine has {gpus or 'no'} "
             f"GPU{'' if gpus == 1 else 's'}: lower it, or give the address of a cluster that has them."
         )
@@ -126,7 +126,7 @@ def capacity_of(client: Client, address: str) -> Capacity:
     """
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     if not workers:
-        raise RunError(
+        raise NoWorkers(
             f"The Dask cluster at {address!r} has no workers: start some with `dask worker {address}` "
             "(docs/howto/clusters.md)."
         )
@@ -168,7 +168,7 @@ def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[s
         return
     where = "the local cluster" if settings.address is None else f"the Dask cluster at {settings.address!r}"
     how = "set gpu_workers in [cluster]" if settings.address is None else "start workers with `--resources GPU=1`"
-    raise RunError(f'[{stages[0]}] asks for device = "cuda", but no worker of {where} has a GPU: {how}, or use "auto".')
+    raise NoGpu(f'[{stages[0]}] asks for device = "cuda", but no worker of {where} has a GPU: {how}, or use "auto".')
 
 
 def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
@@ -218,7 +218,7 @@ def connect(runner: DaskTaskRunner, settings: ClusterSettings) -> Client:
             if cluster_security.is_encrypted(settings.address)
             else ", and that the cluster does not ask for tls://"
         )
-        raise RunError(
+        raise NoScheduler(
             f"No Dask scheduler answers at {settings.address!r} within {CONNECT_TIMEOUT:.0f} s: check the address "
             f"(--dask-address, or [cluster]){certificates}."
         ) from error
@@ -268,7 +268,7 @@ def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit:
         try:
             return start()
         except (RuntimeError, OSError) as error:
-            raise RunError(
+            raise NoScheduler(
                 f"The local Dask cluster did not start ({str(error).rstrip('.')}): see the logs in {log_folder!r}."
             ) from error
 

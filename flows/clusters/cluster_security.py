@@ -11,7 +11,7 @@ from pathlib import Path
 
 from distributed.security import Security
 
-from features.core.errors import SettingsError
+from features.core.faults import CertificatesWrong, FileMissing, Unencrypted
 from flows.project import ClusterSettings
 from flows.server.prefect_address import is_on_this_machine
 
@@ -37,12 +37,12 @@ def of_existing(settings: ClusterSettings) -> Security:
     given = {name: path for name in ("tls_ca", "tls_cert", "tls_key") if (path := getattr(settings, name)) is not None}
     if not is_encrypted(address):
         if given:
-            raise SettingsError(
+            raise Unencrypted(
                 f"[cluster] has `{next(iter(given))}`, but the address {address!r} is not encrypted: write "
                 f"{'tls://' + address.rpartition('://')[2]!r}, and start scheduler and workers with certificates."
             )
         if not _is_here(address) and not settings.unencrypted:
-            raise SettingsError(
+            raise Unencrypted(
                 f"The Dask cluster at {address!r} is not on this machine and its connections are not encrypted: anyone "
                 "on the way can run code on its workers. Use a tls:// address (docs/howto/clusters.md), or set "
                 "unencrypted = true in [cluster] where the network itself is safe."
@@ -50,11 +50,11 @@ def of_existing(settings: ClusterSettings) -> Security:
         return Security()  # type: ignore[no-untyped-call]
     for name, path in given.items():
         if not path.is_file():
-            raise SettingsError(f"[cluster] names {str(path)!r} as `{name}`, but there is no such file.")
+            raise FileMissing(f"[cluster] names {str(path)!r} as `{name}`, but there is no such file.")
     security = _certified(given)
     files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
     if not files["ca_file"] or not files["cert"]:
-        raise SettingsError(
+        raise CertificatesWrong(
             f"The Dask cluster at {address!r} needs certificates: set tls_ca, tls_cert and tls_key in [cluster], or "
             "distributed.comm.tls in Dask's configuration."
         )
@@ -82,7 +82,7 @@ def _check(security: Security) -> None:
         security.get_connection_args("client")  # type: ignore[no-untyped-call]
     except (ssl.SSLError, OSError, ValueError) as error:
         files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
-        raise SettingsError(
+        raise CertificatesWrong(
             f"The certificates for the Dask cluster cannot be used ({error}): ca {files['ca_file']!r}, certificate "
             f"{files['cert']!r}, key {files['key']!r} must be PEM files, and the key must belong to the certificate."
         ) from error

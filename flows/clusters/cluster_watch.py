@@ -23,6 +23,7 @@ from dask.utils import format_bytes
 from distributed import Client
 
 from features.core.errors import FacetflowError, RunError
+from features.core.faults import NoScheduler, NoWorkers, TooLittleMemory
 from flows.terminal import warn
 
 GONE_AFTER = 20.0
@@ -108,7 +109,7 @@ class ClusterWatch:
 
     def scheduler_is_gone(self) -> RunError:
         """Return the error for a scheduler that is gone."""
-        return RunError(
+        return NoScheduler(
             f"The Dask scheduler {self._where} no longer answers: start it again, with its workers, and run the same "
             "command; no shard is to blame, and what was committed is kept."
         )
@@ -134,7 +135,7 @@ class ClusterWatch:
             self._alone_since = now
         alone = now - self._alone_since
         if alone > WAIT_FOR_WORKERS:
-            raise RunError(
+            raise NoWorkers(
                 f"No worker {self._where} has come back within {WAIT_FOR_WORKERS:.0f} s: {self._how_to_start()}. Then "
                 "run the same command; no shard is to blame, and what was committed is kept."
             )
@@ -172,7 +173,7 @@ class ClusterWatch:
                 failed = True
             if not failed:
                 return
-        raise RunError(f"{rests}, so Dask gives it no shard: {what_to_set}, and run the same command.")
+        raise TooLittleMemory(f"{rests}, so Dask gives it no shard: {what_to_set}, and run the same command.")
 
     def _run(self) -> None:
         while not self._ended.wait(_LOOK_EVERY):

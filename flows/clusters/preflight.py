@@ -14,7 +14,7 @@ from dask.utils import format_bytes
 from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
-from features.core.errors import RunError
+from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
 from features.stages.models import StageModels, total
 from features.stages.registry import STAGES
 from features.store.store import Store
@@ -64,7 +64,7 @@ class Preflight:
         for gpu in (False, True):
             needed = self._need(gpu=gpu)
             if needed > limit * pause:
-                raise RunError(
+                raise TooLittleMemory(
                     f"{self._sentence(needed, gpu=gpu)}, and a worker of the local cluster is paused at "
                     f"{format_bytes(int(limit * pause))} of its limit of {format_bytes(limit)}: "
                     f"{_what_to_set(needed, pause, shared=shared)}."
@@ -96,7 +96,7 @@ class Preflight:
         for worker, answer in self._ask(client, asked).items():
             who = f"The worker {worker!r} {cluster}"
             if isinstance(answer, BaseException):
-                raise RunError(
+                raise OtherCode(
                     f"{who} cannot use facetflow ({type(answer).__name__}: {answer}): install it where the worker "
                     "runs, as here, and start it again."
                 ) from answer
@@ -109,7 +109,7 @@ class Preflight:
         try:
             client.run_on_scheduler(import_tasks)  # type: ignore[no-untyped-call]
         except ImportError as error:
-            raise RunError(
+            raise OtherCode(
                 f"The scheduler {cluster} cannot use facetflow ({error}): install it there, as here, and start it "
                 "again, with its workers."
             ) from error
@@ -124,27 +124,29 @@ class Preflight:
 
     def _check_answer(self, who: str, answer: Mapping[str, Any], *, gpu: bool) -> None:
         if answer["code"] != code_digest():
-            raise RunError(
+            raise OtherCode(
                 f"{who} has different code of facetflow than this build, under the same version: a release must not "
                 "mix them. Install the same code where the worker runs, and start it again."
             )
         store = self._store.location
         if answer["store"] != self._store.id:
             what = "no store there" if answer["store"] is None else "another store there"
-            raise RunError(
+            raise StoreUnseen(
                 f"{who} does not see the store {store!r}: it finds {what}. Put the store on a file system that all "
                 "workers share, under the same path."
             )
         if answer["writable"] is not None:
-            raise RunError(
+            raise StoreUnseen(
                 f"{who} cannot write into the store {store!r} ({answer['writable']}): let the user of the worker write "
                 "there."
             )
         if answer["missing"]:
-            raise RunError(f"{who} lacks what its stages read: {answer['missing'][0]}. Do so where the worker runs.")
+            raise WorkerLacksModel(
+                f"{who} lacks what its stages read: {answer['missing'][0]}. Do so where the worker runs."
+            )
         needed = self._need(gpu=gpu)
         if answer["pause"] is not None and needed > answer["pause"]:
-            raise RunError(
+            raise TooLittleMemory(
                 f"{self._sentence(needed, gpu=gpu)}, and {who[0].lower()}{who[1:]} is paused at "
                 f"{format_bytes(answer['pause'])}: start it with a higher `--memory-limit`."
             )

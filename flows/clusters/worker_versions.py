@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from features.core.errors import RunError
+from features.core.faults import OtherCode
 from flows.terminal import warn
 
 CARRY = ("dask", "distributed", "cloudpickle", "msgpack", "prefect")
@@ -51,7 +51,7 @@ def compare(
                 tell[f"has {package} {theirs}, but this build has {ours}"].append(worker)
                 continue
             has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
-            raise RunError(
+            raise OtherCode(
                 f"The worker {worker!r} {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, "
                 "start it again, and run the same command."
             )
@@ -79,7 +79,7 @@ def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
     for package, theirs, ours in _differences(here, there, ()):
         if package not in DECIDE:
             has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
-            raise RunError(
+            raise OtherCode(
                 f"The scheduler {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, start it "
                 "again, with its workers, and run the same command."
             )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from features.core.faults import NotEvaluated
 from flows.console.one_shot import check_page, nothing_half_written, say_written
 from flows.console.options import JSON, page_option
 
@@ -31,7 +32,6 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     """
     from dataclasses import asdict
 
-    from features.core.errors import InputError
     from flows.console.here import keep
     from flows.console.tables import print_tables
     from flows.project import load
@@ -52,7 +52,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
         left_out = [run_id(settings.runs, run) for run in runs if run not in evaluated]
         unfinished = left_behind(settings, [name])
         if not evaluated:
-            raise InputError(" ".join([_not_evaluated(settings, name, runs), *unfinished]))
+            raise NotEvaluated(" ".join([_not_evaluated(settings, name, runs), *unfinished]))
         for sentence in unfinished:
             warn(sentence)
         if left_out:

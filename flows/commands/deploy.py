@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from features.core.faults import NoServer
 from flows.console.options import CRON, POOL
 
 
@@ -18,7 +19,6 @@ def deploy(project: Path, cron: str | None, pool: str) -> None:
     (`pool`). An encoder whose scores hold becomes the current one.
     Deploy again after moving the project or upgrading facetflow; existing schedules are kept.
     """
-    from features.core.errors import RunError
     from flows import deployments
     from flows.server.own_server import prefect_api
     from flows.server.passwords import shown
@@ -26,7 +26,7 @@ def deploy(project: Path, cron: str | None, pool: str) -> None:
 
     url = configured_api()
     if url is None:
-        raise RunError(
+        raise NoServer(
             "No Prefect server is configured: run `facetflow up` for one on this machine, or set PREFECT_API_URL."
         )
     with prefect_api():

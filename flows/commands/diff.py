@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from features.core.faults import NoRelease
 from flows.console.one_shot import check_page, say_written
 from flows.console.options import JSON, page_option
 
@@ -57,8 +58,6 @@ def _numbers(releases: list[int], old: int | None, new: int | None) -> tuple[int
     Raises:
         StoreError: there is nothing to compare with.
     """
-    from features.core.errors import StoreError
-
     if old is not None and new is not None:
         return old, new
     last = releases[-1:] if old is not None else releases[-2:]
@@ -67,7 +66,7 @@ def _numbers(releases: list[int], old: int | None, new: int | None) -> tuple[int
     if len(last) == 2:
         return last[0], last[1]
     there = f"only release {releases[0]}" if releases else "no release yet"
-    raise StoreError(f"There is {there}, so nothing can be compared: build again after a change.")
+    raise NoRelease(f"There is {there}, so nothing can be compared: build again after a change.")
 
 
 def _print(difference: "ReleaseDifference") -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.core.counting import counted
+from features.core.faults import CannotExplain
 from flows.console.one_shot import check_page, name_wrong, say_written
 from flows.console.options import page_option
 from flows.terminal import Verbosity, verbosity, warn, write_json
@@ -143,7 +144,6 @@ def _predict(
 
 def _encoder_in_use(here: "Here", name: str | None) -> Path | None:
     """Return a named encoder, else the one in use of the project's encoders with facets, else the bundled one."""
-    from features.core.errors import ModelError
     from features.models import bundled_encoder
     from training.encoders.s3bert.facets import FILE_NAME
     from training.evaluation.promotion import encoder_in_use_with
@@ -158,7 +158,7 @@ def _encoder_in_use(here: "Here", name: str | None) -> Path | None:
         folder = used
     here.use(folder, name)
     if not (folder / FILE_NAME).is_file():
-        raise ModelError(
+        raise CannotExplain(
             f"The encoder {str(folder)!r} has no facets ({FILE_NAME}): name one of kind s3bert with --encoder, or "
             "train one. Encoders of kind pas are explained by `facetflow predict --explain`."
         )

@@ -64,20 +64,22 @@ def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.floa
     import numpy as np
     import polars as pl
 
-    from features.core.errors import InputError
+    from features.core.faults import ColumnMissing, VectorsWrong
 
     if column not in table.columns:
-        raise InputError(f"{str(file)!r} has the columns {table.columns}; name the one with the vectors by --vector.")
+        raise ColumnMissing(
+            f"{str(file)!r} has the columns {table.columns}; name the one with the vectors by --vector."
+        )
     try:
         rows = table[column].cast(pl.List(pl.Float32))
     except pl.exceptions.PolarsError as error:
-        raise InputError(
+        raise VectorsWrong(
             f"The column {column!r} of {str(file)!r} has no lists of numbers: name another one."
         ) from error
     lengths = rows.list.len()
     flat = rows.explode()
     if lengths.null_count() or lengths.n_unique() > 1 or not flat.is_finite().all() or flat.null_count():
-        raise InputError(
+        raise VectorsWrong(
             f"The vectors in the column {column!r} of {str(file)!r} must all have the same length and finite numbers: "
             "leave the other rows out."
         )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from features.core.faults import TooFewTexts
 from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, TABLES, TEXT_COLUMNS, TOP, output_options
 
 
@@ -40,7 +41,6 @@ def neighbours(
     import polars as pl
 
     from features.core.counting import counted
-    from features.core.errors import InputError
     from features.core.files import write_table
     from features.core.outputs import STANDARD, TABLES, check_output, format_of
     from flows.console.one_shot import nothing_half_written, say_written
@@ -56,7 +56,7 @@ def neighbours(
         asked = searcher.texts(str(file), columns)
         searched = asked if among is None else searcher.texts(among, columns)
         if len(searched) == 1 and among is None:
-            raise InputError(f"{asked.origin} has only one text, so it has no neighbour; give more, or --among.")
+            raise TooFewTexts(f"{asked.origin} has only one text, so it has no neighbour; give more, or --among.")
         queries = searcher.embed(asked.texts)
         texts = queries if among is None else searcher.embed(searched.texts)
         nearest = find_nearest(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from features.core.errors import SettingsError
+from features.core.faults import Conflict, OutputRefused, PathTaken
 from flows.console.options import PROJECT_FILE
 from flows.terminal import say
 from training.kinds import KINDS
@@ -34,21 +34,21 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
     from flows.project_schema import SCHEMA_FILE, schema_text
 
     if example and "facets" not in KINDS[kind].suites:
-        raise SettingsError(f"The example is for an encoder with facets: leave out --example, or --kind {kind}.")
+        raise Conflict(f"The example is for an encoder with facets: leave out --example, or --kind {kind}.")
     contents = _example() if example else {PROJECT_FILE.name: _project(kind, _name(folder))}
     contents |= {SCHEMA_FILE: schema_text()}
     there = [folder / name for name in contents if (folder / name).exists() and name != SCHEMA_FILE]
     if if_missing and folder / PROJECT_FILE in there:
         return
     if there:
-        raise SettingsError(f"{str(there[0])!r} already exists: choose another folder, or edit that file.")
+        raise PathTaken(f"{str(there[0])!r} already exists: choose another folder, or edit that file.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # The project file comes last: if it exists, the rest is complete.
         for name in sorted(contents, key=lambda name: name == PROJECT_FILE.name):
             (folder / name).write_text(contents[name], encoding="utf-8")
     except OSError as error:
-        raise SettingsError(
+        raise OutputRefused(
             f"Cannot write the project to {str(folder)!r} ({error.strerror}): choose a folder that you may write to."
         ) from error
     click.echo(f"Wrote {folder / PROJECT_FILE}")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from features.core.faults import FileEmpty
 from features.parsers.settings import PredicatesBy, SrlSettings
 from flows.console.one_shot import name_wrong, nothing_half_written
 from flows.console.options import DEVICE, INPUT, JSON, TAGGER, THREADS, predicates_option
@@ -27,7 +28,6 @@ def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: 
     The tagger is scored once with the predicates of GOLD and once with predicates that are found. V does not count. A
     sentence of GOLD that a parser rejected is left out; it is named on stderr, and the exit code is 2.
     """
-    from features.core.errors import InputError
     from features.core.files import short_name, source_name
     from features.parsers.srl.conll import read_annotated
     from features.parsers.srl.evaluation import score_with, score_with_gold_predicates
@@ -36,7 +36,7 @@ def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: 
     read = list(read_annotated(gold))
     sentences = [sentence for sentence in read if sentence.reject is None]
     if not any(sentence.frames for sentence in sentences):
-        raise InputError(f"The file {source_name(gold)} has no frame to compare with.")
+        raise FileEmpty(f"The file {source_name(gold)} has no frame to compare with.")
     with nothing_half_written():
         parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
         gold_predicates = score_with_gold_predicates(parser.tagger, sentences)

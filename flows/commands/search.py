@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from features.core.faults import EmptyText
 from flows.console.options import AMONG, ASPECT, DEVICE, ENCODER, JSON, TEXT_COLUMNS, TOP
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def search(
     search is exact; the vectors of the searched texts are kept in the project's runs, so that the next search of the
     same texts is fast.
     """
-    from features.core.errors import InputError
     from features.sentences import normalise
     from flows.console.searching import Searcher
     from flows.terminal import write_json
@@ -50,7 +50,7 @@ def search(
 
     query = normalise(text)
     if not query:
-        raise InputError("The text to search for is empty: give one in quotes.")
+        raise EmptyText("The text to search for is empty: give one in quotes.")
     searcher = Searcher(project, encoder, aspect, device)
     searched = searcher.texts(among, columns)
     vectors = searcher.embed(searched.texts)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from features.core.faults import AnotherProcess, ServerConfigured
 from flows.console.options import CRON
 
 
@@ -23,7 +24,6 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
     """
     import os
 
-    from features.core.errors import RunError
     from flows import deployments
     from flows.project import load
     from flows.redeploying import deploy_lost
@@ -44,12 +44,12 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
     url = configured_api()  # waits for one that is starting
     known = running()
     if known is not None and known.url is None:
-        raise RunError(
+        raise AnotherProcess(
             f"`facetflow up` (process {known.process}) is still starting: try again when `facetflow status` says that "
             "it runs, or end it with `facetflow down`."
         )
     if url is not None and (known is None or known.url != shown(url)):
-        raise RunError(
+        raise ServerConfigured(
             f"A Prefect server is configured, {shown(url)}: `facetflow deploy` registers the project there. To run "
             "your own as well, set PREFECT_API_URL to an empty value."
         )

@@ -23,7 +23,7 @@ def verify(project: Path, *, deep: bool, as_json: bool) -> None:
     Compares sizes, and reads the files whose modification time is later than their commit. The exit code is 1 when
     something is damaged.
     """
-    from features.core.errors import StoreError
+    from features.core.faults import DamageFound
     from features.store.store import Store
     from flows.project import load
     from flows.terminal import write_json
@@ -47,7 +47,7 @@ def verify(project: Path, *, deep: bool, as_json: bool) -> None:
             click.echo(sentence)
     checked = f"{verification.files:,} files, {verification.bytes / 1e6:.1f} MB"
     if verification.damaged or verification.broken:
-        raise StoreError(_what_to_do(verification, checked, deep=deep))
+        raise DamageFound(_what_to_do(verification, checked, deep=deep))
     if not as_json:
         how = "every byte is as it was written" if deep else "sizes and times are right; --deep reads every byte"
         click.echo(f"Checked {checked}: {how}.")

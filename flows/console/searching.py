@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.counting import counted
-from features.core.errors import InputError
+from features.core.faults import UnknownTexts
 from features.core.outputs import STANDARD
 from flows.console.here import Here
 from flows.console.one_shot import name_wrong
@@ -77,10 +77,10 @@ class Searcher:
             return texts
         if self.here.store is None:
             missing = "name a file to search with --among" if among is None else f"{among!r} does not exist"
-            raise InputError(f"There is no project here whose texts could be searched: {missing}.")
+            raise UnknownTexts(f"There is no project here whose texts could be searched: {missing}.")
         corpora = [corpus.name for corpus in self.here.corpora]
         if among is not None and among not in corpora:
-            raise InputError(
+            raise UnknownTexts(
                 f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(corpora)}. "
                 "Check the path."
             )

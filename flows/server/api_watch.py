@@ -13,6 +13,7 @@ import threading
 import time
 
 from features.core.errors import RunError
+from features.core.faults import ServerSilent
 from flows.server.passwords import shown
 from flows.server.prefect_address import answers, is_reached, somebody_listens
 
@@ -82,11 +83,11 @@ def watch_api() -> ApiWatch:
 def is_gone(url: str) -> RunError:
     """Return the error for a server that is gone."""
     if somebody_listens():
-        return RunError(
+        return ServerSilent(
             f"The Prefect server at {shown(url)} no longer answers: start it again and run the same command; no "
             "shard is to blame, and what was committed is kept."
         )
-    return RunError(
+    return ServerSilent(
         "The private Prefect server of this command has ended, perhaps for lack of memory: run the same command again; "
         "no shard is to blame, and what was committed is kept."
     )

@@ -23,8 +23,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from features.core.errors import RunError
 from features.core.exported import exported
+from features.core.faults import ServerNotStarted, ServerSilent
 from features.core.leftovers import scratch_folder
 from flows.server.passwords import shown, with_credentials
 from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api, talking_to
@@ -92,7 +92,7 @@ class OwnServer:
             self._listener.listen()
         except OSError as error:
             self._listener.close()
-            raise RunError(_no_port(port, error)) from error
+            raise ServerNotStarted(_no_port(port, error)) from error
         self._held = -1
         if home is None:
             # Held by the server's process too: as long as one of the two lives, the folder is no leftover.
@@ -172,10 +172,10 @@ class OwnServer:
         deadline = time.monotonic() + START_TIMEOUT
         while not answers(self.url):
             if self._process.poll() is not None:
-                raise RunError(f"The Prefect server ended while starting: {self._last_words().rstrip('.')}.")
+                raise ServerNotStarted(f"The Prefect server ended while starting: {self._last_words().rstrip('.')}.")
             if time.monotonic() > deadline:
                 log = f"; its log is {str(self._log)!r}" if self._lasting else ""
-                raise RunError(
+                raise ServerSilent(
                     f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s "
                     f"({self._last_words().rstrip('.')}): run the same command again, when this machine has less to "
                     f"do{log}."
@@ -239,7 +239,7 @@ def prefect_api() -> Iterator[OwnServer | None]:
         os.environ.setdefault(name, value)
     if url := configured_api():
         if not answers(url, timeout=5.0):
-            raise RunError(
+            raise ServerSilent(
                 f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`, `facetflow up`), "
                 "or set PREFECT_API_URL to an empty value to use a private server."
             )

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from features.core.errors import RunError
 from features.core.exported import exported
+from features.core.faults import ServerRefused
 from flows.server import up_record
 from flows.server.passwords import shown, without_credentials, without_passwords
 
@@ -140,7 +140,7 @@ def server_does(what: str) -> Iterator[None]:
         # ValueError: not an answer of a Prefect server, such as the error page of a proxy.
         where = shown(get_current_settings().api.url or "the configured address")
         reason = without_passwords(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
-        raise RunError(f"The Prefect server at {where} did not {what} ({reason}).") from error
+        raise ServerRefused(f"The Prefect server at {where} did not {what} ({reason}).") from error
 
 
 def running_server() -> str | None:

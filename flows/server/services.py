@@ -23,6 +23,7 @@ import psutil
 
 from features.core.durable import write_whole
 from features.core.errors import FacetflowError, RunError
+from features.core.faults import ProcessStays
 from features.core.file_errors import clear_errors
 from features.core.leftovers import remove_dead_scratch, scratch
 from flows.server import up_record
@@ -124,7 +125,7 @@ def stop() -> bool:
     deadline = time.monotonic() + STOP_TIMEOUT + 30
     while running() is not None:
         if time.monotonic() > deadline:
-            raise RunError(f"Process {known.process} of `facetflow up` does not end: end it with kill -9.")
+            raise ProcessStays(f"Process {known.process} of `facetflow up` does not end: end it with kill -9.")
         time.sleep(_POLL)
     return True
 

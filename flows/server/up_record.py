@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from features.core.durable import write_whole
-from features.core.errors import RunError
+from features.core.faults import AnotherProcess
 from features.core.file_errors import clear_errors
 from features.core.locks import is_held
 from flows.server.passwords import with_credentials
@@ -94,7 +94,7 @@ def only_one() -> Iterator[None]:
             while not (free := _free(lock.fileno())) and time.monotonic() < deadline:
                 time.sleep(_POLL)
         if not free:
-            raise RunError(
+            raise AnotherProcess(
                 "`facetflow up` is already running for this user: see `facetflow status`, or stop it with "
                 "`facetflow down`."
             )

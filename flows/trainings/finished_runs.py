@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from features.core.errors import ModelError, SettingsError
+from features.core.faults import EncoderUnfinished, UnknownName
 from flows import project
 from training.evaluation.suites import suites_of
 from training.kinds import read_encoder_job
@@ -122,7 +122,7 @@ def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) 
     """
     known = suites_of(read_encoder_job(run / TRAINING_JOB).settings.kind)
     if unknown := [suite for suite in asked if suite not in known]:
-        raise SettingsError(
+        raise UnknownName(
             f"The run {run_id(settings.runs, run)!r} has no suite {unknown[0]!r}: choose from {', '.join(known)}."
         )
     return tuple(suite for suite in known if suite in asked) or known
@@ -147,9 +147,9 @@ def _find(settings: project.Project, name: str) -> Path:
         run, state = unfinished_since(settings.runs, name)[-1]
         known = run_id(settings.runs, run)
         if state.state == "running":
-            raise ModelError(f"{name!r} has no finished encoder yet: {known} is still running; wait for it.")
+            raise EncoderUnfinished(f"{name!r} has no finished encoder yet: {known} is still running; wait for it.")
         if state.state == "failed":
-            raise ModelError(
+            raise EncoderUnfinished(
                 f"{name!r} has no finished encoder: {known} failed ({state.message.rstrip('.')}). `facetflow train "
                 f"{encoder_name(run)} --release {release_in_name(run)}` tries again."
             )

@@ -13,7 +13,7 @@ from typing import TypeVar
 import polars as pl
 
 from features.core.counting import all_of
-from features.core.errors import InputError
+from features.core.faults import SplitsOverlap
 from features.sentences import leakage_key
 from training.data.labelled_pairs import LabelledPairs
 from training.data.measured_pairs import MeasuredPairs
@@ -41,7 +41,7 @@ def apart(data: Pairs, split: str) -> Pairs:
         return data
     count = int(found.sum())
     if count == (data.pairs["split"] == split).sum():
-        raise InputError(
+        raise SplitsOverlap(
             f"{all_of(count, 'pair')} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
             "check `files` of the corpora."
         )

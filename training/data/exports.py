@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from features.core.errors import InputError
+from features.core.faults import ColumnMissing, RowWrong
 from features.core.files import read_table
 
 
@@ -21,9 +21,9 @@ def read_words(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     """
     table = read_table(path)
     if missing := [name for name in columns if name not in table.columns]:
-        raise InputError(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
+        raise ColumnMissing(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
     table = table.select(pl.col(name).cast(pl.String) for name in columns)
     for name in columns:
         if empty := table[name].null_count():
-            raise InputError(f"{str(path)!r} has {empty} rows without {name!r}; every row must have one.")
+            raise RowWrong(f"{str(path)!r} has {empty} rows without {name!r}; every row must have one.")
     return table

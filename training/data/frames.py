@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import polars as pl
 
-from features.core.errors import InputError
+from features.core.faults import SeveralParsers
 from features.core.files import read_table, write_table
 from features.parsers.settings import Precision, PredicatesBy
 from features.stages.srl import SRL_STAGE
@@ -79,7 +79,7 @@ class Frames(ParsedSentences):
         table = read_table(path, _COLUMNS)
         told = table.select(_TOLD).unique()
         if told.height > 1:
-            raise InputError(f"{str(path)!r} has frames of {told.height} taggers: export those of one.")
+            raise SeveralParsers(f"{str(path)!r} has frames of {told.height} taggers: export those of one.")
         return cls._of(table, texts, told.row(0, named=True) if told.height else {}, repr(str(path)))
 
     @classmethod

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.errors import InputError
+from features.core.faults import ColumnMissing, RowWrong
 from features.core.files import read_table, write_table
 from features.metrics.registry import METRIC_NAMES
 from features.stages.embeddings import EMBEDDING_STAGE
@@ -108,7 +108,7 @@ class MeasuredPairs(IndexedPairs):
         """
         table = read_table(path)
         if missing := [name for name in (*PAIR_COLUMNS, *TEXTS, *METRIC_NAMES) if name not in table.columns]:
-            raise InputError(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
+            raise ColumnMissing(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
         return cls.from_table(table, source={"file": path.name})
 
     @classmethod
@@ -172,10 +172,10 @@ def _teacher(embeddings: pl.DataFrame, sentences: pl.DataFrame) -> NDArray[np.fl
 def _checked(pairs: pl.DataFrame, origin: str) -> pl.DataFrame:
     for name in (name for name in pairs.columns if name not in {*PAIR_COLUMNS, *POSITIONS}):
         if not pairs.schema[name].is_numeric():
-            raise InputError(f"metric {name!r} in {origin} has type {pairs.schema[name]}, not numbers; leave it out")
+            raise RowWrong(f"metric {name!r} in {origin} has type {pairs.schema[name]}, not numbers; leave it out")
         bad = pairs.filter(~pl.col(name).is_finite().fill_null(value=False))
         if bad.height:
-            raise InputError(
+            raise RowWrong(
                 f"metric {name!r} of pair {bad['pair_id'][0]!r} is {bad[name][0]!r} in {origin}; "
                 "it must be a number: measure the pairs again"
             )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from features.core.errors import InputError
+from features.core.faults import ReleaseLacks, SeveralParsers
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ def choose_sentences(
         table = table.filter(pl.col("text").is_in(pl.Series(texts, dtype=pl.String).implode()))
     if not table.height:
         of = "" if texts is None else f" for any of the {len(texts):,} training sentences"
-        raise InputError(f"{where} has no {what}{of}: {remedy}.")
+        raise ReleaseLacks(f"{where} has no {what}{of}: {remedy}.")
     parsers = table["parser"].unique().sort().to_list()
     if len(parsers) > 1:
-        raise InputError(f"{where} has {what} from several parsers ({', '.join(parsers)}): build again with one.")
+        raise SeveralParsers(f"{where} has {what} from several parsers ({', '.join(parsers)}): build again with one.")
     return table.select("text", *columns).unique("text").sort("text"), parsers[0]

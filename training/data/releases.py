@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from features.core.errors import InputError
+from features.core.faults import ReleaseLacks
 from features.stages.metrics import METRIC_STAGE
 
 
@@ -79,7 +80,7 @@ class OpenRelease:
 
     def lacks(self, what: str) -> InputError:
         """Return the error for a release without the training data: "no labels: ..."."""
-        return InputError(f"{self.name} has {what}")
+        return ReleaseLacks(f"{self.name} has {what}")
 
 
 def has_rows(root: Path, release: int | None, table: str) -> bool:

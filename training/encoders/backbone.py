@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from features.core.errors import SettingsError
+from features.core.faults import OutOfRange
 from features.core.file_errors import explain
 from training.encoders.frozen_states import SharedStates, size_of, unnamed_file
 from training.encoders.settings import Dropout, TunedSettings
@@ -107,7 +107,7 @@ class Backbone:
         self.transformer = transformer
         count = len(self.layers) if layers_tuned == "all" else layers_tuned
         if count > len(self.layers):
-            raise SettingsError(f"layers_tuned is {layers_tuned}, but the backbone has {len(self.layers)} layers")
+            raise OutOfRange(f"layers_tuned is {layers_tuned}, but the backbone has {len(self.layers)} layers")
         self.tuned = self.layers[len(self.layers) - count :]
         self._without_dropout = find_attention(self.tuned) if dropout == "states" else []
         if count and dropout == "states" and not self._without_dropout:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from features.core.errors import InputError, SettingsError
+from features.core.faults import NothingToLearn, NoTrainingData, UnknownLabel
 from training.encoders.settings import BY_POSITIVE, check_corpora
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def training_labels(data: "LabelledPairs", settings: "EncoderSettings") -> dict[
     of_train = of_corpora.filter(split=settings.splits[0])
     if not of_train.height:
         splits = ", ".join(sorted(set(of_corpora["split"])))
-        raise InputError(
+        raise NoTrainingData(
             f"No pair in the split {settings.splits[0]!r} has a label, which the encoder {settings.name!r} needs; "
             f"splits with such pairs: {splits}. Name one of these first in its `splits`."
         )
@@ -47,7 +47,7 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: "Encoder
         SettingsError: one does not; the message names the first.
     """
     if unknown := [name for name in labels if name not in known]:
-        raise SettingsError(
+        raise UnknownLabel(
             f"`labels` of the encoder {settings.name!r} names {unknown[0]!r}, which no training pair has; there are: "
             f"{', '.join(known) or 'none'}."
         )
@@ -65,7 +65,7 @@ def found_positive(known: Sequence[str], settings: "PairSettings") -> str:
     """
     found = settings.positive_among(known)
     if found is None:
-        raise SettingsError(
+        raise UnknownLabel(
             f"`positive_label` of the encoder {settings.name!r} is {settings.positive_label!r}, which no training pair "
             f"has; name one of: {', '.join(known)}."
         )
@@ -83,7 +83,7 @@ def check_dev(data: "LabelledPairs", settings: "EncoderSettings", positive: str)
     dev = data.pairs.filter(split=settings.splits[1])
     positives = dev.filter(label=positive).height
     if settings.choose_by in BY_POSITIVE and dev.height and positives in {0, dev.height}:
-        raise InputError(
+        raise NothingToLearn(
             f"Of the {dev.height:,} dev pairs {positives:,} have the label {positive!r}, so no model can be chosen by "
             f"`{settings.choose_by}`: give the encoder {settings.name!r} dev pairs of both kinds, or set "
             'choose_by = "loss".'

@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from features.core.errors import SettingsError
+from features.core.faults import Conflict
 from training.encoders.plan import TrainingPlan
 from training.encoders.search import Point, Tried, points_of
 from training.loop import checkpoints, together
@@ -167,7 +168,7 @@ def _run(loop: Loop, learnt: Callable[[Outcome], Learnt[TaskT]], complete: Calla
 
 
 def _no_score(why: str) -> SettingsError:
-    return SettingsError(
+    return Conflict(
         f"`search` chooses by the dev score, and {why}: give the corpora a dev split, name a set of ratings in "
         "`choose_by`, or leave `search` out."
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features.core.errors import ModelError
+from features.core.faults import EncoderDamaged
 from features.parsers.devices import hide_progress_bars
 
 if TYPE_CHECKING:
@@ -55,10 +56,10 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
         why = _misfit(error, folder)
         if why is None:
             raise
-        raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
+        raise EncoderDamaged(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
     except (OSError, ValueError, TypeError, SafetensorError) as error:  # a TypeError where a module lacks its settings
         why = str(error).partition("\n")[0].rstrip(".")
-        raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
+        raise EncoderDamaged(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
     use_onednn(encoder)
     return encoder
 
@@ -148,7 +149,7 @@ def routes_in(folder: Path) -> tuple[str, ...]:
         files = [folder / each["path"] / "router_config.json" for each in routers]
         return tuple(route for file in files for route in json.loads(file.read_bytes())["structure"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"the encoder {str(folder)!r} has damaged files ({error}); {_again(folder)}") from error
+        raise EncoderDamaged(f"the encoder {str(folder)!r} has damaged files ({error}); {_again(folder)}") from error
 
 
 def _again(folder: Path) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from features import models
-from features.core.errors import InputError
+from features.core.faults import SplitsOverlap
 from training.data.apart import apart
 from training.encoders.label_checks import warn_of_few, warn_of_no_dev
 from training.encoders.pair_table import PairTable
@@ -104,7 +104,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         dropped = len(data) - len(kept)
         data = self.learnt_from(kept, settings)
         if settings.splits[0] not in set(data.pairs["split"]):
-            raise InputError(
+            raise SplitsOverlap(
                 f"All pairs of the split {settings.splits[0]!r} that the encoder {settings.name!r} could learn from "
                 "are also in another split: check `files` of the corpora."
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.core.errors import InputError, ModelError, SettingsError
+from features.core.faults import EncoderDamaged, OtherSettings
 from training.encoders.settings import EncoderSettings
 from training.loop.settings import decisive
 from training.runs import TRAINING_FILE, UNDECISIVE, flattened
@@ -70,7 +70,7 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
         if not difference:
             _check_files(encoder, found["files"])
     except KeyError as error:
-        raise InputError(
+        raise EncoderDamaged(
             f"{str(encoder / TRAINING_FILE)!r} has no {error}, so it is damaged, or of another version of facetflow: "
             f"delete the folder {str(encoder.parent)!r} to train it anew."
         ) from error
@@ -78,7 +78,7 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
         _log.info("%s is done already", encoder)
         return True
     run = encoder.parent
-    raise SettingsError(
+    raise OtherSettings(
         f"The run {run.name!r} in {str(run.parent)!r} has a finished encoder with {difference}: give the encoder "
         f"another `name`, or delete the folder {str(run)!r} to train it anew."
     )
@@ -108,7 +108,7 @@ def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
             wrong = f"has {name} with {now[name]} bytes, not {size},"
         else:
             continue
-        raise ModelError(
+        raise EncoderDamaged(
             f"The encoder {str(encoder)!r} {wrong} so it is damaged: delete the folder, then train it again."
         )
 

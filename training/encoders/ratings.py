@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.errors import InputError, SettingsError
+from features.core.faults import NothingToLearn, UnknownName
 from training.correlation import spearman
 from training.evaluation_sets import rating_digest, read_rating_sets
 from training.similarity import cosines
@@ -122,12 +122,12 @@ def chosen_ratings(job: "TrainingJob[Any, Any]") -> ChosenRatings | None:
     for rated in read_rating_sets(job.ratings, job.base):
         if rated.name == settings.choose_by:
             if len(set(rated.scores)) < 2:
-                raise InputError(
+                raise NothingToLearn(
                     f"The set {rated.name!r}, which `choose_by` of the encoder {settings.name!r} names, has the same "
                     f"score for all of its {len(rated.scores)} pairs, so no model can be chosen by it: name another."
                 )
             return ChosenRatings(rated)
-    raise SettingsError(
+    raise UnknownName(
         f"`choose_by` of the encoder {settings.name!r} names {settings.choose_by!r}, which is not among the `ratings` "
         "of the job: describe the set there, or choose by the loss."
     )

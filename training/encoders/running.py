@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from features import models
-from features.core.errors import SettingsError
+from features.core.faults import WrongValue
 from training.encoders.plan import TrainingPlan, is_finished, sizes_of
 from training.encoders.search import with_values
 from training.encoders.settings import EncoderSettings
@@ -50,7 +50,7 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
     """
     settings = plan.settings
     if settings.by_ratings and not plan.ratings_digest:
-        raise SettingsError(
+        raise WrongValue(
             f"Encoders of kind {settings.kind!r} are chosen only by {' or '.join(settings.OWN_CHOICES)}, but "
             f"`choose_by` of {settings.name!r} is {settings.choose_by!r}: leave it out."
         )

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from features.core.faults import RepeatedValue, UnknownName, WrongValue
 from training.loop.settings import Trainable
 
 SettingsT = TypeVar("SettingsT", bound=Trainable)
@@ -105,12 +106,14 @@ def check_search(settings: SettingsT, search: Mapping[str, Sequence[float]], own
     """
     for name, values in search.items():
         if name not in (*OF_LOOP, *own):
-            raise ValueError(f"search cannot vary {name!r}; it can vary: {', '.join((*OF_LOOP, *own))}")
+            raise UnknownName(f"search cannot vary {name!r}; it can vary: {', '.join((*OF_LOOP, *own))}")
         if not values or len(set(values)) < len(values):
-            raise ValueError(f"search.{name} must be a list of values that differ from one another, got {list(values)}")
+            raise RepeatedValue(
+                f"search.{name} must be a list of values that differ from one another, got {list(values)}"
+            )
     try:
         points_of(settings, search)
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][-1]) if first["loc"] else "a value"
-        raise ValueError(f"search: {name} {first.get('input')!r} cannot be tried ({first['msg']})") from error
+        raise WrongValue(f"search: {name} {first.get('input')!r} cannot be tried ({first['msg']})") from error

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.core.errors import SettingsError
+from features.core.faults import OutOfRange, RepeatedValue, UnknownName
 from training.encoders.search import check_search
 from training.loop.settings import LoopSettings, Trainable
 from training.positive_labels import positive_of
@@ -106,7 +106,7 @@ def check_corpora(settings: EncoderSettings, known: Collection[str], what: str) 
         SettingsError: one has not; the message names the first.
     """
     if unknown := [name for name in settings.corpora if name not in known]:
-        raise SettingsError(
+        raise UnknownName(
             f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no {what}; there are: "
             f"{', '.join(known)}."
         )
@@ -173,16 +173,16 @@ class PairSettings(TunedSettings):
     @model_validator(mode="after")
     def _parts_and_labels_differ(self) -> Self:
         if len(set(self.labels)) < len(self.labels):
-            raise ValueError(f"labels must differ from one another, got {list(self.labels)!r}")
+            raise RepeatedValue(f"labels must differ from one another, got {list(self.labels)!r}")
         if len(set(self.classifier)) < len(self.classifier):
-            raise ValueError(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
+            raise RepeatedValue(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
         if self.layers is not None and self.layers_tuned != "all" and self.layers_tuned > self.layers:
-            raise ValueError(
+            raise OutOfRange(
                 f"layers_tuned is {self.layers_tuned}, but only {self.layers} layers are kept: raise layers, or lower "
                 "layers_tuned"
             )
         if self.layers_tuned != "all" and self.words_below >= self.layers_tuned:
-            raise ValueError(
+            raise OutOfRange(
                 f"words_below is {self.words_below}, but only {self.layers_tuned} layers are tuned: raise layers_tuned "
                 f"to at least {self.words_below + 1}, or lower words_below"
             )

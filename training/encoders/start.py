@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.core.errors import ModelError
+from features.core.faults import BackboneUnfit
 from training.encoders.loading import load_encoder
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def transformer_and_pooling(folder: Path, settings: "PairSettings") -> "tuple[nn
     pooling = [module for module in others if isinstance(module, Pooling)]
     if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
         made_of = ", ".join(type(module).__name__ for module in plain)
-        raise ModelError(
+        raise BackboneUnfit(
             f"the backbone {settings.backbone!r} is made of {made_of}; an encoder of kind {settings.kind!r} needs one "
             "of a transformer and one pooling, such as all-MiniLM-L6-v2"
         )

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.errors import InputError
+from features.core.faults import ScoredDifferently
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, Drawn, verdict
 from training.evaluation.items import Aligned, ItemScores, align
@@ -144,7 +144,9 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         why = f" ({reasons})" if reasons else ""
-        raise InputError(f"The encoders have no score in common{why}; evaluate all of them on one release and split.")
+        raise ScoredDifferently(
+            f"The encoders have no score in common{why}; evaluate all of them on one release and split."
+        )
     caveats = tuple(tell_use(*use, sorted(of)) for use, of in used.items())
     return Comparison(sides.runs, basis, tuple(found), left_out, tuple(same), caveats)
 

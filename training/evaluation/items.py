@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.errors import InputError
+from features.core.faults import EvaluationDamaged, ScoredDifferently
 from features.metrics.bootstrap import Bootstrap
 from training.correlation import spearman
 from training.evaluation.bootstrap import Drawn, differing, draw_means, draw_spearman, in_groups
@@ -169,7 +169,7 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
     predicted = np.stack([score.predicted[chosen] for score, chosen in zip(scores, rows, strict=True)], axis=1)
     known = [s.expected[chosen] for s, chosen in zip(scores, rows, strict=True) if s.expected is not None]
     if any(not np.allclose(known[0], other, atol=1e-6) for other in known[1:]):
-        raise InputError(
+        raise ScoredDifferently(
             f"The expected values of the {scores[0].unit} of {scores[0].name!r} differ between the evaluations: "
             "train and evaluate all of them on one release, with the same files."
         )
@@ -186,9 +186,9 @@ def read_items(file: Path, *columns: str) -> pl.DataFrame:
     try:
         table = pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{str(file)!r} cannot be read; run `facetflow evaluate` again") from error
+        raise EvaluationDamaged(f"{str(file)!r} cannot be read; run `facetflow evaluate` again") from error
     if missing := [column for column in columns if column not in table.columns]:
-        raise InputError(f"{str(file)!r} has no column {missing[0]!r}; run `facetflow evaluate` again")
+        raise EvaluationDamaged(f"{str(file)!r} has no column {missing[0]!r}; run `facetflow evaluate` again")
     return table
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.core.errors import InputError, ModelError
+from features.core.errors import InputError
+from features.core.faults import RunGone, ScoredDifferently
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.suites import load_suite
 from training.runs import (
@@ -81,7 +82,9 @@ def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: P
             continue
         suite, results = load_suite(name), (new["suites"][name], current["suites"][name])
         if not suite.same_data(*results):
-            raise InputError("The two encoders were scored on different pairs; evaluate both on one release and split.")
+            raise ScoredDifferently(
+                "The two encoders were scored on different pairs; evaluate both on one release and split."
+            )
         verdicts += [_judge(what, before, after, allowed) for what, before, after in suite.compared(*results)]
     if not verdicts:
         return Verdict(holds=False, reasons=("the two encoders have no comparable score in common",))
@@ -207,7 +210,7 @@ def promote(run: Path, name: str) -> None:
     """
     link = run.parents[2] / name / CURRENT
     if link.exists() and not link.is_symlink():
-        raise ModelError(f"{str(link)!r} is not a link to a run and was not touched; rename it and promote again")
+        raise RunGone(f"{str(link)!r} is not a link to a run and was not touched; rename it and promote again")
     link.parent.mkdir(parents=True, exist_ok=True)
     temporary = link.parent / f".{CURRENT}.{uuid.uuid4().hex}"
     temporary.symlink_to(os.path.relpath(run, link.parent), target_is_directory=True)

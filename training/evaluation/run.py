@@ -18,6 +18,7 @@ from typing import Any
 from features import models
 from features.core.durable import file_sha256, sync
 from features.core.errors import InputError
+from features.core.faults import EvaluationDamaged, NotEvaluated, NothingToScore
 from features.core.leftovers import held_folder
 from training import markdown
 from training.evaluation.models import Shared
@@ -100,10 +101,12 @@ def read_scores(file: Path) -> dict[str, Any]:
         InputError: when there are none, or they are of another version of facetflow.
     """
     if not file.exists():
-        raise InputError(f"{str(file.parent)!r} has no {file.name}; run `facetflow evaluate` first")
+        raise NotEvaluated(f"{str(file.parent)!r} has no {file.name}; run `facetflow evaluate` first")
     scores: dict[str, Any] = read_json(file)
     if scores.get("format") != FORMAT:
-        raise InputError(f"{str(file)!r} was written by another version of facetflow; run `facetflow evaluate` again")
+        raise EvaluationDamaged(
+            f"{str(file)!r} was written by another version of facetflow; run `facetflow evaluate` again"
+        )
     return scores
 
 
@@ -119,7 +122,7 @@ def read_evaluation(folder: Path) -> dict[str, Any]:
     scores = read_scores(folder / METRICS_FILE)
     for name, digest in _files(scores).items():
         if (folder / name).is_file() and file_sha256(folder / name) != digest:
-            raise InputError(
+            raise EvaluationDamaged(
                 f"{str(folder / name)!r} is not of the evaluation in {METRICS_FILE}: a later one was cut off before "
                 "its scores were written, or the file was changed; run `facetflow evaluate` again"
             )
@@ -159,7 +162,7 @@ def _prepared(subject: Subject) -> list[Suite]:
             found.append(suite)
     if missing and (job.suites or not found):
         needs = "; ".join(f"the suite {name!r} needs {what}" for name, what in missing.items())
-        raise InputError(f"{str(job.encoder)!r} cannot be evaluated: {needs}.")
+        raise NothingToScore(f"{str(job.encoder)!r} cannot be evaluated: {needs}.")
     return found
 
 

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from features.core.errors import SettingsError
+from features.core.faults import UnknownName
 from training.evaluation.models import Models
 from training.evaluation.subject import Subject
 from training.evaluation.tables import ScoreTable
@@ -199,7 +199,7 @@ def load_suite(name: str) -> type[Suite]:
         SettingsError: when there is none of that name.
     """
     if name not in SUITES:
-        raise SettingsError(f"{name!r} is not an evaluation suite; there are: {', '.join(SUITES)}.")
+        raise UnknownName(f"{name!r} is not an evaluation suite; there are: {', '.join(SUITES)}.")
     module, _, attribute = SUITES[name].partition(":")
     return cast("type[Suite]", getattr(import_module(module), attribute))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from features.core.errors import RunError, SettingsError
+from features.core.faults import CheckpointDamaged, OtherSettings
 from training.writing import writing
 
 FILE_NAME = "checkpoint.pt"
@@ -56,16 +56,16 @@ def load(path: Path, *, identity: str) -> dict[str, Any] | None:
         # weights_only: a checkpoint cannot contain code.
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise RunError(
+        raise CheckpointDamaged(
             f"the checkpoint {str(path)!r} is damaged ({error}); delete it to train from the start"
         ) from error
     if state.get("format") != FORMAT:
-        raise SettingsError(
+        raise OtherSettings(
             f"the checkpoint {str(path)!r} was written by another version of facetflow, and only that version can "
             "resume it: finish the training with that version, or delete the file to train from the start"
         )
     if state.get("identity") != identity:
-        raise SettingsError(
+        raise OtherSettings(
             f"the checkpoint {str(path)!r} was made with other settings, data or backbone; choose another output "
             "folder (`facetflow train`: another --name), or delete it to start again"
         )

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from features.core.errors import RunError
 from features.core.exported import exported
+from features.core.faults import TrainingsApart
 from features.core.locks import only_one
 from training.loop import together
 from training.loop.settings import LoopSettings
@@ -87,7 +87,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
                 raise
             texts = [log.read_text(errors="replace").strip() for log in logs]
             why = next((text.splitlines()[-1] for text in texts if text), "without output, as when memory runs out")
-            raise RunError(f"another process of this training ended ({why}); start it again") from error
+            raise TrainingsApart(f"another process of this training ended ({why}); start it again") from error
         finally:
             for process in others:
                 process.terminate()

@@ -17,7 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from features.core.errors import InputError, RunError
+from features.core.errors import RunError
+from features.core.faults import LossNotFinite, TooFewTexts, TrainingsApart
 from features.core.interruption import Interruption, held_back
 from training.loop import checkpoints, together
 from training.loop.course import Course
@@ -100,7 +101,7 @@ class Loop:
         self.epochs = [self._steps_of(epoch) for epoch in range(settings.epochs)]
         self.total_steps = sum(self.epochs)
         if not self.total_steps:
-            raise InputError(f"there are too few {task.unit} for a single batch: add training data")
+            raise TooFewTexts(f"there are too few {task.unit} for a single batch: add training data")
         self.outcome = Outcome()
         self.kept: int | None = None  # the step of the checkpoint
 
@@ -149,7 +150,7 @@ class Loop:
         outcome = self.outcome
         value = outcome.value if self.settings.keep == "last" else outcome.best_value
         if outcome.history and not math.isfinite(value):
-            raise RunError(
+            raise LossNotFinite(
                 f"the dev score is {outcome.value} after step {outcome.steps}, so the weights are of no use; lower "
                 "loop.learning_rate, or train in loop.precision 'float32'"
             )
@@ -242,7 +243,7 @@ class Loop:
         return dict(zip(sums, values, strict=True)), asked > 0
 
     def _not_finite(self, what: str, value: float, rate: float) -> RunError:
-        return RunError(
+        return LossNotFinite(
             f"the {what} became {value} at step {self.outcome.steps + 1} (learning rate {rate:.2g}); lower "
             "loop.learning_rate, or train in loop.precision 'float32'"
         )
@@ -308,7 +309,7 @@ class Loop:
         # Every process waits here: the first one may delete a checkpoint of the last step as soon as it has read it.
         steps = together.from_each(None if state is None else state["outcome"]["steps"])
         if len(set(steps)) > 1:
-            raise RunError(
+            raise TrainingsApart(
                 f"the processes of this training found different checkpoints in {str(self.folder)!r} (steps "
                 f"{', '.join(map(str, steps))}): put the folder of the run where all of them can read it"
             )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.core.errors import SettingsError
+from features.core.faults import DeviceMissing, LibraryMissing, UnknownName
 from features.parsers.devices import computes_in_bfloat16, resolve_device, use_threads
 from training.loop.settings import LoopSettings
 from training.loop.together import join, leave_at_exit, rank, world
@@ -48,7 +48,7 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     try:
         torch.empty(0, device=name)
     except (RuntimeError, AssertionError) as error:
-        raise SettingsError(
+        raise DeviceMissing(
             f"device {settings.device!r} cannot be used here: {error}; set device to 'auto' or 'cpu'"
         ) from error
     _check_trackers(settings.trackers)
@@ -132,7 +132,7 @@ def _check_trackers(names: tuple[str, ...]) -> None:
     for name in names:
         if name not in LOGGER_TYPE_TO_CLASS:
             known = ", ".join(str(known) for known in LOGGER_TYPE_TO_CLASS)
-            raise SettingsError(f"loop.trackers names {name!r}, which is not a tracker; choose from {known}")
+            raise UnknownName(f"loop.trackers names {name!r}, which is not a tracker; choose from {known}")
         if name not in available:
             package = "'facetflow[tensorboard]'" if name == "tensorboard" else name
-            raise SettingsError(f"the tracker {name!r} is not installed: pip install {package}, or leave it out")
+            raise LibraryMissing(f"the tracker {name!r} is not installed: pip install {package}, or leave it out")

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from features.core.errors import InputError
+from features.core.faults import OtherText
 from features.parsers.srl.frames import PREDICATE
 from training.modules.parse import LabelNumbers, Parse, Pieces, random_of
 from training.types import Drawn, Harm
@@ -144,7 +144,7 @@ def word_starts(text: str, words: Sequence[str]) -> list[int]:
     for word in words:
         start = text.find(word, end)
         if start < 0:
-            raise InputError(
+            raise OtherText(
                 f"the frames of the sentence {text[:60]!r} have the word {word!r}, which is not found there: they are "
                 "of another text, or of another version of it; tag the sentences again."
             )

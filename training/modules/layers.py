@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from features.core.errors import ModelError, SettingsError
+from features.core.faults import BackboneUnfit, OutOfRange
 
 WORDS = "word_embeddings"
 """Key of these states if they are not those of the last layer, (n_sentences, longest, d)."""
@@ -28,7 +28,7 @@ def find_layers(transformer: nn.Module | None) -> nn.ModuleList:
     for module in transformer.modules() if transformer is not None else ():
         if isinstance(module, nn.ModuleList) and len(module) == count:
             return module
-    raise ModelError(
+    raise BackboneUnfit(
         f"no list of layers found in a {type(transformer).__name__}, so its last layers cannot be tuned separately; "
         "choose a BERT-like backbone"
     )
@@ -42,6 +42,6 @@ def keep_layers(transformer: Any, count: int) -> None:
     """
     layers = find_layers(transformer)
     if count > len(layers):
-        raise SettingsError(f"layers is {count}, but the backbone has {len(layers)}: set it to at most {len(layers)}")
+        raise OutOfRange(f"layers is {count}, but the backbone has {len(layers)}: set it to at most {len(layers)}")
     del layers[count:]
     transformer.config.num_hidden_layers = count

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from features.core.errors import ModelError
+from features.core.faults import EncoderDamaged
 from training.modules.calibration import Calibration
 from training.thresholds import LabelThreshold
 from training.types import USUAL_PARTS, Part
@@ -85,7 +85,7 @@ class PairClassifier(nn.Module):
             ModelError: when the width of the embeddings differs from the one in training.
         """
         if left.shape[1] != self._dimension:
-            raise ModelError(
+            raise EncoderDamaged(
                 f"the classifier takes embeddings of {self._dimension} dimensions, but these have {left.shape[1]}: it "
                 "belongs to another encoder; delete the folder of this one, then train it again"
             )
@@ -149,7 +149,9 @@ class PairClassifier(nn.Module):
 
         again = f"delete the folder {str(folder)!r}, then train the encoder again"
         if missing := [name for name in _FILES if not (folder / name).is_file()]:
-            raise ModelError(f"the encoder {str(folder)!r} lacks {' and '.join(missing)} of its classifier; {again}")
+            raise EncoderDamaged(
+                f"the encoder {str(folder)!r} lacks {' and '.join(missing)} of its classifier; {again}"
+            )
         try:
             described = json.loads((folder / SETTINGS_FILE).read_text("utf-8"))
             found = cls(described["dimension"], described["labels"], described["parts"])
@@ -158,7 +160,7 @@ class PairClassifier(nn.Module):
             found.threshold = LabelThreshold.read(described["threshold"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             why = str(error).partition("\n")[0].rstrip(".")
-            raise ModelError(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error
+            raise EncoderDamaged(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error
         return found.eval()
 
 

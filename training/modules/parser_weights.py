@@ -6,6 +6,7 @@ Name and version are not enough: a custom pipeline keeps them when it is trained
 from functools import lru_cache
 
 from features.core.errors import ModelError
+from features.core.faults import OtherParser
 from features.parsers.settings import DependencySettings, SrlSettings
 
 
@@ -47,7 +48,7 @@ def another_parser(learnt: str, here: str, option: str) -> ModelError:
         here: the installed parser: "the installed pipeline is 'spacy/en_core_web_md-3.7.0'".
         option: attribute of its transformer that allows another parser.
     """
-    return ModelError(
+    return OtherParser(
         f"the encoder was trained on {learnt}, but {here}, which would change its embeddings: restore that one, or "
         f"train the encoder again with this one; in Python `encoder.model[0].{option} = True` uses this one anyway."
     )

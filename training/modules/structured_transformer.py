@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from sentence_transformers.base.modules import Transformer
 from torch import Tensor, nn
 
-from features.core.errors import ModelError
+from features.core.faults import BackboneUnfit
 from features.sentences import normalise
 from training.modules.layers import WORDS, find_layers, keep_layers
 from training.modules.parse import Parse, Pieces
@@ -51,7 +51,7 @@ class StructuredTransformer(Transformer):
         # All layers, also while a training runs only the last ones.
         self._layers = list(find_layers(self.model)) if words_below else []
         if words_below and words_below >= len(self._layers):
-            raise ModelError(
+            raise BackboneUnfit(
                 f"words_below is {words_below}, but the transformer has {len(self._layers)} layers: set it to at most "
                 f"{len(self._layers) - 1}"
             )

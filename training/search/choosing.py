@@ -12,6 +12,7 @@ from typing import Any
 
 from features import models
 from features.core.errors import ModelError
+from features.core.faults import NoEncoder, NoEncoderForAspect, NotAnEncoder, UnknownModel, WrongRoute
 from training.encoders.loading import routes_in
 from training.evaluation.promotion import encoder_in_use
 from training.kinds import KINDS
@@ -76,7 +77,7 @@ def choose_encoder(
     if aspect is None and (runs is None or not finished_encoders(runs)):
         return Chosen(models.locate(models.BUNDLED_ENCODER), None, models.BUNDLED_ENCODER)
     if runs is None:
-        raise ModelError("There is no project here with an encoder for an aspect: give --encoder or --project.")
+        raise NoEncoder("There is no project here with an encoder for an aspect: give --encoder or --project.")
     if aspect is None:
         folder = encoder_in_use(runs, among=among)
         return Chosen(folder, task_of(folder, None), encoder_name(folder.parent))
@@ -85,7 +86,7 @@ def choose_encoder(
     fitting = [name for name, trained_for in aspects.items() if aspect in trained_for]
     fitting = [name for name in fitting if name in among] or fitting
     if len(fitting) > 1:
-        raise ModelError(
+        raise NoEncoderForAspect(
             f"Several encoders were trained for the aspect {aspect!r}: {', '.join(fitting)}. Choose one with --encoder."
         )
     if not fitting:
@@ -94,18 +95,18 @@ def choose_encoder(
         )
         there_are = f"there are: {others}" if others else "none was trained for an aspect"
         if unused := _not_in_use(runs, aspect):
-            raise ModelError(
+            raise NoEncoderForAspect(
                 f"No encoder in use was trained for the aspect {aspect!r}; {there_are}. {unused} was, but was not "
                 f"promoted: search with --encoder {unused}, or promote it (`facetflow evaluate {unused} --promote`)."
             )
         untrained = [name for name in for_aspect if name not in current]
         if untrained:
-            raise ModelError(
+            raise NoEncoderForAspect(
                 f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. The project file has "
                 f"{', '.join(untrained)} for it, but no finished training: `facetflow train {' '.join(untrained)}` "
                 "makes one."
             )
-        raise ModelError(
+        raise NoEncoderForAspect(
             f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. Train one ([[encoders]] "
             "with that aspect), or name any encoder with --encoder and leave --aspect out."
         )
@@ -140,11 +141,11 @@ def task_of(folder: Path, aspect: str | None) -> str | None:
         if aspect in routes:
             return aspect
         asked = "choose one by --aspect (in Python: aspect=)" if aspect is None else f"there is none for {aspect!r}"
-        raise ModelError(f"The encoder {str(folder)!r} has a route for each of {', '.join(routes)}: {asked}.")
+        raise WrongRoute(f"The encoder {str(folder)!r} has a route for each of {', '.join(routes)}: {asked}.")
     if aspect is None or learnt == (aspect,):
         return None
     purpose = f"for {' and '.join(learnt)}" if learnt else "for no aspect"
-    raise ModelError(
+    raise WrongRoute(
         f"The encoder {str(folder)!r} was trained {purpose}, not for {aspect!r}; leave the aspect out, or name another "
         "encoder."
     )
@@ -180,7 +181,7 @@ def named_encoder(runs: Path | None, name: str, base: Path | None = None, among:
         if (folder / _MODULES).is_file():
             return folder
     if given.is_dir():
-        raise ModelError(
+        raise NotAnEncoder(
             f"{name!r} holds no encoder (there is no {_MODULES}); give the folder of an encoder, or of the run that "
             "trained it."
         )
@@ -192,7 +193,7 @@ def named_encoder(runs: Path | None, name: str, base: Path | None = None, among:
         finished = finished_encoders(runs) if runs is not None else []
         if not finished or name in models.MODELS:
             raise
-        raise ModelError(
+        raise UnknownModel(
             f"{name!r} is not an encoder of the project (there are: {', '.join(finished)}), a folder or a model; check "
             "the name."
         ) from error

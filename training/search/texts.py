@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from features.core.errors import InputError
+from features.core.faults import ColumnMissing, FileEmpty, UnknownTexts
 from features.core.files import refuse_other_tables, source_name
 from features.corpora.piped import as_file
 from features.corpora.tables import hint_of_form, shown_names
@@ -61,7 +61,7 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     if not of_table:
         refuse_other_tables(path)
     if columns and not of_table:
-        raise InputError(
+        raise ColumnMissing(
             f"{source_name(path)} is read as one text per line, so it has no column {columns[0]!r}; give a table "
             f"({', '.join(_TABLES)})."
         )
@@ -73,7 +73,7 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     kept = rows.filter(pl.col("text") != "")
     if kept.is_empty():
         first = f" ({wrong[0]})" if wrong else ""
-        raise InputError(f"{source_name(path)} has no text{first}; give a file with at least one.")
+        raise FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one.")
     return SearchedTexts(
         texts=tuple(kept["text"]),
         ids=tuple(kept["id"]),
@@ -107,7 +107,7 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
         pinned.read("pairs", columns) if "pairs" in pinned else pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
     )
     if corpus is not None and corpus not in (paired := set(pairs["corpus"])):
-        raise InputError(
+        raise UnknownTexts(
             f"The corpus {corpus!r} has no texts in {pinned.name}; corpora with texts are: "
             f"{', '.join(sorted(paired | labelled)) or 'none'}. Name one of them, or a file."
         )
@@ -137,7 +137,7 @@ def _table(path: Path, columns: Sequence[str], name: str) -> tuple[pl.DataFrame,
     if missing := [column for column in columns if column not in there]:
         problem = f"{name} has no column {missing[0]!r}; it has {shown_names(there)}"
         to_do = hint_of_form(path) or ": name the one with the text by --text; repeat it to join several"
-        raise InputError(f"{problem}{to_do}.")
+        raise ColumnMissing(f"{problem}{to_do}.")
     rows = list(read_text_table(path, columns))
     cells = {"id": complete_ids([normalise(row.id) for row in rows]), "text": [normalise(row.text) for row in rows]}
     wrong = [f"{name}, line {row.line}: {row.problem}" for row in rows if row.problem]

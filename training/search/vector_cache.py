@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from features import models
 from features.core import leftovers
-from features.core.errors import InputError, ModelError
+from features.core.errors import InputError
+from features.core.faults import NotFinite
 from features.core.outputs import whole_file
 
 FOLDER = ".vectors"
@@ -148,7 +149,7 @@ class _Cache:
 def _finite(parts: Iterable[Vectors], encoder: Path) -> Iterator[Vectors]:
     for part in parts:
         if not np.isfinite(part).all():
-            raise ModelError(
+            raise NotFinite(
                 f"the encoder {str(encoder)!r} gives embeddings that are not finite: it is damaged; delete the folder, "
                 "then train or pull it again"
             )

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from features.core.errors import ModelError
+from features.core.faults import NotThisModel
 from features.parsers.embedded.encoder_shape import EncoderShape
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def read_shape(folder: Path) -> EncoderShape:
             epsilon=config["layer_norm_eps"],
         )
     except (OSError, ValueError, KeyError) as error:
-        raise ModelError(
+        raise NotThisModel(
             f"The folder {str(folder)!r} holds no BERT encoder ({error!r} in {path.name});"
             f" give one such as {NAME!r}, by `facetflow models pull {NAME}`."
         ) from error

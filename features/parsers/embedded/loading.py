@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from features import models
-from features.core.errors import ModelError
+from features.core.faults import ModelDamaged
 from features.parsers.batching import batches_side_by_side
 from features.parsers.devices import computes_in_bfloat16, resolve_device
 from features.parsers.embedded.base_encoder import fill_tables, read_shape
@@ -49,7 +49,7 @@ def load_parser(
         network.load_state_dict(read_weights(folder))
         fill_tables(network, base_folder)
     except RuntimeError as error:
-        raise ModelError(
+        raise ModelDamaged(
             f"The weights in {str(folder)!r} do not match their description or the encoder {base_folder.name!r}"
             f" ({error}); install the model again."
         ) from error

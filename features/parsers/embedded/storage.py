@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from features.core.errors import ModelError
+from features.core.faults import ModelDamaged, NotThisModel
 from features.parsers.embedded.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def read_description(folder: Path) -> Description:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
-            raise ModelError(f"The model {str(path)!r} has format {data['format']!r}; this release reads {FORMAT!r}.")
+            raise NotThisModel(f"The model {str(path)!r} has format {data['format']!r}; this release reads {FORMAT!r}.")
         return Description(
             name=data["name"],
             base=data["base"],
@@ -131,7 +131,7 @@ def read_description(folder: Path) -> Description:
             shape=data["shape"],
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
+        raise NotThisModel(
             f"The folder {str(folder)!r} holds no embedded AMR parser ({error!r} in {path.name});"
             " give the output folder of a training, or leave `model` out for the embedded parser."
         ) from error
@@ -159,7 +159,7 @@ def read_weights(folder: Path) -> dict[str, "Tensor"]:
     try:
         stored = load_file(path)
     except (OSError, SafetensorError) as error:
-        raise ModelError(f"The weights {str(path)!r} cannot be read ({error}); install the model again.") from error
+        raise ModelDamaged(f"The weights {str(path)!r} cannot be read ({error}); install the model again.") from error
     return {
         name: weight.float() * stored[name + _SCALE] if name + _SCALE in stored else weight.float()
         for name, weight in stored.items()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.core.errors import ModelError
+from features.core.faults import ModelDamaged, NotThisModel
 from features.core.file_errors import first_line
 from features.core.leftovers import scratch
 from features.models import locate
@@ -109,11 +109,11 @@ def _configuration(folder: Path) -> dict[str, Any]:
         configuration = json.loads(path.read_text(encoding="utf-8"))
         kind = configuration["model"]["type"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
+        raise NotThisModel(
             f"{str(folder)!r} is not the archive of a tagger: its {CONFIGURATION!r} cannot be read ({error!r})."
         ) from error
     if kind != "srl_bert":
-        raise ModelError(f"The archive {str(folder)!r} holds a model of type {kind!r}; give one of type 'srl_bert'.")
+        raise NotThisModel(f"The archive {str(folder)!r} holds a model of type {kind!r}; give one of type 'srl_bert'.")
     return dict(configuration)
 
 
@@ -122,7 +122,7 @@ def _labels(folder: Path) -> tuple[str, ...]:
     try:
         return tuple(path.read_text(encoding="utf-8").split())
     except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"The archive {str(folder)!r} lacks its labels {LABELS!r} ({error}).") from error
+        raise ModelDamaged(f"The archive {str(folder)!r} lacks its labels {LABELS!r} ({error}).") from error
 
 
 def _vocabulary(folder: Path, name: str, base: str | None, *, lowercase: bool) -> Path:
@@ -130,7 +130,7 @@ def _vocabulary(folder: Path, name: str, base: str | None, *, lowercase: bool) -
         return folder / VOCABULARY
     if base is not None or lowercase:
         return locate(base or _UNCASED_VOCABULARY) / VOCABULARY
-    raise ModelError(
+    raise ModelDamaged(
         f"The archive {str(folder)!r} was made with the word pieces of {name or 'another encoder'!r} but lacks"
         f" them; put that encoder's {VOCABULARY!r} next to its {CONFIGURATION!r}."
     )
@@ -140,7 +140,7 @@ def _weights(folder: Path, base: str | None) -> "dict[str, Tensor]":
     """Return the parameters in float32: those of the base encoder, overridden by those of the archive."""
     path = next((folder / name for name in (WEIGHTS, PICKLED_WEIGHTS) if (folder / name).is_file()), None)
     if path is None:
-        raise ModelError(f"The archive {str(folder)!r} has no weights: neither {WEIGHTS!r} nor {PICKLED_WEIGHTS!r}.")
+        raise ModelDamaged(f"The archive {str(folder)!r} has no weights: neither {WEIGHTS!r} nor {PICKLED_WEIGHTS!r}.")
     weights = {} if base is None else base_weights(locate(base))
     weights |= _load(path)
     return {name: tensor.float() for name, tensor in weights.items() if not name.startswith(_UNUSED)}
@@ -162,7 +162,7 @@ def _load(path: Path) -> "dict[str, Tensor]":
         # weights_only: code in an archive from elsewhere is not run.
         return dict(torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # the errors of torch and safetensors for a damaged file have no common base
-        raise ModelError(f"The weights {str(path)!r} cannot be read ({first_line(error)}).") from error
+        raise ModelDamaged(f"The weights {str(path)!r} cannot be read ({first_line(error)}).") from error
 
 
 def write_archive(

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.core.errors import InputError
+from features.core.faults import RowWrong
 from features.core.files import open_text
 from features.parsers.srl.frames import PREDICATE, Frame, Span
 
@@ -81,7 +81,7 @@ def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
                 first = first if rows else f"{path.name}:{number}"
                 rows.append(text.split())
                 if len(rows[-1]) != len(rows[0]) or len(rows[0]) < _FIXED:
-                    raise InputError(
+                    raise RowWrong(
                         f"{path}:{number} has {len(rows[-1])} columns where {max(len(rows[0]), _FIXED)} are expected:"
                         f" index, word, lemma, part of speech, parse, predicate, roleset, and one for each predicate."
                     )
@@ -99,7 +99,7 @@ def _sentence(rows: Sequence[Sequence[str]], name: str, where: str) -> Annotated
         spans = _spans(column, f"sentence {name!r} ({where}), frame {number + 1}")
         verbs = [span.start for span in spans if span.label == PREDICATE]
         if not verbs and number >= len(named):
-            raise InputError(f"In sentence {name!r} ({where}) no word is marked as predicate {number + 1}.")
+            raise RowWrong(f"In sentence {name!r} ({where}) no word is marked as predicate {number + 1}.")
         frames.append(Frame(verbs[0] if verbs else named[number], spans))
     return AnnotatedSentence(name, columns[1], columns[2], columns[3], columns[_ROLESET], tuple(frames))
 
@@ -113,14 +113,14 @@ def _spans(column: Iterable[str], where: str) -> tuple[Span, ...]:
         opens = opening.removeprefix("(")
         well_formed = star and closing in {"", ")"} and opening in {"", f"({opens}"} and "(" not in opens
         if not well_formed or (opens and label) or (closing and not (opens or label)):
-            raise InputError(f"The cell {cell!r} in {where} is not a CoNLL-2005 bracket, or matches no other.")
+            raise RowWrong(f"The cell {cell!r} in {where} is not a CoNLL-2005 bracket, or matches no other.")
         if opens:
             label, start = opens, position
         if closing:
             spans.append(Span(label, start, position + 1))
             label = ""
     if label:
-        raise InputError(f"The span {label!r} in {where} is not closed.")
+        raise RowWrong(f"The span {label!r} in {where} is not closed.")
     return tuple(spans)
 
 

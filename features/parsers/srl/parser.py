@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from features.core.errors import ModelError
+from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
 from features.models import locate, stamp
@@ -146,7 +146,7 @@ def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
         threads=settings.threads,
     )
     if settings.predicates == "tagger" and not tagger.finds_predicates:
-        raise ModelError(
+        raise ModelUnfit(
             f"The tagger {settings.model!r} was not trained to find predicates;"
             f' set predicates = "spacy" for verbs and auxiliaries by part of speech.'
         )
@@ -179,7 +179,7 @@ def load_tagger(
         from features.parsers.onednn import use_onednn
         from features.parsers.srl.network import PREDICATE_LAYER, SrlBert, encoder_config
     except ImportError as error:
-        raise ModelError(
+        raise LibraryMissing(
             "Semantic roles need torch and transformers; install them with `pip install facetflow[parsers]`."
         ) from error
     with open_archive(path) as archive:
@@ -191,7 +191,7 @@ def load_tagger(
             )
             network.load_state_dict(dict(archive.weights))
         except (KeyError, IndexError, ValueError, RuntimeError) as error:
-            raise ModelError(
+            raise ModelDamaged(
                 f"The weights of the tagger {str(path)!r} are not those of srl_bert with {len(archive.labels)} labels"
                 f" ({' '.join(str(error).split())[:200]})."
             ) from error

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from features.core.errors import ModelError
+from features.core.faults import LibraryMissing, ModelNotLoaded, ModelUnfit
 from features.core.file_errors import first_line
 from features.models import locate
 
@@ -47,7 +47,7 @@ def _english() -> "Language":
     try:
         import spacy
     except ImportError as error:
-        raise ModelError("Semantic roles need spaCy; install it with `pip install facetflow[parsers]`.") from error
+        raise LibraryMissing("Semantic roles need spaCy; install it with `pip install facetflow[parsers]`.") from error
     return spacy.blank("en")
 
 
@@ -58,10 +58,10 @@ def _pipeline(folder: str) -> "Language":
     try:
         pipeline = spacy.load(folder)
     except (OSError, ValueError, ImportError) as error:
-        raise ModelError(f"spaCy cannot load the pipeline {folder!r} ({first_line(error)}).") from error
+        raise ModelNotLoaded(f"spaCy cannot load the pipeline {folder!r} ({first_line(error)}).") from error
     for component in pipeline.pipe_names:
         if component not in _NEEDED:
             pipeline.remove_pipe(component)
     if not {"tagger", "morphologizer"} & set(pipeline.pipe_names):
-        raise ModelError(f"The spaCy pipeline {folder!r} gives no parts of speech; give one with a tagger.")
+        raise ModelUnfit(f"The spaCy pipeline {folder!r} gives no parts of speech; give one with a tagger.")
     return pipeline

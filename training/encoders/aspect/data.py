@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from features.core.counting import all_of
-from features.core.errors import InputError
+from features.core.faults import NothingToLearn, NoTrainingData
 from features.sentences import leakage_key
 from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import ChosenLabels, How, Positions, SharedLabels, choose_labels
@@ -121,7 +121,7 @@ def require_training_texts(chosen: LabelledTexts, data: LabelledTexts, settings:
     if not chosen.labels.filter(pl.col("aspect").is_in(list(settings.aspects)), split=train).height:
         of = f"of {', '.join(settings.corpora)} " if settings.corpora else ""
         splits = ", ".join(sorted(set(data.select(corpora=settings.corpora).labels["split"])))
-        raise InputError(
+        raise NoTrainingData(
             f"No text {of}in the split {train!r} has a label in {', '.join(settings.aspects)}, which the encoder "
             f"{settings.name!r} is trained for; splits with texts: {splits}. `draw` splits a corpus of one file."
         )
@@ -199,13 +199,13 @@ def check_labels(labels: pl.DataFrame, settings: AspectSettings) -> ChosenLabels
         if own["label"].n_unique() == 1:
             texts = own["text"].n_unique()
             have_the_same = "has the label" if texts == 1 else "have the same,"
-            raise InputError(
+            raise NothingToLearn(
                 f"{all_of(texts, 'training text')} with a label in the aspect {aspect!r} {have_the_same} "
                 f"{own['label'][0]!r}: there is nothing to learn. Check the column of the corpus, or leave the "
                 f"aspect out of `aspects` of the encoder {settings.name!r}."
             )
         if counts["labels"] < 2:
-            raise InputError(
+            raise NothingToLearn(
                 f"{counts['labels']} of the {own['label'].n_unique():,} labels in the aspect {aspect!r} are left to "
                 f"train on: {counts['rare_labels']:,} have fewer than {settings.min_texts} training texts, "
                 f"{len(counts['held_out_labels']):,} are held out. {_remedy(counts, settings)}"
@@ -231,7 +231,7 @@ def _check_lessons(lessons: list[Lesson], settings: AspectSettings) -> None:
     for lesson in lessons:
         drawn = lesson.maker.draw(seed=0, epoch=0)
         if not len(drawn):
-            raise InputError(
+            raise NothingToLearn(
                 f"No triplet can be drawn by `aspects` and `combine` of the encoder {settings.name!r}: of "
                 f"{len(lesson.maker.texts):,} training texts {drawn.counts['alone']:,} share their labels with no "
                 f"other and {drawn.counts['without_negative']:,} with every other. Change `combine`, or lower "

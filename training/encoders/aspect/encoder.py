@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.core.errors import ModelError
+from features.core.faults import BackboneUnfit
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.loading import load_encoder
 
@@ -44,7 +44,7 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
     if settings.pooling is not None:
         places = [place for place, module in enumerate(modules) if isinstance(module, Pooling)]
         if not places:
-            raise ModelError(
+            raise BackboneUnfit(
                 f"the backbone {settings.backbone!r} has no pooling to replace by {settings.pooling!r}; leave "
                 f"`pooling` of the encoder {settings.name!r} out"
             )

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.core.errors import SettingsError
+from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownLabel
 from features.core.hints import did_you_mean
 from training.encoders.settings import BY_LOSS, TunedSettings, fill_in_preset
 
@@ -89,34 +89,34 @@ class AspectSettings(TunedSettings):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.by_ratings:
-            raise ValueError(
+            raise Conflict(
                 f"choose_by is {self.choose_by!r}, but an encoder of aspects is chosen by {', '.join(self.OWN_CHOICES)}"
             )
         if self.loop.batch_size < 2:
-            raise ValueError("loop.batch_size must be at least 2: the texts of a batch are each other's negatives")
+            raise OutOfRange("loop.batch_size must be at least 2: the texts of a batch are each other's negatives")
         if len(set(self.aspects)) < len(self.aspects):
-            raise ValueError(f"aspects must differ from one another, got {list(self.aspects)!r}")
+            raise RepeatedValue(f"aspects must differ from one another, got {list(self.aspects)!r}")
         if len(self.aspects) > 1 and self.combine is None:
-            raise ValueError(
+            raise Conflict(
                 f"aspects names {len(self.aspects)}: set `combine` to say whether alike texts share a label in all of "
                 'them ("intersection") or in any ("union"), or whether each gets its own route ("routes")'
             )
         if len(self.aspects) == 1 and self.combine is not None:
-            raise ValueError(
+            raise Conflict(
                 f"combine is {self.combine!r}, but aspects names only {self.aspects[0]!r}: name another, or leave "
                 "`combine` out"
             )
         if "route_learning_rate" in self.search and self.combine != "routes":
-            raise ValueError('search names route_learning_rate, which only combine = "routes" uses: leave it out')
+            raise Conflict('search names route_learning_rate, which only combine = "routes" uses: leave it out')
         if self.objective == "simcse" and not self.dropout:
-            raise ValueError('objective "simcse" learns from dropout: leave `dropout = false` out')
+            raise Conflict('objective "simcse" learns from dropout: leave `dropout = false` out')
         if not self.masked and self.objective != "multiple_negatives":
-            raise ValueError(
+            raise Conflict(
                 f"masked is false, but objective is {self.objective!r}: leave `masked` out, or set objective = "
                 '"multiple_negatives"'
             )
         if self.objective == "simcse" and self.combine == "routes":
-            raise ValueError('objective "simcse" uses no labels, so it has no routes: leave `combine` out')
+            raise Conflict('objective "simcse" uses no labels, so it has no routes: leave `combine` out')
         return self
 
     def with_aspects(self, known: Sequence[str]) -> Self:
@@ -130,19 +130,19 @@ class AspectSettings(TunedSettings):
         """
         if unknown := [name for name in self.aspects if name not in known]:
             there_are = did_you_mean(unknown[0], known, f"there are: {', '.join(known) or 'none'}")
-            raise SettingsError(
+            raise UnknownLabel(
                 f"`aspects` of the encoder {self.name!r} names {unknown[0]!r}, in which no text has a label; "
                 f"{there_are}."
             )
         if self.aspects:
             return self
         if len(known) > 1 and self.combine is None:
-            raise SettingsError(
+            raise Conflict(
                 f"the texts have labels in {len(known)} aspects ({', '.join(known)}): name one in `aspects` of the "
                 f"encoder {self.name!r}, or set `combine` to use several."
             )
         if len(known) == 1 and self.combine is not None:
-            raise SettingsError(
+            raise Conflict(
                 f"`combine` of the encoder {self.name!r} is {self.combine!r}, but the texts have labels in only one "
                 f"aspect ({known[0]}): leave it out."
             )

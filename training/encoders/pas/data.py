@@ -4,7 +4,7 @@ import polars as pl
 
 from features.core.counting import all_of
 from features.core.draws import share_of
-from features.core.errors import InputError
+from features.core.faults import NothingToLearn
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders.label_checks import check_dev, check_labels, found_positive, training_labels
 from training.encoders.pas.settings import PasSettings
@@ -26,7 +26,7 @@ def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
     check_labels(settings.labels, known, settings)
     if len(known) == 1:
         have_the_same = "has the label" if counts[known[0]] == 1 else "have the same label,"
-        raise InputError(
+        raise NothingToLearn(
             f"{all_of(counts[known[0]], 'training pair')} {have_the_same} {known[0]!r}: a classifier learns nothing "
             f"from it. Give the encoder {settings.name!r} pairs with other labels as well."
         )
@@ -60,7 +60,7 @@ def learnt_from(data: LabelledPairs, settings: PasSettings) -> LabelledPairs:
 def _check(data: LabelledPairs, settings: PasSettings) -> None:
     train = data.pairs.filter(split=settings.splits[0])
     if train["label"].n_unique() < 2:
-        raise InputError(
+        raise NothingToLearn(
             f"The {train.height:,} training pairs left by `training_share` = {settings.training_share:g} of the "
             f"encoder {settings.name!r} do not differ in their labels: raise it."
         )

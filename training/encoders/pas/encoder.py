@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from features.core.errors import ModelError
+from features.core.faults import OtherParser
 from features.parsers.settings import SrlSettings
 from training.data.frames import Frames
 from training.encoders.pas.settings import PasSettings
@@ -71,13 +72,13 @@ def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTra
     except ModelError as error:
         if settings.tagger:
             raise
-        raise ModelError(
+        raise OtherParser(
             f"the semantic roles are by {frames.parser!r}, and the finished encoder tags with the same tagger, which "
             f"is not installed ({str(error).rstrip('.')}): pull it, or give its folder as `tagger` of the encoder "
             f"{settings.name!r}."
         ) from error
     if weights != frames.weights:
-        raise ModelError(
+        raise OtherParser(
             f"the semantic roles are by {frames.parser!r} with the digest {frames.weights[:16]!r}, but the installed "
             f"tagger {name!r} has {weights[:16]!r}, with which the finished encoder would tag differently: give that "
             f"tagger as `tagger` of the encoder {settings.name!r}, or rebuild the roles with this one."

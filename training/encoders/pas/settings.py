@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from features.core.faults import Conflict, OutOfRange, UnknownLabel
 from features.stages.srl import SRL_STAGE
 from training.encoders.settings import PairSettings
 from training.loop.settings import LoopSettings
@@ -68,11 +69,11 @@ class PasSettings(PairSettings):
             of_spans = ("weights", "pooled", "harmed", "harm", "tagger", "tags", "words_below")
             usual = {name: type(self).model_fields[name].default for name in of_spans}
             if given := [name for name in of_spans if getattr(self, name) != usual[name]]:
-                raise ValueError(f'spans is "none", and {given[0]} is a setting of spans: leave `{given[0]}` out')
+                raise Conflict(f'spans is "none", and {given[0]} is a setting of spans: leave `{given[0]}` out')
         if self.harmed and self.spans != "tagged":
-            raise ValueError(f"harmed corrupts spans of the tagger, but spans is {self.spans!r}: leave `harmed` out")
+            raise Conflict(f"harmed corrupts spans of the tagger, but spans is {self.spans!r}: leave `harmed` out")
         if len(self.labels) == 1:
-            raise ValueError(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
+            raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.labels and self.positive_among(self.labels) is None:
-            raise ValueError(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
+            raise UnknownLabel(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
         return self

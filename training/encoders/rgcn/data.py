@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.counting import all_of
-from features.core.errors import InputError, SettingsError
+from features.core.faults import Conflict, NothingToLearn, UnknownLabel
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders import pair_table
 from training.encoders.label_checks import check_dev, check_labels, found_positive, training_labels
@@ -57,12 +57,12 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
         positive = found_positive(known, settings)
         if settings.negative_label not in (*known, USUAL_NEGATIVE):
             others = ", ".join(label for label in known if label != positive)
-            raise SettingsError(
+            raise UnknownLabel(
                 f"`negative_label` of the encoder {settings.name!r} is {settings.negative_label!r}, which no training "
                 f"pair has; {f'name one of: {others}, or ' if others else ''}leave it out."
             )
         if settings.negative_label == positive:
-            raise SettingsError(f"`negative_label` of the encoder {settings.name!r} is {positive!r}, the positive one.")
+            raise Conflict(f"`negative_label` of the encoder {settings.name!r} is {positive!r}, the positive one.")
         return settings.model_copy(update={"positive_label": positive})
     check_labels(settings.labels, known, settings)
     if settings.objective == "distillation":
@@ -74,7 +74,7 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
         return settings
     if len(known) == 1:
         have_the_same = "has the label" if counts[known[0]] == 1 else "have the same label,"
-        raise InputError(
+        raise NothingToLearn(
             f"{all_of(counts[known[0]], 'training pair')} {have_the_same} {known[0]!r}: a classifier learns nothing "
             f"from it. Set another `objective` for the encoder {settings.name!r}, or add pairs with other labels."
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from features.core.errors import ModelError
+from features.core.faults import OtherParser
 from training.data.parses import Parses
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.start import transformer_and_pooling, transformer_place
@@ -80,18 +81,18 @@ def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str)
     except ModelError as error:
         if settings.parser:
             raise
-        raise ModelError(
+        raise OtherParser(
             f"the trees are by {parses.parser!r}, and the finished encoder parses with the same pipeline, which is not "
             f"installed ({str(error).rstrip('.')}): pull it, or give its folder as `parser` of the encoder "
             f"{settings.name!r}."
         ) from error
     if parser.name != parses.parser:
-        raise ModelError(
+        raise OtherParser(
             f"the trees are by {parses.parser!r}, but the installed pipeline {name!r} is {parser.name!r}, with which "
             "the finished encoder would parse differently: pull the same version, or rebuild the trees with this one."
         )
     if not same_weights(here := weights_of(DependencySettings(model=name)), weights):
-        raise ModelError(
+        raise OtherParser(
             f"the trees are by {parses.parser!r} with the digest {weights[:16]!r}, but the pipeline {name!r} of the "
             f"same name and version has the digest {here[:16]!r}, with which the finished encoder would parse "
             "differently: give the folder that `model` under [dependencies] named as `parser` of the encoder "

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from features.core.faults import Conflict, OutOfRange, UnknownLabel
 from features.stages.dependencies import DEPENDENCY_STAGE
 from training.encoders.settings import BY_POSITIVE, PairSettings
 from training.loop.settings import LoopSettings
@@ -82,39 +83,39 @@ class RgcnSettings(PairSettings):
                 "words_below",
             )
             if given := self._changed(*of_graph):
-                raise ValueError(f"graph is false, and {given[0]} is a setting of the graph: leave `{given[0]}` out")
+                raise Conflict(f"graph is false, and {given[0]} is a setting of the graph: leave `{given[0]}` out")
         if not self.graph_layers and (given := self._changed("trees", "relations", "direction")):
-            raise ValueError(
+            raise Conflict(
                 f"graph_layers is 0, so no layer reads the edges that {given[0]} is about: leave `{given[0]}` out"
             )
         if self.objective == "distillation" and self.layers is not None:
-            raise ValueError("distillation learns the similarities of the whole start model: leave `layers` out")
+            raise Conflict("distillation learns the similarities of the whole start model: leave `layers` out")
         if self.objective != "multiple_negatives" and (given := self._changed("temperature", "negative_label")):
-            raise ValueError(
+            raise Conflict(
                 f'{given[0]} is a setting of the objective "multiple_negatives", but the objective is '
                 f'"{self.objective}": leave `{given[0]}` out'
             )
         if self.objective == "softmax" and len(self.labels) == 1:
-            raise ValueError(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
+            raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.objective == "multiple_negatives":
             if self.labels:
-                raise ValueError(
+                raise Conflict(
                     'objective "multiple_negatives" trains on the pairs of `positive_label` and `negative_label`: '
                     "leave `labels` out"
                 )
             if self.positive_label == self.negative_label:
-                raise ValueError(f"positive_label and negative_label are both {self.positive_label!r}")
+                raise Conflict(f"positive_label and negative_label are both {self.positive_label!r}")
         if self.objective != "softmax" and self.loop.batch_size < 2:
-            raise ValueError("loop.batch_size must be at least 2: sentences of a batch are compared with each other")
+            raise OutOfRange("loop.batch_size must be at least 2: sentences of a batch are compared with each other")
         return self
 
     @model_validator(mode="after")
     def _check_classifier(self) -> Self:
         if self.objective != "softmax":
             if self.classifier != USUAL_PARTS:
-                raise ValueError(f"objective {self.objective!r} has no classifier: leave `classifier` out")
+                raise Conflict(f"objective {self.objective!r} has no classifier: leave `classifier` out")
             if self.choose_by in BY_POSITIVE:
-                raise ValueError(f'choose_by = "{self.choose_by}" needs a classifier: set objective = "softmax"')
+                raise Conflict(f'choose_by = "{self.choose_by}" needs a classifier: set objective = "softmax"')
         elif self.choose_by in BY_POSITIVE and self.labels and self.positive_among(self.labels) is None:
-            raise ValueError(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
+            raise UnknownLabel(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
         return self

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from features.core.errors import InputError, SettingsError
+from features.core.faults import NoTrainingData, UnknownMetric
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import check_corpora
@@ -26,14 +26,14 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     """
     check_corpora(settings, sorted(set(data.pairs["corpus"])), "measured pairs")
     if unknown := settings.unknown_facets(data.metric_names):
-        raise SettingsError(
+        raise UnknownMetric(
             f"the pairs were not measured with {unknown[0]!r}, which `facets` of the encoder {settings.name!r} names; "
             f"there are {', '.join(data.metric_names)}: correct the name, or build the features again"
         )
     chosen = data.select(corpora=settings.corpora)
     train = settings.splits[0]
     if train not in set(chosen.pairs["split"]):
-        raise InputError(
+        raise NoTrainingData(
             f"No measured pair {of(settings.corpora)}is in the split {train!r}, which the encoder {settings.name!r} "
             f"is trained on; there are: {splits(chosen)}."
         )

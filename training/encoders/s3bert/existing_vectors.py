@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.errors import InputError, ModelError
+from features.core.faults import NotThisModel, VectorsWrong
 from training.encoders.s3bert.facets import FacetLayout
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ def facets_of(
         ModelError: the encoder is no map of its start model's embeddings.
     """
     if layout is None or not layout.maps_start:
-        raise ModelError(
+        raise NotThisModel(
             f"the encoder {str(folder)!r} is no map of its start model's embeddings, so it has to encode the sentences "
             "themselves; train one of kind s3bert with layers_tuned = 0"
         )
     given, width = np.asarray(vectors, dtype=np.float32), layout.residual.stop
     if given.ndim not in {1, 2} or given.shape[-1] != width:
-        raise InputError(
+        raise VectorsWrong(
             f"The vectors have the shape {given.shape}, but {str(folder)!r} maps embeddings of {width} dimensions; "
             "give those of the model that it was trained from."
         )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from features.core.errors import InputError
+from features.core.faults import EmptyText, EvaluationDamaged
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.telling import MIRRORS, Difference
 from features.metrics.explanation.words import describe
@@ -134,7 +134,7 @@ def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     texts = [(normalise(a), normalise(b)) for a, b in pairs]
     for number, pair in enumerate(texts, start=1):
         if not all(pair):
-            raise InputError(f"a sentence of pair {number} is empty: {pair!r}; give two sentences")
+            raise EmptyText(f"a sentence of pair {number} is empty: {pair!r}; give two sentences")
     return texts
 
 
@@ -213,7 +213,7 @@ def from_json(content: Mapping[str, Any]) -> Explanation:
     try:
         return TypeAdapter(Explanation).validate_python(content)
     except ValidationError as error:
-        raise InputError(
+        raise EvaluationDamaged(
             f"an explained example cannot be read ({error.errors()[0]['loc']}); evaluate the encoder again"
         ) from error
 

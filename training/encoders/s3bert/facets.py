@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from features.core.errors import ModelError, SettingsError
+from features.core.faults import CannotExplain, EncoderDamaged, OutOfRange, RepeatedValue
 from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.calibration import (
     LEAST_PAIRS,
@@ -119,7 +119,7 @@ class FacetLayout(BaseModel):
         if self.maps_start and not first:
             raise ValueError("maps_start is true, but no dimension precedes the facets")
         if len(set(self.names)) < len(self.facets) or RESIDUAL in self.names:
-            raise ValueError(f"facet names must differ from one another and from {RESIDUAL!r}, got {self.names!r}")
+            raise RepeatedValue(f"facet names must differ from one another and from {RESIDUAL!r}, got {self.names!r}")
         return self
 
     @property
@@ -232,14 +232,16 @@ class FacetLayout(BaseModel):
         try:
             return cls.model_validate_json(path.read_bytes())
         except FileNotFoundError as error:
-            raise ModelError(
+            raise CannotExplain(
                 f"{str(folder)!r} has no {FILE_NAME}, so it is not an encoder with facets; train one or name another "
                 "folder"
             ) from error
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the file"
-            raise ModelError(f"{str(path)!r} is damaged at {where}: {first['msg']}; train the encoder again") from error
+            raise EncoderDamaged(
+                f"{str(path)!r} is damaged at {where}: {first['msg']}; train the encoder again"
+            ) from error
 
 
 def plan_layout(
@@ -258,7 +260,7 @@ def plan_layout(
         SettingsError: when the facets need more dimensions than the embedding has.
     """
     if len(names) * width > dimension:
-        raise SettingsError(
+        raise OutOfRange(
             f"{len(names)} facets of {width} dimensions need {len(names) * width}, but the backbone's embedding has "
             f"{dimension}; lower facet_dimensions to {dimension // max(1, len(names))} or name fewer facets"
         )

@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from features.core.faults import Conflict, EmptySetting, OutOfRange, RepeatedValue
 from training.encoders.settings import TunedSettings, fill_in_preset
 from training.loop.settings import LoopSettings
 from training.types import Similarity
@@ -118,18 +119,18 @@ class S3bertSettings(TunedSettings):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.loop.batch_size < 2:
-            raise ValueError("loop.batch_size must be at least 2: consistency compares the sentences of a batch")
+            raise OutOfRange("loop.batch_size must be at least 2: consistency compares the sentences of a batch")
         if not self.layers_tuned and not self.map_epochs:
-            raise ValueError("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
+            raise OutOfRange("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
         unused = sorted(name for name in self.search if (name in _OF_MAP) == bool(self.layers_tuned))
         if unused := [name for name in unused if name != "scale_learning_rate"]:
             of = "the map, which is learnt before the layers" if self.layers_tuned else "layers, and none is tuned"
-            raise ValueError(f"search cannot vary {unused[0]!r} here: it belongs to {of}")
+            raise Conflict(f"search cannot vary {unused[0]!r} here: it belongs to {of}")
         if self.facets is not None:
             if not self.facets:
-                raise ValueError("facets must name a metric; leave the key out for all of them")
+                raise EmptySetting("facets must name a metric; leave the key out for all of them")
             if len(set(self.facets)) < len(self.facets):
-                raise ValueError(f"facets must differ from one another, got {self.facets!r}")
+                raise RepeatedValue(f"facets must differ from one another, got {self.facets!r}")
         return self
 
     def map_loop(self, pairs: int) -> LoopSettings:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.errors import RunError
+from features.core.faults import OutOfRange
 from training.correlation import spearman_matrix
 from training.similarity import cosines
 
@@ -81,5 +81,5 @@ def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np
         ],
     )
     if solution.x is None:
-        raise RunError(f"no partition of {n_dimensions} dimensions into {n_facets} facets exists: {solution.message}")
+        raise OutOfRange(f"no partition of {n_dimensions} dimensions into {n_facets} facets exists: {solution.message}")
     return np.asarray(np.rint(solution.x).reshape(weights.shape), dtype=np.float32)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import polars as pl
 
-from features.core.errors import InputError, ModelError
+from features.core.faults import EncoderDamaged, NothingToScore
 from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.registry import explain_facet
@@ -86,7 +86,7 @@ class FacetSuite(Suite):
         job = subject.job
         layout = FacetLayout.load(job.encoder)
         if subject.backbone is None:
-            raise ModelError(
+            raise EncoderDamaged(
                 f"{str(job.encoder)!r} has no {TRAINING_FILE}, so the start model that facets are compared with is "
                 "unknown; train the encoder again, or leave out the suite 'facets'."
             )
@@ -95,7 +95,7 @@ class FacetSuite(Suite):
         data = job.source.read().select(kinds=("positive",), corpora=job.corpora)
         held_out = data.select(splits=(job.split,))
         if not len(held_out):
-            raise InputError(
+            raise NothingToScore(
                 f"No measured positive pair {of(job.corpora)}is in the split {job.split!r}: evaluate on another one "
                 f"(--split); there are: {splits(data) or 'none'}."
             )

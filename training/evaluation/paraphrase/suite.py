@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.errors import InputError
+from features.core.faults import NothingToScore
 from features.core.files import write_table
 from training.evaluation.bootstrap import Drawn, differing, in_groups
 from training.evaluation.items import ItemScores, Scale, ScoredPairs, numbers_of, read_items, read_sets
@@ -115,7 +115,7 @@ class ParaphraseSuite(Suite):
         if not found.sets:
             message = f"Paraphrases cannot be scored. {' '.join([*found.skipped, *_sentences(found.foreign)])}"
             if cls.name in subject.job.suites and (found.skipped or found.foreign):
-                raise InputError(f"{message} Evaluate on another split (--split), or add pairs.")
+                raise NothingToScore(f"{message} Evaluate on another split (--split), or add pairs.")
             if found.skipped:
                 _log.warning("%s", message)
             return None

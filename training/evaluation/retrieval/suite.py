@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.counting import counted
-from features.core.errors import InputError
+from features.core.faults import NothingToScore
 from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
@@ -93,7 +93,7 @@ class RetrievalSuite(Suite):
             )
             said = f"Retrieval cannot be scored. {lacking} Evaluate on another split (--split), or add texts."
             if cls.name in job.suites:
-                raise InputError(said)
+                raise NothingToScore(said)
             _log.warning("%s", said)
             return None
         trained = subject.settings.get("splits", ())

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from features.core.errors import InputError
+from features.core.faults import TooFewTexts
 from features.corpora import ClassTask
 from training.evaluation.transfer.classifiers import SEED, Fitted, Fold, draw_dev, fit
 from training.progress import EVERY, log
@@ -154,7 +154,7 @@ def require_enough(task: ClassTask, folds: int) -> None:
     largest = max(labels.count(label) for label in set(labels))
     within = largest if len(parts) == 2 else largest - -(-largest // folds)
     if within < folds:
-        raise InputError(
+        raise TooFewTexts(
             f"the largest class of the evaluation set {task.name!r} has {largest:,} texts to train on, too few for "
             f"{folds} folds: give more texts, or set `folds` under [transfer] to a smaller number."
         )

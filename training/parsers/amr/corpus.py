@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.core.errors import InputError, RowError
+from features.core.errors import RowError
+from features.core.faults import FileEmpty
 from features.core.files import open_text
 from features.graphs.graph import decode
 from features.graphs.penman_files import read_blocks
@@ -80,7 +81,7 @@ def read_source(source: GraphSource) -> list[Sentence]:
         sentence = normalise(text)
         sentences.append(Sentence(sentence, split_words(sentence), graph, penman, source.share))
     if not sentences:
-        raise InputError(f"the file {str(source.path)!r} has no graph with a sentence; expected blocks with '# ::snt'")
+        raise FileEmpty(f"the file {str(source.path)!r} has no graph with a sentence; expected blocks with '# ::snt'")
     return sentences
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.core.errors import InputError
+from features.core.faults import FileEmpty, TooFewTexts
 from features.core.files import open_text
 from features.parsers.embedded.inputs import SentenceReader
 from features.parsers.embedded.vocabulary import Vocabulary
@@ -52,7 +52,7 @@ def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> 
     dev = list({sentence.text: sentence for file in source.dev for sentence in read_source(file)}.values())
     dev = [sentence for sentence in dev if 0 < len(sentence.words) <= max_words]
     if not train or not dev:
-        raise InputError(f"there are {len(train)} sentences to train on and {len(dev)} of dev; give some of each")
+        raise TooFewTexts(f"there are {len(train)} sentences to train on and {len(dev)} of dev; give some of each")
     sentences = [*train, *dev]
     evidence = learn_translations(sentences)
     anchored = [
@@ -83,7 +83,7 @@ def read_frames(path: Path | None) -> dict[str, list[str]]:
             if roleset and roleset[2] not in frames.setdefault(roleset[1], []):
                 frames[roleset[1]].append(roleset[2])
     if not frames:
-        raise InputError(f"the file {str(path)!r} lists no roleset; expected lines that start like 'abandon-01'")
+        raise FileEmpty(f"the file {str(path)!r} lists no roleset; expected lines that start like 'abandon-01'")
     return frames
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features import models
-from features.core.errors import InputError
+from features.core.faults import FileEmpty
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, write_archive
 from features.parsers.srl.conll import AnnotatedSentence, read_annotated
@@ -173,7 +173,7 @@ def _configuration(network: "SrlBert", settings: TaggerSettings) -> dict[str, An
 def _read(path: Path) -> list[AnnotatedSentence]:
     sentences = [sentence for sentence in read_annotated(path) if sentence.reject is None]
     if not any(sentence.frames for sentence in sentences):
-        raise InputError(f"The file {str(path)!r} has no frame to train on.")
+        raise FileEmpty(f"The file {str(path)!r} has no frame to train on.")
     return sentences
 
 
