@@ -12,8 +12,9 @@ import pytest
 import yaml
 from distributed.cli.dask_scheduler import main as scheduler
 from distributed.cli.dask_worker import main as worker
+from sentences import refused
 
-from features.core.errors import SettingsError
+from features.core.faults import CertificatesWrong
 from flows.clusters.cluster_security import of_existing
 from flows.command_line import cli
 from flows.project import ClusterSettings
@@ -104,7 +105,7 @@ def test_the_certificates_that_the_script_makes_are_taken(folder: Path, tmp_path
     files = {f"tls_{name}": made / f"{name}.pem" for name in ("ca", "cert", "key")}
     assert of_existing(ClusterSettings(address="tls://server:8786", **files)).require_encryption
     files["tls_key"] = made / "ca-key.pem"
-    with pytest.raises(SettingsError, match="and the key must belong to the certificate"):
+    with refused(CertificatesWrong):
         of_existing(ClusterSettings(address="tls://server:8786", **files))
     again = subprocess.run(script, check=False, capture_output=True, text=True)
     assert again.returncode == 1

@@ -20,6 +20,7 @@ import pytest
 from pydantic import ValidationError
 
 from features.core.errors import FacetflowError
+from features.core.faults import MissingKey, UnknownKey, WrongValue
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "sentences.json"
@@ -48,19 +49,39 @@ def update() -> None:
 
 @contextmanager
 def refused(fault: type[FacetflowError]) -> Iterator["pytest.ExceptionInfo[Any]"]:
-    """Expect a fault, or pydantic's error of a validator that raised it, and its sentence.
+    """Expect a fault, or pydantic's error where settings are checked, and its sentence.
 
     Args:
         fault: the class, exactly.
     """
     with pytest.raises((FacetflowError, ValidationError)) as caught:
         yield caught
-    raised = [caught.value]
-    if isinstance(caught.value, ValidationError):
-        raised = [problem["ctx"]["error"] for problem in caught.value.errors() if "error" in problem.get("ctx", {})]
-    if fault not in map(type, raised):
-        raise AssertionError(f"expected {fault.__name__}") from caught.value
-    check(next(error for error in raised if type(error) is fault).with_code())
+    error = caught.value
+    faults = [_fault(problem) for problem in error.errors()] if isinstance(error, ValidationError) else [error]
+    if fault not in map(type, faults):
+        raise AssertionError(f"expected {fault.__name__}") from error
+    check(next(each for each in faults if type(each) is fault).with_code())
+
+
+def told(output: str, fault: type[FacetflowError]) -> bool:
+    """Return whether a command ended with a fault, with its sentence.
+
+    Args:
+        output: what the command wrote to standard error.
+        fault: the class.
+    """
+    ended = re.search(rf"^facetflow: ((?:(?!^facetflow: ).)*?\({fault.code}\).?)$", output, re.DOTALL | re.MULTILINE)
+    if ended:
+        check(ended[1])
+    return ended is not None
+
+
+def _fault(problem: Any) -> FacetflowError:
+    """Return the fault for a problem of pydantic, as `flows.project_errors` does for that of a project file."""
+    if isinstance(error := problem.get("ctx", {}).get("error"), FacetflowError):
+        return error
+    fault = {"extra_forbidden": UnknownKey, "missing": MissingKey}.get(problem["type"], WrongValue)
+    return fault(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}")
 
 
 def check(sentence: str) -> None:

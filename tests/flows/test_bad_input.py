@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import polars as pl
 import pytest
+from sentences import refused
 
-from features.core.errors import StoreError
+from features.core.faults import StoreUnreachable
 from features.models import cache
 from features.store.store import Store
 from flows.command_line import run
@@ -344,7 +345,7 @@ def test_a_file_system_that_refuses(
     (folder / "store" / "_tmp-old").touch()
     monkeypatch.setattr(Path, "unlink", refuse)
     for attempt in (lambda: Store.open("other", create=True), lambda: Store.open("store").adopt("test")):
-        with pytest.raises(StoreError, match=says):
+        with refused(StoreUnreachable):
             attempt()
     put("facetflow.toml", PROJECT.replace('"test"', '"theirs"'))(folder)
     assert run(["gc", "--older-than", "0m"]) == 1

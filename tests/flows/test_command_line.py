@@ -10,8 +10,10 @@ from pathlib import Path
 
 import click
 import pytest
+from sentences import told
 
 from features.core.errors import InputError
+from features.core.faults import Usage
 from features.store.store import Store
 from flows import command_line
 from flows.terminal import Verbosity, verbosity
@@ -338,4 +340,4 @@ def test_ages_are_read(text, hours):
 
 def test_a_wrong_age_is_refused(capsys):
     assert command_line.run(["gc", "--older-than", "soon"]) == 1
-    assert "'soon' is not an age: write a number and m, h, d or w, such as 7d" in capsys.readouterr().err
+    assert told(capsys.readouterr().err, Usage)

@@ -12,8 +12,9 @@ import patient_http
 import pytest
 import yaml
 from generated import ENCODER
+from sentences import refused
 
-from features.core.errors import RunError
+from features.core.faults import SchedulesLost
 from flows.deployments import deploy, describe, next_steps
 from flows.server.prefect_address import talking_to
 
@@ -109,7 +110,7 @@ def test_prefect_yaml_keeps_the_time_zone_and_refuses_schedules_that_it_cannot_k
         assert deploy(file).schedules == ("cron 0 3 * * * Europe/Berlin (on)",)
         every = DeploymentScheduleCreate(schedule=IntervalSchedule(interval=timedelta(hours=6)), active=True)
         client.create_deployment_schedules(identity, [(every.schedule, True)])
-        with pytest.raises(RunError, match=r"prefect.yaml would replace by one cron.*deploy with `facetflow deploy`"):
+        with refused(SchedulesLost):
             describe(str(file))
 
 

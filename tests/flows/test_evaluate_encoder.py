@@ -4,8 +4,10 @@ import json
 import os
 
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError, ModelError, PartlyDoneError, RunError, SettingsError
+from features.core.errors import InputError, PartlyDoneError, RunError
+from features.core.faults import EncoderUnfinished, UnknownName
 from features.core.locks import only_one
 from flows import evaluate_encoder
 from flows.project import Project
@@ -55,12 +57,8 @@ def test_an_encoder_means_the_finished_seeds_of_its_newest_training(project, nam
 def test_a_project_whose_encoders_have_other_names_evaluates_the_newest_run(project):
     renamed = project.model_copy(update={"encoders": project.encoders[2:]})
     assert runs_to_evaluate(renamed, ()) == [project.runs / name for name in SEEDS]
-    with pytest.raises(ModelError) as error:
+    with refused(EncoderUnfinished):
         runs_to_evaluate(renamed, ["new"])
-    assert str(error.value) == (
-        f"The project file has the encoder 'new', but {str(project.runs)!r} has no finished training of it (there is "
-        "one of: syntax, twin): `facetflow train new` makes one."
-    )
 
 
 def begin(project, name, state, at):
@@ -86,8 +84,7 @@ def test_newer_trainings_that_are_not_finished_are_named(project):
     with only_one(project.runs / "twin/00002-bbbbbb/seed-0" / LOCK, "It is trained"):
         assert left_behind(project, ["twin"]) == [f"{newer}is still running (see `facetflow runs twin`)."]
     run = begin(project, "new/00001-dddddd/seed-0", "running", "1970-01-01T00:00:09+00:00")
-    said = "'new' has no finished encoder yet: new/00001-dddddd/seed-0 is still running; wait for it"
-    with only_one(run / LOCK, "It is trained"), pytest.raises(ModelError, match=said):
+    with only_one(run / LOCK, "It is trained"), refused(EncoderUnfinished):
         runs_to_evaluate(project, ["new"])
 
 
@@ -105,7 +102,7 @@ def test_suites_are_chosen_by_name(project):
     known = suites_of("s3bert")
     assert suites_to_score(project, run, ()) == known
     assert suites_to_score(project, run, ("ratings",)) == ("ratings",)
-    with pytest.raises(SettingsError, match=rf"no suite 'rating': choose from {', '.join(known)}\."):
+    with refused(UnknownName):
         suites_to_score(project, run, ("rating",))
 
 
@@ -124,7 +121,7 @@ def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, mo
     monkeypatch.setattr(evaluate_encoder, "promote_best", promote_best)
     monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
     monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
-    with pytest.raises(PartlyDoneError, match="nothing to score on") as failed:
+    with refused(PartlyDoneError) as failed:
         evaluate_encoder.evaluate_encoder.fn(name="syntax", promote=True)
     assert promoted == failed.value.done == [project.runs / SEEDS[1]]
     monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: (_ for _ in ()).throw(RunError("All failed.")))
@@ -145,7 +142,7 @@ def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project
     monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
     monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
     monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
-    with pytest.raises(PartlyDoneError):
+    with refused(PartlyDoneError):
         evaluate_encoder.evaluate_encoder.fn(name="syntax")
     failed = "1 of 2 jobs failed (there is nothing to score on) (FF500)."
     assert [failed_evaluation(run) for run in runs] == [failed, ""]

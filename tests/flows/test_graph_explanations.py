@@ -3,8 +3,9 @@
 from dataclasses import asdict
 
 import pytest
+from sentences import refused
 
-from features.core.errors import StoreError
+from features.core.faults import NoRelease
 from features.graph_files.sentence_graphs import StoredGraphs, find_graphs
 from features.metrics.explanation.pair import explain_graphs
 from features.metrics.registry import METRIC_NAMES
@@ -30,7 +31,7 @@ def test_stored_graphs_explain_the_stored_metrics(built):
         {text: graphs[text] for text in data.texts[:2]},
         "graphs of the store",
     )
-    with pytest.raises(StoreError, match="no release 9"):
+    with refused(NoRelease):
         StoredGraphs(built.folder / "store", release=9)
 
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from sentences import refused
 
-from features.core.errors import StoreError
+from features.core.faults import CannotRebuild
 from features.corpora.settings import CorpusSettings, DrawSettings
 from features.store.store import Store
 from flows.building import ingest_corpora
@@ -92,7 +93,7 @@ def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, emptie
     assert before.group_by("sentence").agg(pl.col("split").n_unique())["split"].max() == 1
 
     lost = emptied(store)
-    with pytest.raises(StoreError, match=r"put the corpus files, \[\[corpora\]\], .* back as they were"):
+    with refused(CannotRebuild):
         repair_ingested(drawn(dev=0.1, test=0.2), store, store.damaged(), "third")
     assert len(repair_ingested(drawn(dev=0.3, test=0.2), store, store.damaged(), "third")) == lost
     assert store.read("labels", with_shard=True).equals(before)

@@ -11,8 +11,9 @@ from pathlib import Path
 import polars as pl
 import psutil
 import pytest
+from sentences import refused
 
-from features.core.errors import RunError
+from features.core.faults import TrainingFailed
 from flows import terminal
 from flows.terminal import Verbosity
 from flows.trainings.training_process import AGAIN, run_job
@@ -23,7 +24,7 @@ from training.writing import read_json
 
 def test_an_error_of_the_training_is_its_sentence(tmp_path, capfd):
     job = TrainingJob(source=Source(store=tmp_path / "none"), settings=S3bertSettings(), output=tmp_path / "run")
-    with pytest.raises(RunError, match=r"^There is no store in '.*none'; check the path"):
+    with refused(TrainingFailed):
         run_job("training.encoders.s3bert.train", job)
     assert "There is no store" not in capfd.readouterr().err, "it is said once, by who catches it"
 
@@ -32,7 +33,7 @@ def test_what_a_process_prints_is_passed_on_and_a_traceback_is_kept_in_a_file(tm
     (tmp_path / "failing.py").write_text("import sys\nprint('step 1', file=sys.stderr)\nraise ValueError('odd')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     job = TrainingJob(source=Source(store=tmp_path), settings=S3bertSettings(), output=tmp_path / "run")
-    with pytest.raises(RunError, match=r"failing ended with ValueError: odd; the traceback is in '.*error\.log'\."):
+    with refused(TrainingFailed):
         run_job("failing", job)
     assert capfd.readouterr().err == "step 1\n"
     assert "line 3" in (tmp_path / "run" / "error.log").read_text()
@@ -52,7 +53,7 @@ def test_a_process_that_is_killed_says_what_that_means(tmp_path, monkeypatch):
     (tmp_path / "killed.py").write_text("import os\nos.kill(os.getpid(), 9)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     job = TrainingJob(source=Source(store=tmp_path), settings=S3bertSettings(), output=tmp_path / "run")
-    with pytest.raises(RunError, match=r"^killed ended with SIGKILL and without a .* runs out of memory. Started "):
+    with refused(TrainingFailed):
         run_job("killed", job)
 
 

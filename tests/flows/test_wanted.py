@@ -1,9 +1,8 @@
 """Stages follow from what encoders read; `enabled` forces one on for all corpora, or off."""
 
-import pytest
-from pydantic import ValidationError
+from sentences import refused
 
-from features.core.errors import SettingsError
+from features.core.faults import StageOff, UnknownName
 from features.stages.metrics import MetricSettings
 from features.store.scope import Wanted
 from flows.building.planning import look_ahead
@@ -102,7 +101,7 @@ def test_a_store_that_others_read_has_what_is_enabled_and_no_more():
 
 
 def test_a_stage_that_reads_one_that_is_off_is_refused():
-    with pytest.raises(ValidationError, match=r"\[metrics\] reads 'amr', which the project file switches off: remove "):
+    with refused(StageOff):
         made(amr={"enabled": False})
 
 
@@ -148,7 +147,5 @@ def test_a_stage_that_is_forced_on_makes_the_sentences_of_all_corpora(project):
 def test_a_corpus_that_is_nowhere_is_refused_with_the_one_that_may_be_meant(project):
     project.write(6, more='[[encoders]]\nname = "syntax"\nkind = "s3bert"\ncorpora = ["mine", "mime"]')
 
-    with pytest.raises(
-        SettingsError, match=r"`encoders\[1\].corpora` names 'mime', .*; did you mean 'mine'\? Name some of"
-    ):
+    with refused(UnknownName):
         look_ahead(load(project.folder / "facetflow.toml"))

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError, StoreError
+from features.core.faults import GraphIndexWrong, RowsWrong, TableFileDamaged
 from features.metrics.own_files import OwnMetrics
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings, LabelVectorSettings
@@ -119,7 +120,7 @@ def test_damage_is_named_where_a_task_reads_some_rows(store):
     for file in (Path(store.location) / "tables" / "pairs").rglob("*.parquet"):
         file.write_bytes(b"PAR1" + b"\xff" * (file.stat().st_size - 4))
 
-    with pytest.raises(StoreError, match=r"A file of table 'pairs' in .* is damaged"):
+    with refused(TableFileDamaged):
         Inputs(store, job(store, "metrics", "pairs-00000", pairs=("pairs-00000",))).read("pairs", pl.col("kind") == "x")
 
 
@@ -163,7 +164,7 @@ def test_input_is_read_at_its_pinned_version(store, amr, vectors):
 
 def test_an_error_of_a_stage_is_not_swallowed(store, tmp_path):
     missing = AmrSettings(graphs=("none.amr",), bank=tmp_path / "none.arrow")
-    with pytest.raises(InputError, match=r"none\.arrow"):
+    with refused(GraphIndexWrong):
         make_shard(job(store, "amr", FIRST, sentences=(FIRST,)), missing)
     assert not store.committed("amr")
 
@@ -182,7 +183,7 @@ def test_a_process_makes_one_shard_at_a_time_whatever_its_threads(store, amr, mo
     jobs = [job(store, "amr", shard, sentences=(shard,)) for shard in (FIRST, SECOND)]
     with ThreadPoolExecutor(2) as threads:
         for made in [threads.submit(make_shard, work, amr) for work in jobs]:
-            with pytest.raises(StoreError):  # these rows have no columns of graphs; what counts is when they were made
+            with refused(RowsWrong):  # these rows have no columns of graphs; what counts is when they were made
                 made.result()
     assert most == [1, 1]
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sentences import refused
 
-from features.core.errors import ModelError
+from features.core.faults import NotFinite
 from training import nearest
 from training.nearest import cosines_of, find_nearest, unit
 
@@ -64,5 +65,5 @@ def test_texts_that_differ_in_the_last_digits_alone_are_equal():
 
 def test_a_vector_of_zeros_is_like_nothing_and_one_that_is_no_number_is_refused():
     assert unit(np.zeros((1, 3), np.float32)).tolist() == [[0, 0, 0]]
-    with pytest.raises(ModelError, match="not finite numbers"):
+    with refused(NotFinite):
         unit(np.array([[1.0, np.nan]], np.float32))

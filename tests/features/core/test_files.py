@@ -4,9 +4,23 @@ import gzip
 
 import polars as pl
 import pytest
+from sentences import refused
 
 from features.core import files
-from features.core.errors import InputError, ModelError
+from features.core.faults import (
+    CellNotWritable,
+    ColumnMissing,
+    FileEmpty,
+    FileMissing,
+    FileTooLong,
+    GzipWrong,
+    ModelDamaged,
+    NotAFile,
+    NotText,
+    OutputRefused,
+    UnknownForm,
+    UnknownFormat,
+)
 from features.core.file_errors import first_line
 from features.core.files import open_bytes, open_text, read_table, table_format, without_formulas, write_table
 from features.corpora.tables import scan_parquet
@@ -48,7 +62,7 @@ def test_a_missing_column_is_named(tmp_path, suffix):
     path = tmp_path / f"table{suffix}"
     write_table(FRAME, path)
 
-    with pytest.raises(InputError, match=r"lacks \['label'\]"):
+    with refused(ColumnMissing):
         read_table(path, ["label"])
 
 
@@ -57,19 +71,19 @@ def test_a_cell_of_another_type_is_an_input_error(tmp_path, suffix):
     path = tmp_path / f"table{suffix}"
     write_table(FRAME, path)
 
-    with pytest.raises(InputError, match="table"):
+    with refused(UnknownForm):
         read_table(path, {"sentence": pl.Int64})
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_missing_file_is_named(tmp_path, suffix):
-    with pytest.raises(InputError, match="does not exist"):
+    with refused(FileMissing):
         read_table(tmp_path / f"nothing{suffix}")
 
 
 @pytest.mark.parametrize("name", ["table", "table.xlsx", "table.gz", "table.parquet.gz", "table.xlsx.gz"])
 def test_an_unknown_suffix_names_the_known_ones(tmp_path, name):
-    with pytest.raises(InputError, match=r"\.tsv, \.txt, \.csv, \.jsonl, \.ndjson, \.parquet; text formats also"):
+    with refused(UnknownFormat):
         write_table(FRAME, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -80,12 +94,12 @@ def test_suffixes_are_read_without_case_and_dots_in_names_do_not_matter(tmp_path
 
 
 def test_tsv_refuses_what_it_cannot_hold(tmp_path):
-    with pytest.raises(InputError, match="column 'sentence'"):
+    with refused(CellNotWritable):
         write_table(pl.DataFrame({"sentence": ["a\tb"]}), tmp_path / "table.tsv")
-    with pytest.raises(InputError, match="line break"):
+    with refused(CellNotWritable):
         write_table(pl.DataFrame({"sentence": ["a\nb"]}), tmp_path / "table.tsv")
     for suffix in ("tsv", "csv"):
-        with pytest.raises(InputError, match="lists"):
+        with refused(CellNotWritable):
             write_table(pl.DataFrame({"words": [["a", "b"]]}), tmp_path / f"table.{suffix}")
     assert list(tmp_path.iterdir()) == []
 
@@ -109,7 +123,7 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path, m
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pl.DataFrame, "write_csv", full_disk)
-    with pytest.raises(InputError, match="cannot be written: No space left"):
+    with refused(OutputRefused):
         write_table(FRAME.head(1), path)
 
     assert path.read_bytes() == before
@@ -134,29 +148,28 @@ def test_text_is_read_without_byte_order_mark_and_decompressed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "says"),
+    ("name", "data", "fault"),
     [
-        ("empty.txt", b"", "is empty"),
-        ("empty.txt.gz", gzip.compress(b"", mtime=0), "is empty"),
-        ("latin.txt", "naïve".encode("latin-1"), "not UTF-8 text"),
-        ("utf16.txt", "naive".encode("utf-16"), "null bytes"),
-        ("plain.txt.gz", b"plain text", "not a complete gzip file"),
-        ("cut.txt.gz", gzip.compress(b"some text that is cut off" * 100, mtime=0)[:-12], "not a complete gzip file"),
+        ("empty.txt", b"", FileEmpty),
+        ("empty.txt.gz", gzip.compress(b"", mtime=0), FileEmpty),
+        ("latin.txt", "naïve".encode("latin-1"), NotText),
+        ("utf16.txt", "naive".encode("utf-16"), NotText),
+        ("plain.txt.gz", b"plain text", GzipWrong),
+        ("cut.txt.gz", gzip.compress(b"some text that is cut off" * 100, mtime=0)[:-12], GzipWrong),
     ],
 )
-def test_a_file_that_is_wrong_as_a_whole_is_an_input_error(tmp_path, name, data, says):
+def test_a_file_that_is_wrong_as_a_whole_is_an_input_error(tmp_path, name, data, fault):
     path = tmp_path / name
     path.write_bytes(data)
 
-    with pytest.raises(InputError, match=says) as error, open_text(path) as text:
+    with refused(fault), open_text(path) as text:
         text.read()
-    assert name in str(error.value)
 
 
 def test_a_folder_and_a_missing_file_are_input_errors(tmp_path):
-    with pytest.raises(InputError, match="is a folder: name a file in it"), open_text(tmp_path):
+    with refused(NotAFile), open_text(tmp_path):
         pass
-    with pytest.raises(InputError, match="does not exist"), open_text(tmp_path / "nothing.txt"):
+    with refused(FileMissing), open_text(tmp_path / "nothing.txt"):
         pass
 
 
@@ -167,7 +180,7 @@ def test_a_line_that_would_fill_the_memory_is_named(tmp_path, name):
 
     with open_text(tmp_path / name) as text:
         assert (next(text), next(text)) == ("one\n", "two\n")
-        with pytest.raises(InputError, match=rf"{name}', line 3: longer than 16 MiB"):
+        with refused(FileTooLong):
             next(text)
     with open_bytes(tmp_path / name, in_lines=False) as file:
         assert file.read() == content
@@ -181,10 +194,7 @@ def test_what_grows_as_no_text_does_is_not_read_to_its_end(tmp_path, monkeypatch
 
     with open_text(tmp_path / "text.txt.gz") as text:
         assert text.read() == lines
-    with (
-        open_text(tmp_path / "bomb.txt.gz") as text,
-        pytest.raises(InputError, match=r"bomb\.txt\.gz' grows to more than 100 times its size and 1 MiB"),
-    ):
+    with open_text(tmp_path / "bomb.txt.gz") as text, refused(FileTooLong):
         text.read()
 
 
@@ -218,7 +228,7 @@ def test_a_library_that_says_nothing_hides_no_error(tmp_path, monkeypatch):
     monkeypatch.setattr(pl, "scan_parquet", fail)
     monkeypatch.setattr("safetensors.torch.load_file", fail)
 
-    with pytest.raises(InputError, match=r"is not a Parquet file \(OSError\)"):
+    with refused(UnknownForm):
         scan_parquet(tmp_path / "p.parquet")
-    with pytest.raises(ModelError, match=r"cannot be read \(OSError\)"):
+    with refused(ModelDamaged):
         _load(tmp_path / "model.safetensors")

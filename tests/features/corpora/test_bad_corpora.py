@@ -5,9 +5,29 @@ import json
 import os
 
 import pytest
-from pydantic import ValidationError
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.faults import (
+    ColumnMissing,
+    ColumnTwice,
+    Conflict,
+    EmptySetting,
+    FileEmpty,
+    FileMissing,
+    GzipWrong,
+    NotAFile,
+    NothingToScore,
+    NotParallel,
+    NotText,
+    RowWrong,
+    SplitUnclear,
+    UnknownForm,
+    UnknownFormat,
+    UnknownKey,
+    UnknownLabel,
+    UnknownName,
+    WrongValue,
+)
 from features.core.types import RejectCode as Code
 from features.corpora import read_evaluation
 from features.corpora.settings import CorpusSettings, EvaluationSet
@@ -76,71 +96,66 @@ def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "says"),
+    ("name", "data", "fault"),
     [
-        ("nothing.tsv", None, "does not exist"),
-        ("empty.tsv", b"", "is empty"),
-        ("header.tsv", b"sentence_a\tsentence_b\n", "has no rows"),
-        ("latin.tsv", "sentence_a\tsentence_b\nnaïve\tcafé\n".encode("latin-1"), "not UTF-8 text"),
-        ("utf16.tsv", "sentence_a\tsentence_b\nA\tB\n".encode("utf-16"), "not UTF-8 text"),
-        ("columns.tsv", b"text1\ttext2\nA\tB\n", "its columns are 'text1', 'text2': name them"),
-        ("commas.tsv", b"sentence_a,sentence_b\nA,B\n", "Its columns look separated by commas: name it .csv."),
-        ("tabs.csv", b"sentence_a\tsentence_b\nA\tB\n", "separated by tabs: name it .tsv."),
-        ("sheet.csv", b"sentence_a;sentence_b\nA;B\n", "separated by semicolons: save it with commas or tabs."),
-        ("json.tsv", b'{"sentence_a": "A"}\n', "looks like JSON: name it .jsonl."),
-        ("array.jsonl", b'[{"sentence_a": "A"}]\n', "It is one JSON array: write one object on each line"),
-        ("mac.tsv", b"sentence_a\tb\rA\tB\rC\tD\r", "Its lines end with a carriage return alone"),
-        ("zipped.tsv", gzip.compress(b"sentence_a\tsentence_b\nA\tB\n", mtime=0), "by gzip: name it with .gz"),
-        ("null.tsv", b"sentence_a\tsentence_b\nA\tB\nA\x00\tB\n", r"a null byte in line 3"),
-        ("cased.tsv", b"Sentence_B\tsentence_a\nA\tB\n", "did you mean columns = { sentence_b = \"Sentence_B\" }?"),
-        ("sheet.xlsx", b"PK", "save the sheet as .csv"),
-        ("twice.tsv", b"sentence_a\tsentence_b\tlabel\tlabel\nA\tB\tx\ty\n", "has the column 'label' more than once"),
-        ("pairs.json", b"[]", "write one JSON object a line and name it .jsonl"),
-        ("pairs.xlsx", b"sentence_a\tsentence_b\nA\tB\n", "no table suffix"),
-        ("pairs.parquet", b"no parquet", "not a Parquet file"),
-        ("pairs.jsonl", b'{"a": 1}\n', "its columns are 'a': name them"),
-        ("cut.tsv.gz", gzip.compress(b"sentence_a\tsentence_b\n" + b"A\tB\n" * 999, mtime=0)[:-20], "a complete gzip"),
-    ],
+        ("nothing.tsv", None, FileMissing),
+        ("empty.tsv", b"", FileEmpty),
+        ("header.tsv", b"sentence_a\tsentence_b\n", FileEmpty),
+        ("latin.tsv", "sentence_a\tsentence_b\nnaïve\tcafé\n".encode("latin-1"), NotText),
+        ("utf16.tsv", "sentence_a\tsentence_b\nA\tB\n".encode("utf-16"), NotText),
+        ("columns.tsv", b"text1\ttext2\nA\tB\n", ColumnMissing),
+        ("commas.tsv", b"sentence_a,sentence_b\nA,B\n", UnknownForm),
+        ("tabs.csv", b"sentence_a\tsentence_b\nA\tB\n", UnknownForm),
+        ("sheet.csv", b"sentence_a;sentence_b\nA;B\n", UnknownForm),
+        ("json.tsv", b'{"sentence_a": "A"}\n', UnknownForm),
+        ("array.jsonl", b'[{"sentence_a": "A"}]\n', UnknownForm),
+        ("mac.tsv", b"sentence_a\tb\rA\tB\rC\tD\r", UnknownForm),
+        ("zipped.tsv", gzip.compress(b"sentence_a\tsentence_b\nA\tB\n", mtime=0), GzipWrong),
+        ("null.tsv", b"sentence_a\tsentence_b\nA\tB\nA\x00\tB\n", NotText),
+        ("cased.tsv", b"Sentence_B\tsentence_a\nA\tB\n", ColumnMissing),
+        ("sheet.xlsx", b"PK", UnknownFormat),
+        ("twice.tsv", b"sentence_a\tsentence_b\tlabel\tlabel\nA\tB\tx\ty\n", ColumnTwice),
+        ("pairs.json", b"[]", UnknownFormat),
+        ("pairs.xlsx", b"sentence_a\tsentence_b\nA\tB\n", UnknownFormat),
+        ("pairs.parquet", b"no parquet", UnknownForm),
+        ("pairs.jsonl", b'{"a": 1}\n', ColumnMissing),
+        ("cut.tsv.gz", gzip.compress(b"sentence_a\tsentence_b\n" + b"A\tB\n" * 999, mtime=0)[:-20], GzipWrong)],
 )  # fmt: skip
-def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, says, rows_and_rejects):
+def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, fault, rows_and_rejects):
     if data is not None:
         (tmp_path / name).write_bytes(data)
 
-    with pytest.raises(InputError) as error:
+    with refused(fault) as error:
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": name})
 
-    assert says in str(error.value)
-    assert name in str(error.value)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("dataset", "name", "data", "says"),
+    ("dataset", "name", "data", "fault"),
     [
-        ("stsb", "a.csv", b"5.0,A.,B.\n", "and its rows have 1 cell; expected the columns sentence1, sentence2"),
-        ("coco", "a.json", b'{"images": []}', "no list 'annotations'"),
-        ("coco", "a.json", b'{"annotations": {}}', "no list 'annotations'"),
-        ("coco", "a.json", b'{"annotations": [', "is not JSON"),
-        ("coco", "a.json", b'{"annotations": ' + b"[" * 100_000, "is not JSON"),
-        ("flickr30k", "a.token", b"9.jpg One\n", "expected tab separated columns image, caption1, caption2"),
-        ("flickr30k", "a.tsv", b"image\tcaption1\tcaption2\n", "has no rows"),
-        ("sts12", "STS.input.a.txt", b"A\tB\n", "STS.gs.a.txt' does not exist"),
+        ("stsb", "a.csv", b"5.0,A.,B.\n", UnknownForm),
+        ("coco", "a.json", b'{"images": []}', UnknownForm),
+        ("coco", "a.json", b'{"annotations": {}}', UnknownForm),
+        ("coco", "a.json", b'{"annotations": [', UnknownForm),
+        ("coco", "a.json", b'{"annotations": ' + b"[" * 100_000, UnknownForm),
+        ("flickr30k", "a.token", b"9.jpg One\n", UnknownForm),
+        ("flickr30k", "a.tsv", b"image\tcaption1\tcaption2\n", FileEmpty),
+        ("sts12", "STS.input.a.txt", b"A\tB\n", FileMissing),
     ],
 )
-def test_a_file_in_another_form_says_what_was_expected(tmp_path, dataset, name, data, says, rows_and_rejects):
+def test_a_file_in_another_form_says_what_was_expected(tmp_path, dataset, name, data, fault, rows_and_rejects):
     (tmp_path / name).write_bytes(data)
 
-    with pytest.raises(InputError) as error:
+    with refused(fault):
         rows_and_rejects(tmp_path, dataset=dataset, files={"train": name})
-
-    assert says in str(error.value)
 
 
 def test_scores_of_a_second_file_must_correspond(tmp_path, rows_and_rejects):
     (tmp_path / "STS.input.a.txt").write_text("A\tB\nC\tD\n")
     (tmp_path / "STS.gs.a.txt").write_text("5\n")
 
-    with pytest.raises(InputError, match="has 2 lines, but its score file has 1"):
+    with refused(NotParallel):
         rows_and_rejects(tmp_path, dataset="sts12", files={"train": "STS.input.a.txt"})
 
 
@@ -170,9 +185,9 @@ def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path, rows_a
     # A broken graph still has its sentence: the parse stage rejects the graph.
     assert [(row.text_a, row.text_b) for row in rows] == [("A cat.", "Cats."), ("A bird.", "Birds.")]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("a.amr:4", Code.EMPTY_SENTENCE)]
-    with pytest.raises(InputError, match=r"not parallel: a\.amr continues after 1 blocks"):
+    with refused(NotParallel):
         rows_and_rejects(tmp_path, dataset="penman", files={"train": ("a.amr", "short.amr")})
-    with pytest.raises(InputError, match="names 1 files"):
+    with refused(SplitUnclear):
         rows_and_rejects(tmp_path, dataset="penman", files={"train": "a.amr"})
 
 
@@ -191,39 +206,39 @@ def test_one_file_for_two_splits_needs_a_column_with_the_split(tmp_path, rows_an
 
     rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv", "dev": "p.tsv"})
     assert [(row.split, row.text_a) for row in rows] == [("train", "A"), ("dev", "C")]
-    with pytest.raises(InputError, match="give a file for each"):
+    with refused(SplitUnclear):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "q.tsv", "dev": "q.tsv"})
 
 
 def test_labels_cannot_be_chosen_from_a_file_without_them(tmp_path, rows_and_rejects):
     (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\nA\tB\n")
 
-    with pytest.raises(InputError, match="has no column with the label"):
+    with refused(ColumnMissing):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, labels=["1"])
 
 
 def test_a_missing_file_is_named_with_the_key_that_names_it(tmp_path, rows_and_rejects):
-    with pytest.raises(InputError, match=r"dev\.tsv', which `files\.dev` of the corpus 'mine' names, does not exist"):
+    with refused(FileMissing):
         rows_and_rejects(tmp_path, dataset="pairs", name="mine", files={"dev": "dev.tsv"})
     evaluation = EvaluationSet(dataset="stsb", file="sts-test.csv")
-    with pytest.raises(InputError, match=r"which `file` of the evaluation set 'stsb-test' names, does not exist"):
+    with refused(FileMissing):
         read_evaluation(evaluation, tmp_path)
 
 
 def test_a_folder_in_place_of_a_file_is_named(tmp_path, rows_and_rejects):
     (tmp_path / "données 猫").mkdir()
-    with pytest.raises(InputError, match=r"is a folder: name a file in it, or a pattern such as 'données 猫/\*\.tsv'"):
+    with refused(NotAFile):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "données 猫"})
 
 
 def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, rows_and_rejects):
     os.mkfifo(tmp_path / "pairs.tsv")
-    with pytest.raises(InputError, match=r"pairs\.tsv', which .* names, is a pipe or a device, .* write it to a file"):
+    with refused(NotAFile):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "pairs.tsv"})
 
 
 def test_a_pattern_that_finds_nothing_is_named(tmp_path, rows_and_rejects):
-    with pytest.raises(InputError, match=r"No file matches 'sts/\*\.tsv'"):
+    with refused(FileMissing):
         rows_and_rejects(tmp_path, dataset="sts12", files={"test": "sts/*.tsv"})
 
 
@@ -231,42 +246,39 @@ def test_an_evaluation_set_with_a_bad_row_or_without_scores_is_refused(tmp_path)
     (tmp_path / "a.tsv").write_text("sentence_a\tsentence_b\tscore\nA\tB\t1\nA\tB\tx\n")
     (tmp_path / "b.tsv").write_text("sentence_a\tsentence_b\nA\tB\n")
 
-    with pytest.raises(InputError, match=r"a\.tsv:3: the score 'x' is not a number"):
+    with refused(RowWrong):
         read_evaluation(EvaluationSet(dataset="pairs", file="a.tsv"), tmp_path)
-    with pytest.raises(InputError, match="has no pair with a score"):
+    with refused(NothingToScore):
         read_evaluation(EvaluationSet(dataset="pairs", file="b.tsv"), tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("settings", "fault"),
     [
-        ({"dataset": "stsx", "files": {"train": "a"}}, "'stsx' is not a known dataset"),
-        ({"dataset": "stsb"}, "names no files"),
-        ({"dataset": "stsb", "files": {"train": "a"}, "seed": 1}, "Extra inputs"),
-        ({"dataset": "stsb", "files": {"valid": "a"}}, "'train', 'dev' or 'test'"),
-        ({"dataset": "snli", "files": {"train": "a"}, "labels": ["entails"]}, "has no labels"),
-        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"sentence_a": 0, "sentence_b": "b"}}, "mix names"),
-        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"sentence_a": 0}}, "lack the position"),
-        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"text": "b"}}, "sentence_a"),
-        ({"dataset": "pairs", "files": {"train": "a"}, "name": "my/pairs"}, "pattern"),
-        ({"dataset": "coco", "files": {"train": "a"}, "caption_pairs": 0}, "greater than 0"),
-        ({"dataset": "texts", "files": {"train": "a"}, "aspects": {}}, "`aspects` is empty: name a column"),
-        ({"dataset": "texts", "files": {"train": "a"}, "text": []}, "`text` is empty: name a column"),
-        ({"dataset": "texts", "files": {"train": "a"}, "text": ""}, "`text` is empty: name a column"),
-        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {}}, "`columns` is empty: name a column"),
-        ({"dataset": "pairs", "files": {"train": "a"}, "labels": []}, "`labels` is empty, so no row would be read"),
-        ({"dataset": "pairs", "files": {"train": []}}, "`files.train` is empty: name a file"),
-    ],
+        ({"dataset": "stsx", "files": {"train": "a"}}, UnknownName),
+        ({"dataset": "stsb"}, EmptySetting),
+        ({"dataset": "stsb", "files": {"train": "a"}, "seed": 1}, UnknownKey),
+        ({"dataset": "stsb", "files": {"valid": "a"}}, WrongValue),
+        ({"dataset": "snli", "files": {"train": "a"}, "labels": ["entails"]}, UnknownLabel),
+        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"sentence_a": 0, "sentence_b": "b"}}, Conflict),
+        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"sentence_a": 0}}, Conflict),
+        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"text": "b"}}, WrongValue),
+        ({"dataset": "pairs", "files": {"train": "a"}, "name": "my/pairs"}, WrongValue),
+        ({"dataset": "coco", "files": {"train": "a"}, "caption_pairs": 0}, WrongValue),
+        ({"dataset": "texts", "files": {"train": "a"}, "aspects": {}}, EmptySetting),
+        ({"dataset": "texts", "files": {"train": "a"}, "text": []}, EmptySetting),
+        ({"dataset": "texts", "files": {"train": "a"}, "text": ""}, EmptySetting),
+        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {}}, EmptySetting),
+        ({"dataset": "pairs", "files": {"train": "a"}, "labels": []}, EmptySetting),
+        ({"dataset": "pairs", "files": {"train": []}}, EmptySetting)],
 )  # fmt: skip
-def test_wrong_settings_say_what_is_wrong(settings, says):
-    with pytest.raises(ValidationError) as error:
+def test_wrong_settings_say_what_is_wrong(settings, fault):
+    with refused(fault):
         CorpusSettings(**settings)
-
-    assert says in str(error.value)
 
 
 def test_an_evaluation_set_needs_a_file():
-    with pytest.raises(ValidationError, match="names no file"):
+    with refused(EmptySetting):
         EvaluationSet(dataset="stsb")
-    with pytest.raises(ValidationError, match=r"`files\.dev` is empty"):
+    with refused(EmptySetting):
         EvaluationSet(dataset="sst2", files={"train": "a", "dev": "", "test": "b"})

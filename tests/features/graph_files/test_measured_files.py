@@ -8,8 +8,10 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
+from sentences import refused
 
 from features.core.errors import InputError
+from features.core.faults import NotParallel
 from features.core.rows import OnRows
 from features.graph_files.measured import measure_files
 from features.metrics.registry import METRIC_NAMES
@@ -92,7 +94,7 @@ def test_files_without_a_good_pair_are_empty_rows(tmp_path: Path, vectors: Label
 
 
 def test_files_of_different_lengths_are_refused(tmp_path: Path, vectors: LabelVectorSettings) -> None:
-    with pytest.raises(InputError, match=r"has 2 graphs and .* has 1"):
+    with refused(NotParallel):
         measure_files(write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", BOY), vectors)
 
 

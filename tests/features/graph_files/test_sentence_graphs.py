@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError, ModelError
+from features.core.errors import ModelError
+from features.core.faults import FileMissing
 from features.graph_files.sentence_graphs import find_graphs, graphs_in_files, label_vectors, pairs_with_graphs
 from features.graphs.graph import decode
 from features.metrics.label_vectors import LabelVectors
@@ -28,7 +30,7 @@ def test_the_first_good_graph_of_a_sentence_is_found_whatever_its_blanks_are(gra
 def test_files_come_first_and_a_missing_one_is_told(graphs, tmp_path):
     found, origin = find_graphs(["A boy sleeps."], [graphs], tmp_path / "no store")
     assert (list(found), origin) == (["A boy sleeps."], "graphs of graphs.amr")
-    with pytest.raises(InputError, match="does not exist"):
+    with refused(FileMissing):
         find_graphs(["A boy sleeps."], [tmp_path / "none.amr"], None)
 
 

@@ -3,6 +3,7 @@ import re
 
 import penman
 import pytest
+from sentences import refused
 
 from features.core.errors import RowError
 from features.core.types import RejectCode
@@ -88,7 +89,7 @@ def test_depth_is_no_matter():
     ],
 )
 def test_a_wrong_graph_says_what_and_where(text, code, message):
-    with pytest.raises(RowError) as caught:
+    with refused(RowError) as caught:
         decode(text)
     assert caught.value.code == code
     assert message in caught.value.message

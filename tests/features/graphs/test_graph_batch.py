@@ -1,5 +1,5 @@
 import numpy as np
-import pytest
+from sentences import refused
 
 from features.core.errors import RowError
 from features.graphs.batch import GraphBatch
@@ -84,5 +84,5 @@ def test_a_batch_may_be_empty():
 
 
 def test_a_wrong_graph_is_an_error():
-    with pytest.raises(RowError, match="line 1, column 2"):
+    with refused(RowError):
         GraphBatch.from_penman(["(b)"])

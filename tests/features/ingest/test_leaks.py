@@ -1,8 +1,9 @@
 """Sentences of evaluation sets in the training data, and pairs of dev that are in train."""
 
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.faults import RowWrong
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
 from features.sentences import sentence_id
@@ -84,7 +85,7 @@ def test_a_leak_that_is_stored_already_gets_no_negative_and_gives_none(leaking, 
 def test_an_evaluation_set_that_cannot_be_read_stops_the_ingest(leaking, write, run):
     write(leaking / "bad.tsv", [("A", "B", "x")])
 
-    with pytest.raises(InputError, match="evaluation set 'bad'"):
+    with refused(RowWrong):
         run(leaking, leakage=guarded("drop", bad="bad.tsv"))
 
 

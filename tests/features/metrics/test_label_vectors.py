@@ -1,8 +1,9 @@
 import numpy as np
 import polars as pl
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.faults import VectorsWrong
 from features.metrics.label_vectors import DIMENSIONS_OF_NONE, LabelVectors, split_label, words_of
 from features.schemas import LABEL_VECTORS
 
@@ -52,19 +53,19 @@ def test_rows_of_several_shards_make_one_table():
 
 
 @pytest.mark.parametrize(
-    ("words", "matrix", "message"),
+    ("words", "matrix"),
     [
-        (["cat"], np.ones((2, 3)), "1 words but a matrix of shape"),
-        (["cat", "dog"], np.array([[1.0, 0.0], [0.0, 0.0]]), "'dog' is zero or not finite"),
-        (["cat"], np.array([[np.nan, 0.0]]), "'cat' is zero or not finite"),
+        (["cat"], np.ones((2, 3))),
+        (["cat", "dog"], np.array([[1.0, 0.0], [0.0, 0.0]])),
+        (["cat"], np.array([[np.nan, 0.0]])),
     ],
 )
-def test_a_wrong_table_is_refused(words, matrix, message):
-    with pytest.raises(InputError, match=message):
+def test_a_wrong_table_is_refused(words, matrix):
+    with refused(VectorsWrong):
         LabelVectors(words, matrix.astype(np.float32))
 
 
 def test_vectors_of_two_models_are_not_mixed():
     rows = pl.DataFrame({"label": ["cat", "dog"], "vector": [[1.0], [0.0, 1.0]]}, schema=LABEL_VECTORS)
-    with pytest.raises(InputError, match=r"lengths \[1, 2\]"):
+    with refused(VectorsWrong):
         LabelVectors.from_rows(rows)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError, RowError, SettingsError
+from features.core.errors import RowError
+from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, MetricSettings, MetricWrong, NameTaken
 from features.core.types import RejectCode
 from features.graphs.graph import decode
 from features.graphs.table import encode
@@ -62,36 +64,33 @@ def test_counts_become_a_number_and_one_that_is_none_is_vacuous():
 
 
 @pytest.mark.parametrize(
-    ("body", "sentence"),
+    ("body", "fault"),
     [
-        ("x = 1\n", r"'mine.py' has no metric; put @own_metric"),
-        ("def broken(:\n", r"'mine.py' cannot be read as Python: .* in line 4"),
-        ("import not_installed_anywhere\n", r"cannot be run in line 4: ModuleNotFoundError: .* not files beside it"),
-        ("1 / 0\n", r"cannot be run in line 4: ZeroDivisionError: division by zero$"),
-        ("raise SystemExit(3)\n", r"cannot be run in line 4: SystemExit: 3$"),
-        (LENGTH.replace('"sentences"', '"pictures"'), r"metric 'length' cannot read 'pictures'; choose from graphs"),
-        (LENGTH.replace("def length", "def smatch"), r"cannot be called 'smatch'"),
-        (LENGTH.replace("def length", "def Length"), r"cannot be called 'Length'"),
-        (LENGTH.replace("def length", "def score"), r"cannot be called 'score'"),
-        (LENGTH.replace("def length", "def my_optimal"), r"cannot be called 'my_optimal'"),
-        (
-            LENGTH.replace('"sentences"', '"sentences", range=(0, 5)'),
-            r"range \(0, 5\) .* does not lie within \[-1, 1\]",
-        ),
-        (LENGTH.replace('"sentences"', '"sentences", vacuous=2.0'), r"vacuous value 2.0 of metric 'length'"),
+        ("x = 1\n", FileEmpty),
+        ("def broken(:\n", MetricFileWrong),
+        ("import not_installed_anywhere\n", MetricFileWrong),
+        ("1 / 0\n", MetricFileWrong),
+        ("raise SystemExit(3)\n", MetricFileWrong),
+        (LENGTH.replace('"sentences"', '"pictures"'), MetricFileWrong),
+        (LENGTH.replace("def length", "def smatch"), MetricFileWrong),
+        (LENGTH.replace("def length", "def Length"), MetricFileWrong),
+        (LENGTH.replace("def length", "def score"), MetricFileWrong),
+        (LENGTH.replace("def length", "def my_optimal"), MetricFileWrong),
+        (LENGTH.replace('"sentences"', '"sentences", range=(0, 5)'), MetricFileWrong),
+        (LENGTH.replace('"sentences"', '"sentences", vacuous=2.0'), MetricFileWrong),
     ],
 )
-def test_a_wrong_file_is_one_sentence(body, sentence):
-    with pytest.raises(InputError, match=sentence) as raised:
+def test_a_wrong_file_is_one_sentence(body, fault):
+    with refused(fault) as raised:
         load_files([file(body)])
     assert "\n" not in str(raised.value)
 
 
 def test_a_file_that_is_not_there_and_two_metrics_of_one_name(tmp_path):
-    with pytest.raises(InputError, match=r"none\.py' cannot be read"):
+    with refused(FileUnreadable):
         read_metric_file(tmp_path / "none.py")
     body = LENGTH.format("1.0")
-    with pytest.raises(SettingsError, match=r"'length' is in 'mine\.py' and in 'other\.py'"):
+    with refused(NameTaken):
         load_files([file(body), file(body + "\n", "other.py")])
 
 
@@ -122,19 +121,11 @@ def test_a_metric_can_be_made_without_a_file():
 
 
 @pytest.mark.parametrize(
-    ("value", "what"),
-    [
-        ("1 / 0", r"raised ZeroDivisionError: division by zero in line 7"),
-        ("float('nan')", r"returned nan, which is not a number in \[0, 1\]"),
-        ("1.5", r"returned 1\.5, which is not a number in \[0, 1\]"),
-        ("-0.1", r"returned -0\.1"),
-        ("'0.5'", r"returned '0\.5'"),
-        ("[1]", r"returned \[1\]"),
-        ("exit()", r"raised SystemExit"),
-    ],
+    "value",
+    ["1 / 0", "float('nan')", "1.5", "-0.1", "'0.5'", "[1]", "exit()"],
 )
-def test_a_failure_names_the_metric_the_file_and_the_line(value, what):
-    with pytest.raises(RowError, match=f"^metric 'length' of 'mine.py' {what}") as raised:
+def test_a_failure_names_the_metric_the_file_and_the_line(value):
+    with refused(RowError) as raised:
         one(LENGTH.format(value)).score("a", "b")
     assert raised.value.code == RejectCode.METRIC_FAILED
 
@@ -142,13 +133,13 @@ def test_a_failure_names_the_metric_the_file_and_the_line(value, what):
 @pytest.mark.parametrize("value", ["None", "'abc'", "(1, float('inf'), 2)", "()", "5"])
 def test_what_is_no_counts_is_refused(value):
     body = f'@own_metric(reads="sentences", number=f1)\ndef letters(left, right):\n    return {value}\n'
-    with pytest.raises(RowError, match="instead of counts"):
+    with refused(RowError):
         one(body).counts("a", "b")
 
 
 def test_none_needs_a_vacuous_value():
     body = LENGTH.replace('"sentences"', '"sentences", vacuous=None').format("None")
-    with pytest.raises(RowError, match="returned None"):
+    with refused(RowError):
         one(body).score("a", "b")
 
 
@@ -167,9 +158,7 @@ def pairs_of(*sentences) -> pl.DataFrame:
 
 def test_a_broken_promise_of_symmetry_is_told():
     metric = one(LENGTH.format("len(left) / max(len(left), len(right))"))
-    with pytest.raises(
-        InputError, match=r"'length' of 'mine\.py' is 0\.5 for 'ab' and 'abcd', but 1 in the other order"
-    ):
+    with refused(MetricWrong):
         measure_own([metric], {"sentences": {"a": "ab", "b": "abcd"}}, [("a", "b")])
 
 
@@ -184,7 +173,7 @@ def test_a_failing_pair_does_not_hinder_the_others():
 
 
 def test_reading_what_is_not_there_is_refused():
-    with pytest.raises(SettingsError, match="reads 'sentences', which this project does not have; it has graphs, srl"):
+    with refused(MetricSettings):
         check_reads([one(LENGTH.format("1.0"))], ["graphs", "srl"], "this project")
 
 

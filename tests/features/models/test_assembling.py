@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
+from sentences import refused
 from ship_encoder import ship
 
-from features.core.errors import ModelError
+from features.core.faults import ModelNotPulled
 from features.models import MODELS, locate, pull, verify
 from features.models.cache import install
 from features.models.records import ModelRecord, Shipped, Wheel
@@ -67,5 +68,5 @@ def test_another_version_is_put_together_anew(shipped, tmp_path):
 
 def test_without_the_start_model_a_user_is_told_to_pull_that(shipped, tmp_path):
     (tmp_path / "cache" / "start").rename(tmp_path / "away")
-    with pytest.raises(ModelError, match="models pull start"):
+    with refused(ModelNotPulled):
         locate("small")

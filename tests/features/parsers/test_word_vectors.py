@@ -4,8 +4,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.errors import FacetflowError
+from features.core.faults import Conflict, FileEmpty, FileMissing, RowWrong
 from features.metrics.label_vectors import LabelVectors
 from features.parsers.label_vectors import TextVectors, load
 from features.parsers.settings import LabelVectorSettings
@@ -53,31 +55,31 @@ def test_a_file_without_any_of_the_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "fault"),
     [
-        ("boy 1 2\ngirl 1 x\n", r"Line 2 of .* is not a word with 2 numbers \('girl 1 x"),
-        ("boy 1 2\n3\n", "Line 2"),
-        ("boy 1 2\n3 4\n", "Line 2 of .* has no word"),
-        ("boy 1 nan\n", "no finite numbers"),
-        ("zero 0 0\n", "no word vectors"),
-        ("word\n", "Line 1"),
+        ("boy 1 2\ngirl 1 x\n", RowWrong),
+        ("boy 1 2\n3\n", RowWrong),
+        ("boy 1 2\n3 4\n", RowWrong),
+        ("boy 1 nan\n", RowWrong),
+        ("zero 0 0\n", FileEmpty),
+        ("word\n", RowWrong),
     ],
 )
-def test_a_file_that_is_something_else(content: str, message: str, tmp_path: Path) -> None:
+def test_a_file_that_is_something_else(content: str, fault: type[FacetflowError], tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text(content)
-    with pytest.raises(InputError, match=message):
+    with refused(fault):
         TextVectors(tmp_path / "bad.txt")
 
 
 def test_a_file_that_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="does not exist"):
+    with refused(FileMissing):
         load(LabelVectorSettings(backend="glove", file=tmp_path / "missing.txt"))
 
 
 def test_file_and_backend_go_together(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match='"glove" needs `file`'):
+    with refused(Conflict):
         LabelVectorSettings(backend="glove")
-    with pytest.raises(ValueError, match="only this backend reads one"):
+    with refused(Conflict):
         LabelVectorSettings(file=tmp_path / "x.txt")
 
 

@@ -11,9 +11,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 from deltalake import DeltaTable
+from sentences import refused
 
 from features.core import durable
 from features.core.errors import StoreError
+from features.core.faults import (
+    CommitRefused,
+    NameNotAllowed,
+    RowsLost,
+    RowsWrong,
+    StoreUnreachable,
+    UnknownTable,
+    WrittenByAnother,
+)
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
 from features.store import Store, delta
@@ -33,18 +43,18 @@ def ids(store, table="sentences"):
 
 
 @pytest.mark.parametrize(
-    ("rows", "words"),
+    "rows",
     [
-        (pl.DataFrame({"sentence_id": ["a"]}), "no column 'text'"),
-        (pl.DataFrame({"sentence_id": ["a"], "txt": ["t"]}), "no column 'text', an unknown column 'txt'"),
-        (pl.DataFrame({"sentence_id": ["a"], "text": [1]}), "Column 'text' of shard 's0' .* is Int64"),
-        (pl.DataFrame({"text": ["t"], "sentence_id": ["a"]}), "order text, sentence_id"),
-        (pl.DataFrame({"sentence_id": ["a", "a"], "text": ["t", "u"]}), "'a' is in shard 's0' .* twice"),
-        (pl.DataFrame({"sentence_id": ["a", None], "text": ["t", "u"]}), "has no 'sentence_id'"),
+        pl.DataFrame({"sentence_id": ["a"]}),
+        pl.DataFrame({"sentence_id": ["a"], "txt": ["t"]}),
+        pl.DataFrame({"sentence_id": ["a"], "text": [1]}),
+        pl.DataFrame({"text": ["t"], "sentence_id": ["a"]}),
+        pl.DataFrame({"sentence_id": ["a", "a"], "text": ["t", "u"]}),
+        pl.DataFrame({"sentence_id": ["a", None], "text": ["t", "u"]}),
     ],
 )
-def test_wrong_rows_are_refused_by_name(store, recipes, rows, words):
-    with pytest.raises(StoreError, match=words):
+def test_wrong_rows_are_refused_by_name(store, recipes, rows):
+    with refused(RowsWrong):
         store.write_shard("sentences", "s0", mark(recipes, "sentences"), StageOutput(rows))
     assert not list(Path(store.location).rglob("*.parquet"))
 
@@ -52,12 +62,12 @@ def test_wrong_rows_are_refused_by_name(store, recipes, rows, words):
 def test_wrong_rejects_are_refused_by_name(store, recipes, filled):
     output = StageOutput(filled("sentences", ["a"]).rows, pl.DataFrame({"entity_id": ["b"]}))
 
-    with pytest.raises(StoreError, match=r"rejects of shard 's0' .* no column 'code'"):
+    with refused(RowsWrong):
         store.write_shard("sentences", "s0", mark(recipes, "sentences"), output)
 
 
 def test_entity_that_is_made_and_rejected_is_refused(store, recipes, filled):
-    with pytest.raises(StoreError, match="'b' is both a row and a reject"):
+    with refused(RowsWrong):
         store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a", "b"], ["c", "b"]))
 
 
@@ -76,20 +86,20 @@ def test_every_row_that_goes_in_comes_out(store, recipes, filled, expected, fine
     if fine:
         assert store.write_shard("amr", "s0", mark(recipes, "amr"), output, expected=expected).rejects == 1
     else:
-        with pytest.raises(StoreError, match=f"{expected} rows went into shard 's0'"):
+        with refused(RowsLost):
             store.write_shard("amr", "s0", mark(recipes, "amr"), output, expected=expected)
 
 
 @pytest.mark.parametrize("shard", ["", "../x", "a/b", "a=b", "a b", "é"])
 def test_shard_has_to_name_a_folder(store, recipes, filled, shard):
-    with pytest.raises(StoreError, match="cannot be used as a name in a table"):
+    with refused(NameNotAllowed):
         store.write_shard("amr", shard, mark(recipes, "amr"), filled("amr", ["a"]))
-    with pytest.raises(StoreError, match="cannot be used as a name in a table"):
+    with refused(NameNotAllowed):
         store.write_rejects("ingest", shard, mark(recipes, "ingest"), filled("amr", []).rejects)
 
 
 def test_rejects_are_no_shard_of_their_own(store, recipes, filled):
-    with pytest.raises(StoreError, match="write_rejects"):
+    with refused(UnknownTable):
         store.write_shard("rejects", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
 
 
@@ -230,7 +240,7 @@ def test_receipt_whose_file_is_gone_is_refused(store, recipes, filled):
     receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"], ["b"]))
     (Path(store.location) / "tables" / "rejects" / receipt.reject_data.path).unlink()
 
-    with pytest.raises(StoreError, match="cannot be read; run the shard again"):
+    with refused(CommitRefused):
         store.commit([receipt], run_id="1", recipes=recipes)
     assert set(store.versions().values()) == {0}
 
@@ -241,30 +251,30 @@ def test_receipt_whose_file_changed_is_refused(store, recipes, filled, content):
     file = Path(store.location) / "tables" / "amr" / receipt.data.path
     file.write_bytes(content or file.read_bytes()[:-1] + b"?")
 
-    with pytest.raises(StoreError, match="is not what was written"):
+    with refused(CommitRefused):
         store.commit([receipt], run_id="1", recipes=recipes)
 
 
 def test_receipt_that_lost_rows_is_refused(store, recipes, filled):
     receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]), expected=1)
 
-    with pytest.raises(StoreError, match="2 rows went into"):
+    with refused(RowsLost):
         store.commit([dataclasses.replace(receipt, expected=2)], run_id="1", recipes=recipes)
 
 
 def test_receipt_of_another_recipe_is_refused(store, recipes, filled):
     receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
 
-    with pytest.raises(StoreError, match="is not that of the recipe"):
+    with refused(CommitRefused):
         store.commit([receipt], run_id="1", recipes=recipes | {"amr": Recipe("amr", {"size": 2})})
-    with pytest.raises(StoreError, match="no recipe for shard 's0'"):
+    with refused(CommitRefused):
         store.commit([receipt], run_id="1", recipes={})
 
 
 def test_two_ways_to_make_one_shard_are_refused(store, recipes, filled):
     receipts = [store.write_shard("amr", "s0", mark(recipes, "amr", i), filled("amr", ["a"])) for i in "12"]
 
-    with pytest.raises(StoreError, match="made in two ways"):
+    with refused(CommitRefused):
         store.commit(receipts, run_id="1", recipes=recipes)
 
 
@@ -272,7 +282,7 @@ def test_one_bad_receipt_keeps_the_batch_out(store, recipes, filled):
     good = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
     bad = dataclasses.replace(good, shard="s1", data=dataclasses.replace(good.data, path="none.parquet"))
 
-    with pytest.raises(StoreError, match=r"none\.parquet"):
+    with refused(CommitRefused):
         store.commit([good, bad], run_id="1", recipes=recipes)
     assert ids(store, "amr") == []
 
@@ -285,7 +295,7 @@ def test_full_disk_while_writing(store, recipes, filled, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreError, match="the disk is full"):
+    with refused(StoreUnreachable):
         store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
     assert not list((Path(store.location) / "tables" / "amr").glob("*tmp*"))
 
@@ -301,7 +311,7 @@ def test_full_disk_while_committing(store, recipes, filled, monkeypatch, table):
         return real(self, *arguments, **options)
 
     monkeypatch.setattr(DeltaTable, "create_write_transaction", full)
-    with pytest.raises(StoreError, match=f"Committing to table '{table}' .* the disk is full"):
+    with refused(StoreUnreachable):
         store.commit([receipt], run_id="1", recipes=recipes)
     assert ids(store, "amr") == []
 
@@ -343,7 +353,7 @@ def test_commits_that_always_come_in_between_are_given_up(store, recipes, filled
 
     monkeypatch.setattr(delta.time, "sleep", lambda _: None)
     monkeypatch.setattr(DeltaTable, "create_write_transaction", come_first)
-    with pytest.raises(StoreError, match="let only one flow write"):
+    with refused(WrittenByAnother):
         store.commit([mine], run_id="mine", recipes=recipes)
 
 

@@ -2,8 +2,9 @@
 
 import polars as pl
 import pytest
+from sentences import refused
 
-from features.core.errors import StoreError
+from features.core.faults import RowsWrong, TooManyRejects, UnknownTable
 from features.metrics.registry import METRIC_COLUMNS
 from features.schemas import SENTENCES
 from features.stage_output import StageOutput
@@ -48,7 +49,7 @@ def test_old_versions_are_read_as_they_were_after_the_column_came(store):
     before = commit(store, PLAIN, pairs_0=rows("a"))
     commit(store, OWN, pairs_0=rows("a", length=0.5))
     assert store.read("metrics", before)["pair_id"].to_list() == ["a"]
-    with pytest.raises(StoreError, match="has no column 'length'"):
+    with refused(UnknownTable):
         store.read("metrics", before, columns=["length"])
 
 
@@ -74,15 +75,15 @@ def test_the_table_keeps_its_id_and_adding_what_is_there_commits_nothing(store):
 
 
 @pytest.mark.parametrize(
-    ("frame", "sentence"),
+    "frame",
     [
-        (rows("a").with_columns(pl.lit("x").alias("length")), "Column 'length' .* is String; it has to be Float64"),
-        (rows("a").with_columns(pl.lit(0.5).alias("Length of it")), "unknown column 'Length of it'"),
-        (rows("a").select(pl.lit(0.5).alias("length"), pl.all()), "stand in the order"),
+        rows("a").with_columns(pl.lit("x").alias("length")),
+        rows("a").with_columns(pl.lit(0.5).alias("Length of it")),
+        rows("a").select(pl.lit(0.5).alias("length"), pl.all()),
     ],
 )
-def test_further_columns_are_numbers_with_plain_names_and_come_last(store, frame, sentence):
-    with pytest.raises(StoreError, match=sentence):
+def test_further_columns_are_numbers_with_plain_names_and_come_last(store, frame):
+    with refused(RowsWrong):
         store.write_shard("metrics", "pairs-0", fingerprint(PLAIN, []), StageOutput(frame))
 
 
@@ -90,7 +91,7 @@ def test_no_other_table_grows(store):
     frame = pl.DataFrame(
         {"sentence_id": ["a"], "text": ["A."], "length": [0.5]}, schema={**SENTENCES, "length": pl.Float64}
     )
-    with pytest.raises(StoreError, match="unknown column 'length'"):
+    with refused(RowsWrong):
         store.write_shard("sentences", "sentences-0", fingerprint(Recipe("sentences"), []), StageOutput(frame))
 
 
@@ -117,7 +118,5 @@ def test_a_rejected_stage_says_what_its_rejects_are(store):
     failed = rejects_frame([Reject("a", RejectCode.METRIC_FAILED, "metric 'length' of 'mine.py' raised KeyError: 'x'")])
     receipt = store.write_shard("metrics", "pairs-0", mark, StageOutput(pl.DataFrame(schema=METRIC_COLUMNS), failed))
     store.commit([receipt], run_id="r", recipes={"metrics": PLAIN})
-    with pytest.raises(
-        StoreError, match=r"1 of them as 'metric_failed' \(metric 'length' of 'mine\.py' raised KeyError"
-    ):
+    with refused(TooManyRejects):
         store.publish("r", stages=[stage], rejected_rows=0.05)

@@ -8,8 +8,18 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sentences import refused
 
 from features.core.errors import StoreError
+from features.core.faults import (
+    NoRelease,
+    NotComplete,
+    OutOfRange,
+    StoreDamaged,
+    TableFileDamaged,
+    TooManyRejects,
+    UnknownTable,
+)
 from features.stages.recipe import Recipe
 from features.store import delta, garbage
 from features.store.fingerprints import fingerprint
@@ -186,7 +196,7 @@ def test_versions_of_the_past_may_be_published(store, build):
 def test_incomplete_store_is_not_published(store, build):
     build(only=("s0", "s2"))
 
-    with pytest.raises(StoreError, match="amr: 3 shards, 1 to do: 1 new; build first"):
+    with refused(NotComplete):
         store.publish("run-1", stages=stages())
     assert store.releases() == []
 
@@ -195,14 +205,14 @@ def test_mixed_store_is_not_published_whatever_the_limit(store, build):
     build(1)
     build(2, only=("s0", "s2"))
 
-    with pytest.raises(StoreError, match=r"1 because parameters\.size 1 → 2; build first"):
+    with refused(NotComplete):
         store.publish("run-1", stages=stages(2), failed_shards=1)
 
 
 def test_missing_shards_are_accepted_up_to_the_limit_and_named(store, build):
     build(only=("s0", "s2"))
 
-    with pytest.raises(StoreError, match="1 to do"):
+    with refused(NotComplete):
         store.publish("run-1", stages=stages(), failed_shards=0.3)
     assert store.publish("run-1", stages=stages(), failed_shards=0.34).missing == {"amr": ("s1",)}
 
@@ -210,7 +220,7 @@ def test_missing_shards_are_accepted_up_to_the_limit_and_named(store, build):
 def test_too_many_rejects_are_not_published(store, build):
     build(rejected=1)
 
-    with pytest.raises(StoreError, match=r"'amr' rejected 3 of 12 rows, more than the 20\.0% allowed"):
+    with refused(TooManyRejects):
         store.publish("run-1", stages=stages(), rejected_rows=0.2)
     assert store.publish("run-1", stages=stages(), rejected_rows=0.25).number == 1
 
@@ -225,7 +235,7 @@ def test_sentences_of_two_settings_are_not_published(store, build, filled):
         receipt = store.write_shard("amr", work.shard, work.fingerprint, filled("amr", ["x"]))
         store.commit([receipt], run_id="b", recipes=used)
 
-    with pytest.raises(StoreError, match="'sentences' was ingested under 2 settings"):
+    with refused(NotComplete):
         store.publish("run-1", stages=stages())
 
 
@@ -251,17 +261,17 @@ def test_number_is_given_once(store, build):
 
 
 def test_missing_and_damaged_releases_are_named(store, build):
-    with pytest.raises(StoreError, match="no release yet"):
+    with refused(NoRelease):
         store.latest_release()
     build()
     store.publish("run-1", stages=stages())
-    with pytest.raises(StoreError, match=r"no release 2 in .*; there are: 1"):
+    with refused(NoRelease):
         store.release(2)
-    with pytest.raises(StoreError, match="no stage 'tea'"):
+    with refused(UnknownTable):
         store.release(1).recipe("tea")
 
     (Path(store.location) / "releases" / "00001.json").write_text(json.dumps({"number": 1}))
-    with pytest.raises(StoreError, match=r"00001\.json.* cannot be read"):
+    with refused(StoreDamaged):
         store.latest_release()
 
 
@@ -282,7 +292,7 @@ def test_files_of_releases_and_of_now_stay(store, build):
     assert all("tables/amr/shard=" in file for file in garbage.files)
     assert store.read("amr", first.versions["amr"]).equals(before[0])
     assert store.read("amr").equals(before[1])
-    with pytest.raises(StoreError, match="does not exist"):
+    with refused(TableFileDamaged):
         store.read("amr", unpublished)
 
 
@@ -370,5 +380,5 @@ def test_empty_folders_go(store, build):
 
 
 def test_negative_age_is_refused(store):
-    with pytest.raises(StoreError, match="negative"):
+    with refused(OutOfRange):
         store.collect_garbage(timedelta(days=-1))

@@ -10,8 +10,19 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from sentences import refused
 
-from features.core.errors import StoreError
+from features.core.faults import (
+    NoStore,
+    NotAStore,
+    StoreDamaged,
+    StorePathWrong,
+    StoreUnreachable,
+    StoreVersion,
+    TableFileDamaged,
+    UnknownShard,
+    UnknownTable,
+)
 from features.schemas import SENTENCES
 from features.store import Store, layout
 from features.store.fingerprints import fingerprint
@@ -55,7 +66,7 @@ def test_a_folder_may_have_any_name(tmp_path, recipes, filled, name):
 
 
 def test_a_folder_with_a_percent_sign_is_refused(tmp_path):
-    with pytest.raises(StoreError, match="cannot contain '%'"):
+    with refused(StorePathWrong):
         Store.open(tmp_path / "a%20b", create=True)
 
 
@@ -94,14 +105,14 @@ def test_a_file_is_no_store(tmp_path, create):
     file = tmp_path / "file"
     file.write_text("x")
 
-    with pytest.raises(StoreError, match="is a file"):
+    with refused(StoreUnreachable):
         Store.open(file, create=create)
-    with pytest.raises(StoreError, match="is a file"):
+    with refused(StoreUnreachable):
         Store.open(file / "inside", create=create)
 
 
 def test_missing_store_is_not_made_unasked(tmp_path):
-    with pytest.raises(StoreError, match="no store in"):
+    with refused(NoStore):
         Store.open(tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
@@ -109,13 +120,13 @@ def test_missing_store_is_not_made_unasked(tmp_path):
 def test_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("x")
 
-    with pytest.raises(StoreError, match=r"holds 'thesis\.tex'"):
+    with refused(NotAStore):
         Store.open(tmp_path, create=True)
 
 
 @pytest.mark.parametrize("url", ["s3://bucket/store", "gs://bucket/store", "http://host/store"])
 def test_object_stores_are_refused(url):
-    with pytest.raises(StoreError, match="not on a file system"):
+    with refused(StorePathWrong):
         Store.open(url, create=True)
 
 
@@ -125,7 +136,7 @@ def test_a_store_of_another_format_is_refused(store, number):
     content = json.loads(file.read_text())
     file.write_text(json.dumps(content | {"format": number}))
 
-    with pytest.raises(StoreError, match=f"format {number}, .* reads format {layout.FORMAT}: .* build anew"):
+    with refused(StoreVersion):
         Store.open(store.location)
 
 
@@ -133,7 +144,7 @@ def test_a_store_of_another_format_is_refused(store, number):
 def test_damaged_description_is_named(store, content):
     (Path(store.location) / "store.json").write_text(content)
 
-    with pytest.raises(StoreError, match=r"store\.json.* is damaged"):
+    with refused(StoreDamaged):
         Store.open(store.location, create=True)
 
 
@@ -158,7 +169,7 @@ def test_a_store_gets_the_tables_that_it_lacks(store):
 def test_folder_without_permission_is_named(tmp_path):
     tmp_path.chmod(0o500)
     try:
-        with pytest.raises(StoreError, match="permission denied"):
+        with refused(StoreUnreachable):
             Store.open(tmp_path / "store", create=True)
     finally:
         tmp_path.chmod(0o700)
@@ -254,25 +265,25 @@ def test_every_column_of_every_table_comes_back_as_it_went_in(store, recipes):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "fault"),
     [
-        ({"table": "nothing"}, "no table 'nothing'"),
-        ({"table": "amr", "columns": ["penmann"]}, "no column 'penmann'"),
-        ({"table": "amr", "shards": ["s9"]}, "'s9' is not committed"),
-        ({"table": "amr", "version": 99}, "at version=99 failed"),
-        ({"table": "amr", "version": -1}, "cannot exist"),
+        ({"table": "nothing"}, UnknownTable),
+        ({"table": "amr", "columns": ["penmann"]}, UnknownTable),
+        ({"table": "amr", "shards": ["s9"]}, UnknownShard),
+        ({"table": "amr", "version": 99}, StoreUnreachable),
+        ({"table": "amr", "version": -1}, StoreDamaged),
     ],
 )
-def test_what_is_not_there_is_named(store, recipes, filled, arguments, words):
+def test_what_is_not_there_is_named(store, recipes, filled, arguments, fault):
     commit(store, recipes, filled, "amr", s0=["a"])
 
-    with pytest.raises(StoreError, match=words) as raised:
+    with refused(fault) as raised:
         store.read(**arguments)
     assert "\n" not in str(raised.value)
 
 
 def test_rejects_are_asked_for_by_stage(store):
-    with pytest.raises(StoreError, match="rejected"):
+    with refused(UnknownTable):
         store.committed("rejects")
 
 
@@ -290,17 +301,16 @@ def flip(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "words"),
-    [(cut, "100 bytes instead of"), (flip, "is damaged"), (Path.unlink, "does not exist")],
+    "damage",
+    [cut, flip, Path.unlink],
 )
-def test_damaged_file_is_named(store, recipes, filled, damage, words):
+def test_damaged_file_is_named(store, recipes, filled, damage):
     commit(store, recipes, filled, "sentences", s0=[f"{i}" for i in range(50)])
     damage(next((Path(store.location) / "tables" / "sentences").rglob("*.parquet")))
 
     for where in (None, pl.col("sentence_id").is_in(["0"])):
-        with pytest.raises(StoreError, match=words) as raised:
+        with refused(TableFileDamaged) as raised:
             store.read("sentences", where=where)
-        assert "'sentences'" in str(raised.value)
         assert "\n" not in str(raised.value)
 
 
@@ -317,7 +327,7 @@ def test_damaged_log_is_named(store, recipes, filled, content):
     commit(store, recipes, filled, "sentences", s0=["a"])
     (Path(store.location) / "tables" / "sentences" / "_delta_log" / f"{1:020d}.json").write_text(content)
 
-    with pytest.raises(StoreError, match="restore the table") as raised:
+    with refused(StoreUnreachable) as raised:
         store.read("sentences")
     assert "\n" not in str(raised.value)
 
@@ -325,9 +335,9 @@ def test_damaged_log_is_named(store, recipes, filled, content):
 def test_deleted_table_is_named(store):
     shutil.rmtree(Path(store.location) / "tables" / "amr")
 
-    with pytest.raises(StoreError, match="it was deleted or moved"):
+    with refused(StoreDamaged):
         store.read("amr")
-    with pytest.raises(StoreError, match="it was deleted or moved"):
+    with refused(StoreDamaged):
         Store.open(store.location, create=True).versions()
 
 
@@ -336,7 +346,7 @@ def test_table_that_was_deleted_and_made_again_is_refused(store, tmp_path):
     Store.open(tmp_path / "other", create=True)
     shutil.copytree(tmp_path / "other" / "tables" / "amr", Path(store.location) / "tables" / "amr")
 
-    with pytest.raises(StoreError, match="not the one that the store was made with"):
+    with refused(StoreDamaged):
         store.committed("amr")
 
 
@@ -345,5 +355,5 @@ def test_shard_that_another_program_added_twice_is_refused(store, recipes, fille
     row = pl.read_delta(str(Path(store.location) / "tables" / "sentences"))
     row.write_delta(str(Path(store.location) / "tables" / "sentences"), mode="append")
 
-    with pytest.raises(StoreError, match="twice"):
+    with refused(StoreDamaged):
         store.read("sentences")

@@ -6,12 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+from sentences import refused
 
-from features.core.errors import StoreError
+from features.core.faults import CommitRefused, NothingToPublish
 from features.core.types import RejectCode
 from features.schemas import SENTENCES
 from features.stage_output import Reject, StageOutput, rejects_frame
@@ -65,7 +65,7 @@ class StoreMachine(RuleBasedStateMachine):
             if file and not (tables / table / file.path).exists()
         ]
         if gone:
-            with pytest.raises(StoreError, match="run the shard again"):
+            with refused(CommitRefused):
                 self.store.commit(chosen, run_id="run", recipes=RECIPES)
             return
         self.store.commit(chosen, run_id="run", recipes=RECIPES)
@@ -80,7 +80,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def publish(self):
         if not any(self.rows.values()):
-            with pytest.raises(StoreError, match="holds no sentences"):
+            with refused(NothingToPublish):
                 self.store.publish("run", stages=[])
             return
         release = self.store.publish("run", stages=[])

@@ -12,8 +12,9 @@ import psutil
 import pytest
 from dask.utils import parse_timedelta
 from distributed import Client, Nanny
+from sentences import refused
 
-from features.core.errors import RunError
+from features.core.faults import NoGpu, NoScheduler
 from flows.clusters import cluster, cluster_security, cluster_watch
 from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings
@@ -86,7 +87,7 @@ def test_a_cluster_of_which_a_worker_dies_while_it_starts_is_started_once_more(d
     monkeypatch.setattr(Nanny, "start", killed)
     arguments = {"workers": 2, "gpu_workers": 0, "threads": 1, "memory_limit": 2 << 30, "log_folder": str(tmp_path)}
     if deaths == 2:
-        with pytest.raises(RunError, match=r"^The local Dask cluster did not start \(.*\): see the logs in '"):
+        with refused(NoScheduler):
             cluster.local_cluster(**arguments)
     else:
         with cluster.local_cluster(**arguments) as started, Client(started) as client:
@@ -129,9 +130,7 @@ def test_workers_end_with_the_flow(how, tmp_path, wait_until, workers):
 
 def test_a_gpu_that_no_worker_has_is_refused_at_once():
     settings = ClusterSettings()
-    with pytest.raises(
-        RunError, match=r"\[amr\] asks for device = \"cuda\", but no worker of the local cluster has a GPU"
-    ):
+    with refused(NoGpu):
         cluster.check_gpu(settings, cluster.capacity(settings), ["amr"])
     cluster.check_gpu(settings, cluster.capacity(settings), [])
 
@@ -139,7 +138,7 @@ def test_a_gpu_that_no_worker_has_is_refused_at_once():
 def test_gpus_that_the_machine_lacks_are_refused_at_once(monkeypatch):
     monkeypatch.setattr(cluster, "gpu_count", lambda: 1)
     assert cluster.capacity(ClusterSettings(workers=3, gpu_workers=1)) == cluster.Capacity(4, 1, 3, reserved=True)
-    with pytest.raises(RunError, match="asks for gpu_workers = 2, but this machine has 1 GPU:"):
+    with refused(NoGpu):
         cluster.capacity(ClusterSettings(gpu_workers=2))
 
 
@@ -166,10 +165,7 @@ def test_gpus_are_counted_by_their_driver(monkeypatch, tmp_path):
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
     settings = ClusterSettings(address="tcp://127.0.0.1:9")
-    with (
-        cluster.task_runner(settings, tmp_path) as runner,
-        pytest.raises(RunError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9' within"),
-    ):
+    with cluster.task_runner(settings, tmp_path) as runner, refused(NoScheduler):
         cluster.connect(runner, settings)
 
 

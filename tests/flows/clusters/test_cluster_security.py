@@ -1,8 +1,9 @@
 """Who may connect to a cluster: what is refused before any connection attempt."""
 
 import pytest
+from sentences import refused
 
-from features.core.errors import SettingsError
+from features.core.faults import CertificatesWrong, FileMissing, Unencrypted
 from flows.clusters.cluster_security import of_existing
 from flows.project import ClusterSettings, load
 
@@ -11,7 +12,7 @@ from flows.project import ClusterSettings, load
     "address", ["tcp://10.0.0.7:8786", "tcp://scheduler:8786", "scheduler:8786", "ws://[fd00::1]:80"]
 )
 def test_a_cluster_elsewhere_is_refused_without_encryption(address):
-    with pytest.raises(SettingsError, match="is not on this machine and its connections are not encrypted"):
+    with refused(Unencrypted):
         of_existing(ClusterSettings(address=address))
     assert not of_existing(ClusterSettings(address=address, unencrypted=True)).require_encryption
 
@@ -23,18 +24,18 @@ def test_a_cluster_on_this_machine_is_taken_as_it_is(address):
 
 def test_an_encrypted_address_needs_certificates(tmp_path):
     address = "tls://scheduler:8786"
-    with pytest.raises(SettingsError, match="needs certificates: set tls_ca, tls_cert and tls_key in"):
+    with refused(CertificatesWrong):
         of_existing(ClusterSettings(address=address))
-    with pytest.raises(SettingsError, match=r"names '/nowhere/ca\.pem' as `tls_ca`, but there is no such file"):
+    with refused(FileMissing):
         of_existing(ClusterSettings(address=address, tls_ca="/nowhere/ca.pem"))
     wrong = tmp_path / "wrong.pem"
     wrong.write_text("this is no certificate")
-    with pytest.raises(SettingsError, match="must be PEM files"):
+    with refused(CertificatesWrong):
         of_existing(ClusterSettings(address=address, tls_ca=wrong, tls_cert=wrong))
 
 
 def test_certificates_for_an_address_that_is_not_encrypted_are_not_ignored(tmp_path):
-    with pytest.raises(SettingsError, match=r"write 'tls://127\.0\.0\.1:8786'"):
+    with refused(Unencrypted):
         of_existing(ClusterSettings(address="tcp://127.0.0.1:8786", tls_ca=tmp_path / "ca.pem"))
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from sentences import told
 
 from features.core.errors import ModelError
+from features.core.faults import Conflict, PathTaken
 from features.models import pull
 from features.stages import registry
 from flows.command_line import run
@@ -85,7 +87,7 @@ def test_a_schema_of_an_earlier_version_is_no_hindrance(tmp_path: Path) -> None:
 def test_nothing_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "pairs-to-explain.tsv").write_text("mine")
     assert run(["new", str(tmp_path), "--example"]) == 1
-    assert "pairs-to-explain.tsv' already exists" in capsys.readouterr().err
+    assert told(capsys.readouterr().err, PathTaken)
     assert [path.name for path in tmp_path.iterdir()] == ["pairs-to-explain.tsv"]
     assert (tmp_path / "pairs-to-explain.tsv").read_text() == "mine"
     assert run(["new", str(tmp_path)]) == 0  # other files are no hindrance
@@ -199,5 +201,5 @@ def test_what_a_file_shows_behind_a_hash_is_the_default(kind: str, written: str)
 
 def test_the_example_is_of_one_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["new", str(tmp_path / "x"), "--example", "--kind", "aspect"]) == 1
-    assert "leave out --example, or --kind aspect" in capsys.readouterr().err
+    assert told(capsys.readouterr().err, Conflict)
     assert not (tmp_path / "x").exists()

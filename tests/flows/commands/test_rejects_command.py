@@ -7,7 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from sentences import told
 
+from features.core.faults import UnknownName
 from features.core.types import RejectCode
 from features.stage_output import Reject, rejects_frame
 from features.stages.recipe import Recipe
@@ -56,7 +58,7 @@ def test_rejects_as_json_and_as_a_table(folder, capsys):
 
 def test_a_stage_without_rejects_is_refused(folder, capsys):
     assert run(["rejects", "--stage", "amr"]) == 1
-    assert "No row was rejected with the stage 'amr'; there are ingest." in capsys.readouterr().err
+    assert told(capsys.readouterr().err, UnknownName)
 
 
 def test_control_characters_are_shown_and_kept_in_files(folder):

@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from sentences import told
 
+from features.core.faults import NoEncoderForAspect, UnknownTexts
 from flows.command_line import run
 
 TEXTS = ("a cat in the park", "a dog in the park", "a cat in the house", "a dog in the house", "two cat")
@@ -205,9 +207,7 @@ def test_without_a_project_a_file_is_searched_by_any_encoder(tmp_path, monkeypat
     assert capsys.readouterr().out == "  1  1.000  a cat\n            id: 1\n"
     assert [file.name for file in tmp_path.iterdir()] == ["texts.txt"]
     assert run(["search", "cat", "--encoder", str(word_encoder)]) == 1
-    assert "There is no project here whose texts could be searched: name a file to search with --among." in (
-        capsys.readouterr().err
-    )
+    assert told(capsys.readouterr().err, UnknownTexts)
 
 
 @pytest.mark.parametrize("named", [(), ("--encoder", "animals"), ("--aspect", "animal")])
@@ -229,4 +229,4 @@ def test_an_encoder_of_the_project_file_that_is_not_trained_for_its_aspect_yet_i
     toml = project / "facetflow.toml"
     toml.write_text(f'{toml.read_text()}[[encoders]]\nname = "places"\nkind = "aspect"\naspects = ["place"]\n')
     assert run(["search", "a cat", "--aspect", "place"]) == 1
-    assert "has places for it, but no finished training: `facetflow train places` makes one." in capsys.readouterr().err
+    assert told(capsys.readouterr().err, NoEncoderForAspect)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from sentences import told
 
+from features.core.faults import FileEmpty, UnknownFormat
 from features.models import locate
 from features.parsers.srl.conll import read_annotated
 from flows.command_line import run
@@ -96,7 +98,7 @@ def test_a_row_for_each_span(sentences: Path, tmp_path: Path) -> None:
 
 def test_an_output_of_no_known_format(sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert parse(sentences, tmp_path / "out.xyz") == 1
-    assert "suffix" in capsys.readouterr().err
+    assert told(capsys.readouterr().err, UnknownFormat)
 
 
 def test_the_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,4 +135,4 @@ def test_a_file_without_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str
     gold = tmp_path / "gold.conll"
     gold.write_text("1\tYes\tyes\tUH\t*\t-\t-\n")
     assert run(["score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy"]) == 1
-    assert "no frame to compare with" in capsys.readouterr().err
+    assert told(capsys.readouterr().err, FileEmpty)

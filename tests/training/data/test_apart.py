@@ -1,9 +1,9 @@
 """Pairs of training that are also pairs of dev or test are left out of training."""
 
 import polars as pl
-import pytest
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.faults import SplitsOverlap
 from training.data.apart import apart
 from training.data.labelled_pairs import LabelledPairs
 
@@ -41,5 +41,5 @@ def test_pairs_that_are_apart_stay_as_they_are():
 
 
 def test_a_split_that_is_wholly_in_another_is_told():
-    with pytest.raises(InputError, match="All 2 pairs of the split 'train' are also in another split"):
+    with refused(SplitsOverlap):
         apart(judged(("a", "b", "train"), ("c", "d", "train"), ("a", "b", "dev"), ("d", "c", "test")), "train")

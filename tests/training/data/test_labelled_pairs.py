@@ -2,8 +2,9 @@
 
 import polars as pl
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.faults import ColumnMissing, NoTrainingData, ReleaseLacks
 from features.schemas import PAIRS
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
@@ -62,7 +63,7 @@ def test_an_export_without_a_label_is_refused(judged, tmp_path):
     path = tmp_path / "pairs.parquet"
     judged.export(path)
     pl.read_parquet(path).drop("label").write_parquet(path)
-    with pytest.raises(InputError, match=r"lacks \['label'\]"):
+    with refused(ColumnMissing):
         LabelledPairs.from_file(path)
 
 
@@ -97,7 +98,7 @@ def test_pairs_with_a_label_are_read_from_a_release_without_stages(tmp_path):
 
 def test_a_release_without_labels_says_how_to_get_them(tmp_path):
     store = make_store(tmp_path, [None, None])
-    with pytest.raises(InputError, match=r"release 1 of '.*' has no pair with a label: name judged pairs"):
+    with refused(ReleaseLacks):
         LabelledPairs.from_store(store.location)
 
 
@@ -121,7 +122,5 @@ def test_a_source_without_a_corpus_has_nothing_of_it(judged, tmp_path):
     source = Source(judged=tmp_path / "pairs.parquet", without=("snli",))
     assert rows_of(source.read_judged()) == [ROWS[3]]
     assert source.labels_of_pairs() == {"mnli": ("neutral",)}
-    with pytest.raises(
-        InputError, match=r"only has data of corpora that the project file does not name \(mnli, snli\)"
-    ):
+    with refused(NoTrainingData):
         Source(judged=tmp_path / "pairs.parquet", without=("mnli", "snli")).read_judged()

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sentences import refused
 from sklearn.metrics import roc_auc_score
 
-from features.core.errors import InputError
+from features.core.faults import ScoredDifferently
 from features.metrics.bootstrap import Bootstrap
 from training.differences.shared import shared_sets
 
@@ -68,5 +69,5 @@ def test_other_pairs_are_no_shared_set_and_other_ratings_are_refused(evaluated):
     one = evaluated("one", RATED)
     assert shared_sets([one], [evaluated("other", [("x", "y", 1.0, 1.0)])]) == []
     changed = [(a, b, people + 1, score) for a, b, people, score in RATED]
-    with pytest.raises(InputError, match="The expected values of the pairs of 'sts' differ between the evaluations"):
+    with refused(ScoredDifferently):
         shared_sets([one], [evaluated("changed", changed)])

@@ -6,22 +6,20 @@ import shutil
 import pytest
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense
+from sentences import refused
 
-from features.core.errors import ModelError
+from features.core.faults import EncoderDamaged
 from training.encoders.loading import load_encoder
 
 
 @pytest.mark.parametrize(
-    ("missing", "why"),
-    [
-        ("tokenizer.json", r"its tokenizer knows no words: the vocabulary is missing, vocab\.txt or tokenizer\.json"),
-        ("1_Pooling/config.json", "embedding_dimension"),
-    ],
+    "missing",
+    ["tokenizer.json", "1_Pooling/config.json"],
 )
-def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, missing, why):
+def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, missing):
     folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
     (folder / missing).unlink()
-    with pytest.raises(ModelError, match=rf"copied' cannot be loaded \(.*{why}.*\); delete the folder"):
+    with refused(EncoderDamaged):
         load_encoder(folder)
 
 
@@ -30,21 +28,21 @@ def reconfigure(file, **changes):
 
 
 @pytest.mark.parametrize(
-    ("file", "change", "why"),
+    ("file", "change"),
     [
-        ("config.json", {"intermediate_size": 32}, "weights in 'model.safetensors' have another shape"),
-        ("3_Dense/config.json", {"out_features": 8}, "weights in '3_Dense/model.safetensors' have another shape"),
-        ("config.json", {"num_hidden_layers": 4}, "'model.safetensors' has weights of 3 layers.* says 4"),
-        ("config.json", {"num_hidden_layers": 2}, "'model.safetensors' has weights of 3 layers.* says 2"),
+        ("config.json", {"intermediate_size": 32}),
+        ("3_Dense/config.json", {"out_features": 8}),
+        ("config.json", {"num_hidden_layers": 4}),
+        ("config.json", {"num_hidden_layers": 2}),
     ],
 )
-def test_weights_that_do_not_fit_their_configuration_are_one_sentence(tiny_encoder, tmp_path, file, change, why):
+def test_weights_that_do_not_fit_their_configuration_are_one_sentence(tiny_encoder, tmp_path, file, change):
     folder = tmp_path / "copied"
     encoder = SentenceTransformer(str(tiny_encoder), device="cpu")
     SentenceTransformer(modules=[*encoder, Dense(48, 16)], device="cpu").save_pretrained(str(folder))
     assert load_encoder(folder).get_embedding_dimension() == 16
     reconfigure(folder / file, **change)
-    with pytest.raises(ModelError, match=rf"copied' cannot be loaded \(.*{why}.*\); delete the folder"):
+    with refused(EncoderDamaged):
         load_encoder(folder)
 
 
@@ -55,7 +53,7 @@ def test_a_transformer_alone_is_an_encoder_of_the_mean_of_its_words(tiny_encoder
         shutil.copy(tiny_encoder / name, folder)
     assert [type(module).__name__ for module in load_encoder(folder, device="cpu")] == ["Transformer", "Pooling"]
     reconfigure(folder / "config.json", num_hidden_layers=4)
-    with pytest.raises(ModelError, match=r"'model\.safetensors' has weights of 3 layers"):
+    with refused(EncoderDamaged):
         load_encoder(folder)
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
+from sentences import refused
 
-from features.core.errors import InputError, SettingsError
+from features.core.faults import FileMissing, NothingToLearn, UnknownName, WrongValue
 from training.encoders.plan import TrainingPlan
 from training.encoders.ratings import chosen_ratings
 from training.encoders.running import train_once
@@ -64,21 +65,21 @@ def test_ratings_are_known_by_sentences_and_scores_not_by_their_name(job):
 
 
 def test_a_set_that_the_job_does_not_bring_is_refused(job):
-    with pytest.raises(SettingsError, match="names 'theirs', which is not among the `ratings` of the job"):
+    with refused(UnknownName):
         chosen_ratings(job(choose_by="theirs"))
 
 
 def test_ratings_that_order_nothing_are_refused(job):
-    with pytest.raises(InputError, match="'mine', which `choose_by` of the encoder 'a' names, has the same score for"):
+    with refused(NothingToLearn):
         chosen_ratings(job([("one", "two", 3), ("two", "three", 3)]))
 
 
 def test_a_kind_that_has_not_read_the_ratings_is_refused_before_it_learns(job):
     plan = TrainingPlan(job().settings, data_digest="d", backbone_digest="b", source={})
-    with pytest.raises(SettingsError, match=r"of kind 'toy' are chosen only by loss, but `choose_by` of 'a' is"):
+    with refused(WrongValue):
         train_once(job(), plan, "toy.train", lambda: pytest.fail("it learns"))
 
 
 def test_a_file_that_is_missing_is_named(job):
-    with pytest.raises(InputError, match=r"none\.tsv"):
+    with refused(FileMissing):
         chosen_ratings(job(file="none.tsv"))

@@ -7,8 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.faults import EvaluationDamaged, ScoredDifferently
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.bootstrap import Difference
@@ -190,7 +191,7 @@ def test_encoders_without_a_common_pair_or_with_other_metrics_are_not_compared(e
     one, two = evaluated("one", 0.5), evaluated("two", 0.5)
     table = pl.read_parquet(two / "pairs.parquet")
     table.with_columns(pl.col("smatch_measured") / 2).write_parquet(two / "pairs.parquet")
-    with pytest.raises(InputError, match="The expected values of the pairs of 'smatch' differ between the"):
+    with refused(ScoredDifferently):
         compare_runs([one], [two], DRAWS)
     table.with_columns(pl.col("pair_id") + "x").write_parquet(two / "pairs.parquet")
     found = compare_runs([one], [two], DRAWS)
@@ -199,13 +200,13 @@ def test_encoders_without_a_common_pair_or_with_other_metrics_are_not_compared(e
         ("facets smatch", "facets negations"), "the runs were evaluated on different pairs"
     )
     (two / "pairs.parquet").write_text("no table")
-    with pytest.raises(InputError, match=r"two/pairs.parquet' cannot be read; run `facetflow evaluate` again"):
+    with refused(EvaluationDamaged):
         compare_runs([one], [two], DRAWS)
 
 
 def test_without_any_score_in_common_it_is_said_why(evaluated):
     one, two = evaluated("one", 0.5, ratings=False), evaluated("two", 0.5, facets=("frames", "srl"), ratings=False)
-    with pytest.raises(InputError, match=r"no score in common \(facets smatch: not every run has it; "):
+    with refused(ScoredDifferently):
         compare_runs([one], [two], DRAWS)
 
 
@@ -213,7 +214,7 @@ def test_ratings_that_have_changed_are_not_compared(evaluated):
     one, two = evaluated("one", 0.5), evaluated("two", 0.5)
     table = _ratings(two)
     table.with_columns(pl.col("score") * -1).write_parquet(two / "ratings.parquet")
-    with pytest.raises(InputError, match="The expected values of the pairs of 'sts' differ between the evaluations"):
+    with refused(ScoredDifferently):
         compare_runs([one], [two], DRAWS)
 
 
@@ -387,5 +388,5 @@ def test_ranks_among_other_texts_are_not_compared(tmp_path):
 
     among_few, also, among_many = evaluated("a", "few", 0.9), evaluated("b", "few", 0.5), evaluated("c", "many", 0.5)
     assert by_name(compare_runs([among_few], [also], DRAWS))["country"].difference.verdict == "below"
-    with pytest.raises(InputError, match="retrieval country: the runs were evaluated on different data"):
+    with refused(ScoredDifferently):
         compare_runs([among_few], [among_many], DRAWS)

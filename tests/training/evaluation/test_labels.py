@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from sentences import refused
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
-from features.core.errors import ModelError
+from features.core.faults import EncoderDamaged
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.comparison import compare_runs
@@ -79,7 +80,7 @@ def test_it_scores_encoders_with_a_classifier_on_pairs_with_more_labels_than_two
     assert LabelSuite.of(Subject(job.model_copy(update={"corpora": ("paws",)}))) is None
     for file in job.encoder.glob("classifier.*"):
         file.unlink()
-    with pytest.raises(ModelError, match="of its classifier; delete the folder"):
+    with refused(EncoderDamaged):
         LabelSuite.of(Subject(job))
 
 

@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError, ModelError
+from features.core.faults import RunGone, ScoredDifferently
 from training.evaluation.promotion import (
     GoneRun,
     compare_scores,
@@ -69,7 +70,7 @@ def test_without_a_score_in_common_nothing_is_promoted():
 
 
 def test_scores_on_other_pairs_are_not_compared():
-    with pytest.raises(InputError, match="different pairs"):
+    with refused(ScoredDifferently):
         compare_scores(scores(digest="a"), scores(digest="b"), LIMITS)
 
 
@@ -137,7 +138,7 @@ def test_an_encoder_that_can_do_something_is_sought_among_those_that_can(runs):
 
 def test_something_else_of_that_name_is_left_alone(runs):
     (runs / "syntax" / "current").mkdir()
-    with pytest.raises(ModelError, match="is not a link to a run"):
+    with refused(RunGone):
         promote(runs / ONE, "syntax")
 
 

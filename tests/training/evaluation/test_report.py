@@ -4,9 +4,9 @@ import re
 from html import escape
 from html.parser import HTMLParser
 
-import pytest
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.faults import NotEvaluated
 from features.core.page import tell_date
 from features.metrics.registry import METRICS
 from training.evaluation.run import evaluate, write_report
@@ -118,5 +118,5 @@ def test_the_report_is_the_same_every_time(scores, job):
 
 
 def test_a_report_before_an_evaluation_is_an_error(job, tmp_path):
-    with pytest.raises(InputError, match="facetflow evaluate"):
+    with refused(NotEvaluated):
         write_report(tmp_path, job.encoder)

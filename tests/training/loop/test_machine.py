@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+from sentences import refused
 
-from features.core.errors import SettingsError
+from features.core.faults import DeviceMissing
 from training.loop import machine
 from training.loop.machine import prepare_machine
 from training.loop.settings import LoopSettings
@@ -11,7 +12,7 @@ from training.loop.settings import LoopSettings
 
 @pytest.mark.parametrize("name", ["cuda:77", "abacus"])
 def test_a_device_that_is_not_here_is_an_error(name, tmp_path):
-    with pytest.raises(SettingsError, match=name):
+    with refused(DeviceMissing):
         prepare_machine(LoopSettings(device=name), tmp_path)
 
 

@@ -6,9 +6,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
+from sentences import refused
 from sklearn.linear_model import LogisticRegression
 
-from features.core.errors import ModelError
+from features.core.faults import EncoderDamaged
 from training.modules.calibration import Calibration, calibrate
 from training.modules.pair_classifier import SETTINGS_FILE, PairClassifier
 
@@ -117,7 +118,7 @@ def test_a_damaged_calibration_is_one_sentence(tmp_path, wrong):
     file = tmp_path / SETTINGS_FILE
     name = wrong.partition(":")[0]
     file.write_text("\n".join(f"{wrong}," if name in line else line for line in _in_lines(file.read_text())))
-    with pytest.raises(ModelError, match="then train the encoder again"):
+    with refused(EncoderDamaged):
         PairClassifier.load(tmp_path)
 
 

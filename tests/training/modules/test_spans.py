@@ -8,8 +8,9 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling
+from sentences import refused
 
-from features.core.errors import InputError, ModelError
+from features.core.faults import OtherParser, OtherText
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.parser import load
 from features.parsers.srl.words import split_words
@@ -133,7 +134,7 @@ def test_a_batch_is_padded_with_zeros_and_a_span_without_a_piece_drops_out():
 
 
 def test_words_of_another_text_are_refused():
-    with pytest.raises(InputError, match="have the word 'tomatoes', which is not found there"):
+    with refused(OtherText):
         seen_spans("He slices onions", TOMATOES, [(0, 2)], SpanChoice())
 
 
@@ -286,7 +287,7 @@ def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, monkeypatch,
 
 def test_another_tagger_is_refused_unless_it_is_asked_for(encoder, monkeypatch):
     monkeypatch.setattr(encoder[0], "tagger_weights", "0" * 64)
-    with pytest.raises(ModelError, match=r"frames of a tagger with the digest '0{16}'.*other_tagger = True` uses"):
+    with refused(OtherParser):
         encoder.encode(["a horse that nobody has tagged before"])
     monkeypatch.setattr(encoder[0], "other_tagger", True)
     assert encoder.encode(["a horse that nobody has tagged before"]).shape == (1, 96)

@@ -5,8 +5,9 @@ import time
 
 import numpy as np
 import pytest
+from sentences import refused
 
-from features.core.errors import ModelError
+from features.core.faults import NotFinite
 from training.search import vector_cache
 from training.search.vector_cache import FOLDER, cached_vectors
 
@@ -150,6 +151,6 @@ def test_what_killed_searches_left_is_removed_and_what_others_write_is_not(searc
 
 
 def test_embeddings_that_are_not_finite_are_refused_and_not_cached(tmp_path, word_encoder):
-    with pytest.raises(ModelError, match="gives embeddings that are not finite: it is damaged; delete the folder"):
+    with refused(NotFinite):
         cached_vectors(tmp_path, word_encoder, None, ["a"], lambda _: [np.array([[np.nan, 1]], np.float32)])
     assert parts_in(tmp_path) == []

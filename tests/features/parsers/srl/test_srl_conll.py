@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.faults import RowWrong
 from features.parsers.srl.conll import brackets, read_annotated
 from features.parsers.srl.frames import Frame, Span, spans_of, tags_of
 
@@ -62,20 +63,19 @@ def test_compressed_files_and_other_line_ends(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new"),
     [
-        ("(ARG1*\t(V*)", "(ARG1*", "gold.conll:6 has 8 columns where 9"),
-        ("*)\t(ARG0*)", "*\t(ARG0*)", "'ARG1' in sentence 'tale-1'"),
-        ("*)\t(ARG0*)", "*)\t*)", "'*)' in sentence 'tale-1'"),
-        ("*)\t(ARG0*)", "(ARG2*\t(ARG0*)", "'(ARG2*'"),
-        ("*)\t(ARG0*)", "*)\tARG0", "'ARG0'"),
-        ("*)\t(ARG0*)", "*)\t(A(ARG0*)", "'(A(ARG0*)'"),
+        ("(ARG1*\t(V*)", "(ARG1*"),
+        ("*)\t(ARG0*)", "*\t(ARG0*)"),
+        ("*)\t(ARG0*)", "*)\t*)"),
+        ("*)\t(ARG0*)", "(ARG2*\t(ARG0*)"),
+        ("*)\t(ARG0*)", "*)\tARG0"),
+        ("*)\t(ARG0*)", "*)\t(A(ARG0*)"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path, old, new, complaint):
-    with pytest.raises(InputError) as error:
+def test_what_is_wrong_is_named(tmp_path, old, new):
+    with refused(RowWrong):
         list(read_annotated(write(tmp_path / "gold.conll", TEXT.replace(old, new))))
-    assert complaint in str(error.value)
 
 
 def test_a_frame_without_a_predicate_takes_the_roleset_of_its_rank(tmp_path):

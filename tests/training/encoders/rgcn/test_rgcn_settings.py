@@ -1,33 +1,35 @@
 """Settings of SBERT-RGCN that contradict each other, and the paper's as defaults."""
 
 import pytest
+from sentences import refused
 
+from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownLabel, WrongValue
 from training.encoders.rgcn.settings import RgcnSettings
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "fault"),
     [
-        ({"graph": False, "trees": "random"}, "graph is false, and trees is a setting of the graph: leave `trees` out"),
-        ({"labels": ["a", "a"]}, "must differ"),
-        ({"labels": ["a"]}, "labels has only 'a'"),
-        ({"objective": "multiple_negatives", "labels": ["a", "b"]}, "leave `labels` out"),
-        ({"objective": "multiple_negatives", "negative_label": "entailment"}, "are both 'entailment'"),
-        ({"objective": "distillation", "loop": {"batch_size": 1}}, "at least 2"),
-        ({"objective": "distillation", "layers": 1, "layers_tuned": 1}, "of the whole start model: leave `layers` out"),
-        ({"graph_layers": 3}, "graph_layers"),
-        ({"words_below": 2}, "words_below is 2, but only 2 layers are tuned: raise layers_tuned to at least 3"),
-        ({"graph": False, "words_below": 1}, "graph is false, and words_below is a setting of the graph"),
-        ({"temperature": 0.1}, 'a setting of the objective "multiple_negatives", but the objective is "softmax"'),
-        ({"negative_label": "no"}, "negative_label is a setting of the objective .* leave `negative_label` out"),
-        ({"objective": "distillation", "temperature": 0.1}, 'the objective is "distillation": leave `temperature` out'),
-        ({"graph_layers": 0, "trees": "random"}, "graph_layers is 0, so no layer reads the edges that trees is about"),
-        ({"graph_layers": 0, "relations": "one"}, "leave `relations` out"),
-        ({"graph_layers": 0, "direction": "up"}, "leave `direction` out"),
-        ({"classifier": ["u", "u"]}, "the parts of classifier must differ"),
-        ({"objective": "distillation", "classifier": ["|u-v|"]}, "'distillation' has no classifier"),
-        ({"objective": "multiple_negatives", "choose_by": "f1"}, 'choose_by = "f1" needs a classifier'),
-        ({"choose_by": "f1", "labels": ["a", "b"]}, "positive_label 'entailment' is not in labels"),
+        ({"graph": False, "trees": "random"}, Conflict),
+        ({"labels": ["a", "a"]}, RepeatedValue),
+        ({"labels": ["a"]}, OutOfRange),
+        ({"objective": "multiple_negatives", "labels": ["a", "b"]}, Conflict),
+        ({"objective": "multiple_negatives", "negative_label": "entailment"}, Conflict),
+        ({"objective": "distillation", "loop": {"batch_size": 1}}, OutOfRange),
+        ({"objective": "distillation", "layers": 1, "layers_tuned": 1}, Conflict),
+        ({"graph_layers": 3}, WrongValue),
+        ({"words_below": 2}, OutOfRange),
+        ({"graph": False, "words_below": 1}, Conflict),
+        ({"temperature": 0.1}, Conflict),
+        ({"negative_label": "no"}, Conflict),
+        ({"objective": "distillation", "temperature": 0.1}, Conflict),
+        ({"graph_layers": 0, "trees": "random"}, Conflict),
+        ({"graph_layers": 0, "relations": "one"}, Conflict),
+        ({"graph_layers": 0, "direction": "up"}, Conflict),
+        ({"classifier": ["u", "u"]}, RepeatedValue),
+        ({"objective": "distillation", "classifier": ["|u-v|"]}, Conflict),
+        ({"objective": "multiple_negatives", "choose_by": "f1"}, Conflict),
+        ({"choose_by": "f1", "labels": ["a", "b"]}, UnknownLabel),
     ],
     ids=[
         "twin",
@@ -43,8 +45,8 @@ from training.encoders.rgcn.settings import RgcnSettings
         *("part twice", "no classifier", "choice without one", "no positive label"),
     ],
 )
-def test_settings_that_contradict_each_other_are_refused(given, said):
-    with pytest.raises(ValueError, match=said):
+def test_settings_that_contradict_each_other_are_refused(given, fault):
+    with refused(fault):
         RgcnSettings.model_validate(given)
 
 

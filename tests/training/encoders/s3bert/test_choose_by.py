@@ -5,8 +5,9 @@ import random
 
 import pytest
 from scipy.stats import spearmanr
+from sentences import refused
 
-from features.core.errors import SettingsError
+from features.core.faults import OtherSettings
 from training.encoders.s3bert.train import S3bertJob, train
 from training.evaluation.run import evaluate
 from training.evaluation.suites import score_tables
@@ -95,6 +96,6 @@ def test_an_encoder_that_was_chosen_by_other_ratings_is_not_taken_for_this_one(j
     assert train(job) == folder
     other = tmp_path / "other.tsv"
     other.write_text("sentence_a\tsentence_b\tscore\na cat\ta dog\t1\na man\ttwo man\t3\n")
-    with pytest.raises(SettingsError, match="has a finished encoder with other ratings in 'mine', by which it was"):
+    with refused(OtherSettings):
         train(job.model_copy(update={"ratings": ({**job.ratings[0], "file": str(other)},)}))
     assert json.loads((folder / "training.json").read_text())["chosen_by"]["pairs"] == 40

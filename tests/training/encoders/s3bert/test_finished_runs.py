@@ -5,8 +5,9 @@ import logging
 import shutil
 
 import pytest
+from sentences import refused
 
-from features.core.errors import ModelError, RunError, SettingsError
+from features.core.faults import AnotherProcess, EncoderDamaged, OtherSettings
 from features.core.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.plan import TrainingPlan, is_finished
@@ -30,15 +31,11 @@ def test_other_settings_or_data_do_not_replace_a_finished_encoder(job, measured,
     train(job)
     before = content(job.output)
     other = job.model_copy(update={"settings": changed(job.settings, epochs=4, seed=7)})
-    with pytest.raises(SettingsError) as refused:
+    with refused(OtherSettings):
         train(other)
-    assert str(refused.value) == (
-        f"The run 'run' in '{job.output.parent}' has a finished encoder with other settings (loop.epochs 3, now 4; "
-        f"loop.seed 0, now 7): give the encoder another `name`, or delete the folder '{job.output}' to train it anew."
-    )
     fewer = MeasuredPairs(measured.texts, measured.pairs.head(100), source=measured.source)
     fewer.export(job.source.pairs)
-    with pytest.raises(SettingsError, match="a finished encoder with other data: give the encoder another `name`"):
+    with refused(OtherSettings):
         train(job)
     measured.export(job.source.pairs)
     with caplog.at_level(logging.INFO, logger="training"):
@@ -54,14 +51,10 @@ def test_a_finished_encoder_that_lost_a_file_is_not_done_already(job):
     weights = encoder / "model.safetensors"
     size = weights.stat().st_size
     weights.write_bytes(weights.read_bytes()[:-1])
-    with pytest.raises(ModelError) as refused:
+    with refused(EncoderDamaged):
         train(job)
-    assert str(refused.value) == (
-        f"The encoder '{encoder}' has model.safetensors with {size - 1} bytes, not {size}, so it is damaged: delete "
-        "the folder, then train it again."
-    )
     weights.unlink()
-    with pytest.raises(ModelError, match=r"lacks model\.safetensors, so it is damaged: delete the"):
+    with refused(EncoderDamaged):
         train(job)
     shutil.rmtree(encoder)
     assert train(job) == encoder
@@ -78,16 +71,13 @@ def test_a_newer_release_is_named(settings, tmp_path):
         "source": {"release": 1},
     }
     write_json(tmp_path / "run" / "encoder" / "training.json", before)
-    with pytest.raises(SettingsError, match=r"has a finished encoder with other data \(release 1, now 2\): give"):
+    with refused(OtherSettings):
         is_finished(tmp_path / "run" / "encoder", plan)
 
 
 def test_a_second_training_in_the_folder_is_refused(job):
     job.output.mkdir()
-    with (
-        only_one(job.output / TRAINING_LOCK, "taken"),
-        pytest.raises(RunError, match=r"^Another training works in '.*run' \("),
-    ):
+    with only_one(job.output / TRAINING_LOCK, "taken"), refused(AnotherProcess):
         train(job)
     assert not (job.output / "train.json").exists()
 

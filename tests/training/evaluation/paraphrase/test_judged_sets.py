@@ -1,8 +1,8 @@
 """Which pairs are scored, and what is said of the others."""
 
-import pytest
+from sentences import refused
 
-from features.core.errors import InputError
+from features.core.faults import NothingToScore
 from training.evaluation.paraphrase.suite import ParaphraseSuite
 from training.evaluation.subject import Subject
 
@@ -29,7 +29,7 @@ def test_inference_alone_is_no_reason_for_a_word_unless_the_suite_is_asked_for(j
     only = job.model_copy(update={"source": exported(tmp_path / "nli.parquet", NLI)})
     assert ParaphraseSuite.of(Subject(only)) is None
     assert not caplog.records
-    with pytest.raises(InputError, match=r"^Paraphrases cannot be scored\. Not scored, because a paraphrase judgement"):
+    with refused(NothingToScore):
         ParaphraseSuite.of(Subject(only.model_copy(update={"suites": ("paraphrase",)})))
     assert ParaphraseSuite.of(Subject(job.model_copy(update={"source": None}))) is None
 

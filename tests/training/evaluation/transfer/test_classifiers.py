@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from sentences import refused
 from sklearn.linear_model import LogisticRegression
 
-from features.core.errors import InputError
+from features.core.faults import TooFewTexts
 from features.corpora import ClassTask
 from training.evaluation.transfer import classifiers
 from training.evaluation.transfer.classifiers import BATCH, PASSES, PATIENCE, SEED, Fold, draw_dev, fit
@@ -167,5 +168,5 @@ def test_a_task_that_is_too_small_for_its_folds_says_so(count, fits):
     if fits:
         require_enough(task, 10)
     else:
-        with pytest.raises(InputError, match="'mine' has 11 texts to train on, too few for 10 folds: give more"):
+        with refused(TooFewTexts):
             require_enough(task, 10)

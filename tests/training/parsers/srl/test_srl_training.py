@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sentences import refused
 
-from features.core.errors import InputError, SettingsError
+from features.core.faults import FileEmpty, OtherSettings
 from features.parsers.srl.conll import read_annotated
 from features.parsers.srl.evaluation import evaluate
 from features.parsers.srl.parser import load_tagger
@@ -123,7 +124,7 @@ def test_a_killed_process_goes_on_from_its_checkpoint(job, kill_at_a_checkpoint,
 
 def test_another_training_does_not_replace_a_finished_tagger(job):
     before = weights(srl_train.train(job()))
-    with pytest.raises(SettingsError, match="has the finished result of a training with other settings"):
+    with refused(OtherSettings):
         srl_train.train(job(seed=1))
     assert weights(srl_train.train(job())) == before
 
@@ -137,7 +138,7 @@ def test_its_length_may_change_while_it_is_stopped(job, monkeypatch):
 
 def test_another_training_in_the_folder_is_refused(job, monkeypatch):
     train_and_stop(job(), monkeypatch, 5)
-    with pytest.raises(SettingsError, match="made with other settings"):
+    with refused(OtherSettings):
         srl_train.train(job(seed=5))
 
 
@@ -150,7 +151,7 @@ def test_a_finished_training_is_left_alone(job, monkeypatch):
 def test_a_file_without_frames_is_refused(job, tmp_path):
     (tmp_path / "empty.conll").write_text("1\tYes\tyes\tUH\t*\t-\t-\n")
     empty = job().model_copy(update={"source": FrameSources(train=tmp_path / "empty.conll", dev=Path("none"))})
-    with pytest.raises(InputError, match="no frame to train on"):
+    with refused(FileEmpty):
         srl_train.train(empty)
 
 
