@@ -144,7 +144,7 @@ def test_the_texts_of_an_intersection_are_those_with_a_label_in_each_aspect():
         ({"preset": "large"}, WrongValue),
         ({"layers_tuned": 0}, WrongValue),
     ],
-    ids=lambda value: None if isinstance(value, dict) else value[:20],
+    ids=lambda value: getattr(value, "__name__", None),
 )
 def test_settings_that_contradict_each_other_are_refused(given, fault):
     with refused(fault):
