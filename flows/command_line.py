@@ -21,7 +21,7 @@ from flows.console.examples import with_examples
 from flows.console.failures import fault_of
 from flows.console.options import PROJECT_FILE, with_common_options
 from flows.server.passwords import without_passwords
-from flows.terminal import Verbosity, set_verbosity, show_controls, warn, write_json
+from flows.terminal import Verbosity, count_json, set_verbosity, show_controls, warn, write_json
 
 COMMANDS: dict[str, str] = {
     "new": "Write a commented project file into a new folder.",
@@ -145,6 +145,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 done, 1 error, 2 partly done; 128 + the number of a signal that ended it.
     """
     set_verbosity(Verbosity.NORMAL)
+    before = count_json()
     try:
         result: Any = cli.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -158,7 +159,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         warn(f"{PROGRAM}: {without_passwords(fault.with_code())}")
         if isinstance(fault, PartlyDoneError):  # its result is written already
             return 2
-        if "--json" in (sys.argv if arguments is None else arguments):
+        if "--json" in (sys.argv if arguments is None else arguments) and count_json() == before:
             write_json({"error": {"code": fault.code, "message": without_passwords(str(fault))}}, indent=None)
         return 1
     return result if isinstance(result, int) else 0

@@ -34,6 +34,7 @@ class Verbosity(IntEnum):
 
 
 _verbosity = Verbosity.NORMAL
+_n_json = 0
 _write: Callable[[str], object] = partial(click.echo, err=True)
 _hear: Callable[[int, str], object] | None = None
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -83,6 +84,11 @@ def set_verbosity(level: Verbosity) -> None:
     """Set the verbosity of the running command."""
     global _verbosity  # noqa: PLW0603 (one command runs in a process, like the level of a logger)
     _verbosity = level
+
+
+def count_json() -> int:
+    """Return how many JSON values this process has written to standard output."""
+    return _n_json
 
 
 @contextmanager
@@ -163,4 +169,6 @@ def write_json(value: Any, *, indent: int | None = 2) -> None:
     Raises:
         ValueError: the value has a NaN or an infinity.
     """
+    global _n_json  # noqa: PLW0603 (a process has one standard output)
     click.echo(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
+    _n_json += 1

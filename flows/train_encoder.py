@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prefect import flow
 
-from features.core.errors import FacetflowError
+from features.core.errors import FacetflowError, PartlyDoneError
 from features.core.faults import TrainingFailed
 from features.core.leftovers import remove_dead_scratch, scratch
 from features.store.releases import Release
@@ -145,7 +145,7 @@ def train_all(
     if failures:
         named = "; ".join(f"{what}: {str(error).rstrip('.')}" for what, error in failures)
         said = f"{len(failures)} of {len(trainings)} trainings failed ({named})."
-        raise (TrainingFailed(said, trained) if trained else TrainingFailed(said)) from failures[0][1]
+        raise (PartlyDoneError(said, trained) if trained else TrainingFailed(said)) from failures[0][1]
     return trained
 
 

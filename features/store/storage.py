@@ -197,7 +197,9 @@ class FolderStorage(Storage):
                 entry = self.stat(path.name)
                 if entry.modified / 1000 > time.time() - older_than.total_seconds():
                     continue
-                if not leftovers.is_held(path) if dry_run else leftovers.remove_dead([path]):
+                if not leftovers.is_held(path):
+                    if not dry_run and not leftovers.remove_dead([path]):
+                        path.unlink()  # raises what keeps it
                     removed.append(entry)
         return removed
 

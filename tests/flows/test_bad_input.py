@@ -199,9 +199,6 @@ CASES = {
     "store has a damaged log": Wrong(damage_log, ("plan",), ("pairs",)),
     "store lost a table": Wrong(delete_table, ("plan",), ("amr",)),
     "unknown model": Wrong(lambda _: None, ("models", "pull", "all-MiniLM-L7"), ("all-MiniLM-L7", "all-MiniLM-L6-v2")),
-    "explain without an encoder": Wrong(
-        lambda _: None, ("explain", "two cats", "a cat", "--no-graphs"), ("--encoder",)
-    ),
     "explain with a folder that is no encoder": Wrong(
         lambda _: None,
         ("explain", "two cats", "a cat", "--encoder", "."),

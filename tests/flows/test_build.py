@@ -74,6 +74,8 @@ def test_a_changed_setting_is_explained_and_built_again(built, here):
         "amr: 8 shards, 8 to do",
         "label_vectors: 8 shards, 8 to do",
         "metrics: 16 shards, 16 to do",
+        "Release 2 would follow.",
+        "1 encoder would be trained: s3bert, because it has no finished training.",
     ]
     assert built.store.versions() == versions
 

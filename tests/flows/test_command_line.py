@@ -103,7 +103,7 @@ def test_an_error_of_ours_is_its_sentence(capsys, tmp_path):
 )
 def test_a_wrong_word_is_one_sentence_that_names_the_help_of_its_command(capsys, arguments, said):
     assert command_line.run(arguments) == 1
-    assert capsys.readouterr().err == f"facetflow: {said}\n"
+    assert capsys.readouterr().err == f"facetflow: {said} (FF001)\n"
 
 
 @pytest.mark.parametrize("group", [[], ["parse"], ["models"], ["score"]])
@@ -238,7 +238,7 @@ def test_an_unexpected_error_names_the_file_with_its_traceback(capsys, monkeypat
     said = capsys.readouterr().err
     assert said.startswith("facetflow: Unexpected ZeroDivisionError: by zero; the traceback is in ")
     assert said.count("\n") == 1
-    log = Path(said.rsplit(" ", 1)[1].strip().removesuffix("."))
+    log = Path(said.rsplit(" ", 2)[1])
     assert "Traceback (most recent call last)" in log.read_text()
 
 
@@ -253,14 +253,14 @@ def of_system(number, file=None):
         (of_system(errno.EROFS, "a/b"), "'a/b' cannot be used: the file system is read-only; choose another place"),
         (of_system(errno.ENOSPC, "a/b"), "'a/b' cannot be used: the disk is full; free some space"),
         (of_system(errno.ENOSPC), "A file cannot be used: the disk is full; free some space"),
-        (of_system(errno.ENOENT, "a/b"), "'a/b' cannot be used: it does not exist; check the path."),
+        (of_system(errno.ENOENT, "a/b"), "'a/b' cannot be used: it does not exist; check the path (FF002)."),
         (of_system(errno.EISDIR, "a/b"), "'a/b' cannot be used: it is a folder where a file is needed"),
         (of_system(errno.ENOTDIR, "a/b"), "'a/b' cannot be used: a part of the path is a file"),
         (
             FileNotFoundError("No such file or directory (os error 2): a/b"),
             "A file cannot be used (No such file or directory",
         ),
-        (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8."),
+        (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8 (FF003)."),
         (UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"), "The byte 0xe9 on the command line is not UTF-8"),
         (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is not UTF-8 text (byte 0xe9): save it as UTF-8"),
     ],
@@ -284,7 +284,7 @@ def test_a_disk_that_has_no_room_for_a_traceback_still_gets_a_sentence(capsys, m
     monkeypatch.setattr("flows.commands.build.build", raising(of_system(errno.ENOSPC)))
     assert command_line.run(["build"]) == 1
     assert capsys.readouterr().err == (
-        "facetflow: A file cannot be used: the disk is full; free some space and run the same command again.\n"
+        "facetflow: A file cannot be used: the disk is full; free some space and run the same command again (FF002).\n"
     )
 
 

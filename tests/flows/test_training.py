@@ -215,5 +215,5 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     code, output = facetflow.run(built, "train", "--release", "7")
     assert (code, output) == (
         1,
-        f"facetflow: There is no release 7 in '{built.folder / 'store'}'; there are: 1.\n",
+        f"facetflow: There is no release 7 in '{built.folder / 'store'}'; there are: 1 (FF318).\n",
     )

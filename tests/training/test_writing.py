@@ -70,7 +70,8 @@ def test_a_disk_that_is_full_in_the_middle_leaves_the_old_checkpoint(job, tmp_pa
     (tmp_path / "job.json").write_text(job.model_dump_json())
     assert main(["--settings", str(tmp_path / "job.json")]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == (
-        f"error: '{checkpoint}' cannot be written: the disk is full; free some space and run the same command again."
+        f"error: '{checkpoint}' cannot be written: the disk is full; free some space and run the same command again "
+        "(FF520)."
     )
     assert checkpoint.read_bytes() == before
     assert train(job) == job.output / "encoder"

@@ -139,7 +139,7 @@ def test_verify_says_what_to_do(built, monkeypatch, capsys):
     assert f"{str(file.relative_to(built.folder / 'store'))!r} has 10 bytes instead of " in out
     assert out.endswith("; release 1 needs it\n")
     assert err.startswith("facetflow: 1 file is damaged, of ")
-    assert err.endswith("`facetflow build` rebuilds what can be rebuilt.\n")
+    assert err.endswith("`facetflow build` rebuilds what can be rebuilt (FF322).\n")
 
     assert run(["verify", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
@@ -235,7 +235,10 @@ def test_rows_that_are_no_judgement_are_told_with_the_reason(tmp_path, capfd):
             'aspects = ["topick"]',
             "names 'topick', in which no text has a label; did you mean 'topic'? There are: area,",
         ),
-        ('aspects = ["topic"]\ncorpora = ["other"]', "names 'topic', in which no text has a label; there are: mood."),
+        (
+            'aspects = ["topic"]\ncorpora = ["other"]',
+            "names 'topic', in which no text has a label; there are: mood (FF214).",
+        ),
         ("", "the texts have labels in 3 aspects (area, mood, topic): name one in `aspects` of the encoder 'mine'"),
     ],
 )

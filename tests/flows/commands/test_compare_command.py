@@ -100,8 +100,8 @@ def test_an_older_training_that_is_compared_because_the_newest_failed_is_named(p
 
 def test_a_page_that_cannot_be_written_is_refused_before_the_work(project, monkeypatch):
     monkeypatch.setattr("training.evaluation.comparison.compare_runs", lambda *_: pytest.fail("worked"))
-    refused = run(project, "--json", "--html", "-")
-    assert refused.exit_code == 2
-    assert "--html - and --json would both write to standard output; give the page a file" in refused.stderr
+    both = run(project, "--json", "--html", "-")
+    assert both.exit_code == 2
+    assert "--html - and --json would both write to standard output; give the page a file" in both.stderr
     with refused(OutputRefused):
         run(project, "--html", str(project / "page.html"))

@@ -107,7 +107,7 @@ def test_a_folder_that_cannot_be_written(
     assert run(["new", str(tmp_path / "x")]) == 1
     assert capsys.readouterr().err == (
         f"facetflow: Cannot write the project to {str(tmp_path / 'x')!r} (Permission denied): "
-        "choose a folder that you may write to.\n"
+        "choose a folder that you may write to (FF115).\n"
     )
 
 

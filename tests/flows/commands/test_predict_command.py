@@ -367,7 +367,7 @@ def test_an_encoder_with_spans_draws_what_it_looked_at_and_says_what_parsing_too
     assert "% of the time spent parsing." in err
     assert "Wrote 2 explained pairs to page.html." in err
     page = (tmp_path / "page.html").read_text()
-    assert page.count('<div class="pair">') == 2
+    assert page.count('<div class="card">') == 2
     assert "the boy sees" not in page  # word by word
     assert page.count("doctor") == page.count(">doctor<") > 0
     assert "&lt;</td>" in page

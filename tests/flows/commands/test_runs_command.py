@@ -122,4 +122,4 @@ def test_refused_runs_and_failed_evaluations_are_told(project, monkeypatch):
     shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
     assert "interrupted, refused" in shown
     assert "refused: its scores did not hold against those of the run that was current then" in shown
-    assert "syntax/00003-aaaaaa/seed-2 could not be evaluated: There is nothing to score on.\n" in shown
+    assert "syntax/00003-aaaaaa/seed-2 could not be evaluated: There is nothing to score on (FF500).\n" in shown

@@ -167,14 +167,14 @@ def test_neighbours_in_another_file_may_be_the_text_itself(project, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["search", "  ", "--among", "texts.tsv"], "The text to search for is empty: give one in quotes."),
+        (["search", "  ", "--among", "texts.tsv"], "The text to search for is empty: give one in quotes (FF124)."),
         (["search", "a cat", "--aspect", "colour"], "No encoder of the project was trained for the aspect 'colour'"),
         (["search", "a cat", "--encoder", "cats"], "'cats' is not an encoder of the project (there are: animals)"),
         (["search", "a cat", "--encoder", "runs"], "'runs' holds no encoder (there is no modules.json)"),
         (["search", "a cat", "--among", "texts.tsv", "--text", "title"], "has no column 'title'; it has 'id', 'text'"),
         (
             ["search", "a cat", "--among", "none.tsv"],
-            "'none.tsv' is neither a file nor a corpus of the project; its corpora are: zoo. Check the path.",
+            "'none.tsv' is neither a file nor a corpus of the project; its corpora are: zoo. Check the path (FF141).",
         ),
         (["search", "a cat", "-k", "0"], "0 is not in the range x>=1"),
         (["neighbours", "texts.tsv", "-o", "out.docx"], "out.docx"),

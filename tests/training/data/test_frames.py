@@ -82,6 +82,6 @@ def test_a_release_without_roles_or_with_those_of_two_taggers_is_refused(make_pa
     without = make_parsed_store(tmp_path / "without", TAGGING)
     mixed = make_parsed_store(tmp_path / "mixed", TAGGING, rows_of("srl_bert/other"))
     with refused(ReleaseLacks):
-        Frames.from_store(without.path, [TEXTS["s1"]])
+        Frames.from_store(without.location, [TEXTS["s1"]])
     with refused(SeveralParsers):
-        Frames.from_store(mixed.path, list(TEXTS.values()))
+        Frames.from_store(mixed.location, list(TEXTS.values()))

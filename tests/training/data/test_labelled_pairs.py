@@ -91,7 +91,7 @@ def make_store(folder, labels: list[str | None]) -> Store:
 
 
 def test_pairs_with_a_label_are_read_from_a_release_without_stages(tmp_path):
-    found = LabelledPairs.from_store(make_store(tmp_path, ["entailment", None]).path)
+    found = LabelledPairs.from_store(make_store(tmp_path, ["entailment", None]).location)
     assert rows_of(found) == [("p0", "snli", "train", "entailment", "A man sleeps.", "A man rests.")]
     assert found.source["release"] == 1
 
@@ -103,7 +103,7 @@ def test_a_release_without_labels_says_how_to_get_them(tmp_path):
 
 
 def test_which_labels_a_corpus_has_is_known_without_its_sentences(judged, tmp_path, monkeypatch):
-    store = make_store(tmp_path, ["entailment", None]).path
+    store = make_store(tmp_path, ["entailment", None]).location
     judged.export(tmp_path / "pairs.parquet")
     expected = {
         corpus: tuple(sorted({row[3] for row in ROWS if row[1] == corpus}))
@@ -114,7 +114,7 @@ def test_which_labels_a_corpus_has_is_known_without_its_sentences(judged, tmp_pa
     assert Source(store=store).labels_of_pairs() == {"snli": ("entailment",)}
     assert Source(judged=tmp_path / "pairs.parquet").labels_of_pairs() == expected
     assert Source(texts=tmp_path / "none.parquet").labels_of_pairs() == {}
-    assert Source(store=make_store(tmp_path / "other", []).path).labels_of_pairs() == {}
+    assert Source(store=make_store(tmp_path / "other", []).location).labels_of_pairs() == {}
 
 
 def test_a_source_without_a_corpus_has_nothing_of_it(judged, tmp_path):

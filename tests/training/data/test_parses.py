@@ -68,6 +68,6 @@ def test_a_release_without_trees_or_with_those_of_two_parsers_is_refused(make_pa
     without = make_parsed_store(tmp_path / "without", PARSING)
     mixed = make_parsed_store(tmp_path / "mixed", PARSING, rows_of("spacy/other-1.0.0"))
     with refused(ReleaseLacks):
-        Parses.from_store(without.path, [TEXTS["s1"]])
+        Parses.from_store(without.location, [TEXTS["s1"]])
     with refused(SeveralParsers):
-        Parses.from_store(mixed.path, list(TEXTS.values()))
+        Parses.from_store(mixed.location, list(TEXTS.values()))

@@ -176,7 +176,7 @@ def test_a_loss_that_is_not_finite_is_refused_before_anything_is_kept(line, make
 
 
 @pytest.mark.parametrize(
-    ("keep", "scores", "refused"),
+    ("keep", "scores", "is_refused"),
     [
         ("best", [math.nan] * 3, True),
         ("average", [math.nan] * 3, True),
@@ -187,9 +187,9 @@ def test_a_loss_that_is_not_finite_is_refused_before_anything_is_kept(line, make
         ("best", [], False),
     ],
 )
-def test_weights_without_a_finite_dev_score_are_refused(keep, scores, refused, line, make_loop):
+def test_weights_without_a_finite_dev_score_are_refused(keep, scores, is_refused, line, make_loop):
     loop = make_loop(line(scores=scores), keep=keep)
-    if not refused:
+    if not is_refused:
         loop.run()
         return
     with refused(LossNotFinite):

@@ -267,7 +267,7 @@ def test_the_process_says_in_one_line_what_is_wrong(job, tmp_path, capsys):
     (tmp_path / "job.json").write_text('{"source": {"store": "s"}, "output": "o", "settings": {}, "trainin": {}}')
     assert main(["--settings", str(tmp_path / "job.json")]) == 1
     assert capsys.readouterr().err == (
-        f"error: trainin in '{tmp_path}/job.json' is wrong: Extra inputs are not permitted\n"
+        f"error: trainin in '{tmp_path}/job.json' is wrong: Extra inputs are not permitted (FF222)\n"
     )
     assert main(["--settings", str(tmp_path / "none.json")]) == 1
     assert "cannot be read" in capsys.readouterr().err
