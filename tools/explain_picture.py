@@ -2,7 +2,7 @@
 
     python tools/explain_picture.py "Two cats look." "A cat looks." -o docs/explain.svg
 
-As in any folder: measured on graphs of the embedded parser, without an encoder.
+As in any folder: measured on graphs of the embedded parser, and predicted by the encoder that comes with facetflow.
 """
 
 import argparse
@@ -11,10 +11,12 @@ from pathlib import Path
 
 from rich.console import Console
 
+from features import models
 from features.graph_files.sentence_graphs import label_vectors, parsed_graphs
 from features.metrics.explanation.pair import explain_graphs
 from flows.console.explanation_table import print_explanations
-from training.encoders.s3bert.explain import with_graphs, without_encoder
+from training.encoders.s3bert.encoder_facts import encoder_facts
+from training.encoders.s3bert.explain import explain, with_graphs
 
 
 def main() -> None:
@@ -23,12 +25,14 @@ def main() -> None:
     parser.add_argument("sentences", nargs=2)
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
-    (explanation,) = without_encoder([tuple(arguments.sentences)])
+    folder = models.locate(models.BUNDLED_ENCODER)
+    (explanation,) = explain(folder, [tuple(arguments.sentences)])
     graphs = parsed_graphs(arguments.sentences)
     left, right = (graphs[sentence] for sentence in arguments.sentences)
     (pair,) = explain_graphs([(left, right)], label_vectors([left, right]))
     console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True)
-    print_explanations([with_graphs(explanation, pair)], None, ["graphs by the embedded parser"], console)
+    facts = encoder_facts(folder)
+    print_explanations([with_graphs(explanation, pair)], facts, ["graphs by the embedded parser"], console)
     title = "facetflow explain " + " ".join(f'"{sentence}"' for sentence in arguments.sentences)
     console.save_svg(str(arguments.output), title=title)
 
