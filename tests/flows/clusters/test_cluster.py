@@ -242,9 +242,10 @@ def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
             @task(persist_result=False)
             def tell(job, settings):
                 import gc
+                from pathlib import Path
                 from distributed import get_worker
                 copied = "copied" if gc.get_freeze_count() else "imported"
-                with open(job.store.parent / "seen.txt", "a") as file:
+                with open(Path(job.store).parent / "seen.txt", "a") as file:
                     file.write(f"{job.stage} {get_worker().name} {copied}\\n")
                 return of.fn(job, settings)
             return tell

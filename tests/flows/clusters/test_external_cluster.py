@@ -118,6 +118,7 @@ def external(tmp_path_factory, wait_for):
     folder = tmp_path_factory.mktemp("external")
     write_certificates(folder)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[3] / "tools")  # of this file, whose functions a worker runs
     told = folder / "scheduler.json"
     here = External("", folder, environment)
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--protocol", "tls", "--host", "127.0.0.1"]
