@@ -47,7 +47,7 @@ def pair_id(
     Args:
         corpus: name of the corpus that the pair comes from.
         split: its split.
-        kind: positive, or negative.
+        kind: positive, negative or neighbour.
         first: id of sentence a.
         second: id of sentence b.
         occurrence: 0 for the first row of the split with these two sentences, 1 for the next: corpora do repeat
