@@ -45,11 +45,12 @@ test: $(VENV)/.dev models ## set up, then run all tests except those of `make so
 soak: $(VENV)/.dev models ## run the tests that kill, signal and join clusters, half a minute each
 	$(PYTEST) -m soak
 
-check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
+check: $(VENV)/.dev ## lint, types, layers, formatting, the Dockerfile
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/hadolint Dockerfile
 
 # Strict: a link that leads nowhere is an error. The pages load nothing from elsewhere, and search needs no server.
 docs: $(VENV)/.docs ## build the documentation as a site: build/site/index.html

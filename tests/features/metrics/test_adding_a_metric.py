@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 from deltalake import DeltaTable
@@ -132,6 +133,7 @@ def test_a_store_that_exists_gets_a_new_metric_for_every_reader(run, tmp_path):
     folder = tmp_path / "store" / "tables" / "metrics"
     assert pl.read_delta(str(folder))["size"].to_list() == [0.5]
     assert DeltaTable(folder).to_pyarrow_table().column("size").to_pylist() == [0.5]
+    assert duckdb.from_arrow(DeltaTable(folder).to_pyarrow_dataset()).project("size").fetchall() == [(0.5,)]
     assert "size" not in pl.read_delta(str(folder), version=before).columns
     assert Store.open(tmp_path / "store").committed("metrics")[Shard("s0")].rows == 1
 
