@@ -106,12 +106,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
 
 
 def next_steps(made: Deployed, pool: str | None) -> str:
-    """Return when the refresh runs, and what the user has to do for it.
-
-    Args:
-        made: the deployments.
-        pool: work pool of the project, if it needs a worker; None if one is running.
-    """
+    """Return when the refresh runs, and what is to be done for it, also for the pool of the project if it is named."""
     if made.schedules:
         when = f"The refresh is scheduled: {', '.join(made.schedules)}."
     else:
@@ -128,9 +123,6 @@ def next_steps(made: Deployed, pool: str | None) -> str:
 
 def describe(project_file: str) -> dict[str, Any]:
     """Return what `prefect.yaml` needs to know about a project: the build step of its deployments.
-
-    Args:
-        project_file: the project file.
 
     Returns:
         `name`, `project_file`, `resource` (id of the store); `cron`, `timezone` and `active` of the refresh's

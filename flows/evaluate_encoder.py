@@ -77,15 +77,7 @@ def evaluate_encoder(
 def evaluate_all(
     settings: project.Project, jobs: Sequence[EvaluationJob], outbox: Outbox, *, promote: bool, unattended: bool
 ) -> list[Path]:
-    """Evaluate encoders, judge them, and show them on the server; otherwise as `evaluate_encoder`.
-
-    Args:
-        settings: the project file.
-        jobs: the evaluations.
-        outbox: to the server.
-        promote: whether they are judged.
-        unattended: whether a refresh evaluates (`promote_best`).
-    """
+    """Evaluate encoders, judge them (`promote`), and show them on the server; otherwise as `evaluate_encoder`."""
     own = own_docstrings(settings)
     jobs = [job.model_copy(update={"own_metrics": own}) for job in jobs]
     with in_use(*(job.output for job in jobs)):

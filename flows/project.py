@@ -340,10 +340,7 @@ class Project(_Sections):
 
 
 def load(path: Path) -> Project:
-    """Read and check a project file.
-
-    Args:
-        path: the file; the paths in it are relative to its folder, those of the result are absolute.
+    """Read and check a project file; the paths in it are relative to its folder, those of the result are absolute.
 
     Raises:
         SettingsError: the file is missing, is not TOML, or keys in it are unknown, missing or wrong; all are named.

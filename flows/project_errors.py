@@ -99,13 +99,7 @@ def listed(keys: Sequence[str]) -> str:
 
 
 def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -> SettingsError:
-    """Return the error for a project file that is TOML but wrong: one sentence, or one line per problem.
-
-    Args:
-        path: path of the file.
-        model: model of the whole file.
-        error: what pydantic found.
-    """
+    """Return the error for a project file that is TOML but not what its model expects: a line for each problem."""
     problems = error.errors()
     inner = [problem["loc"] for problem in problems]
     # A list that lost its wrong items is also reported as too short: only the innermost problem counts.

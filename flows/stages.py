@@ -121,10 +121,6 @@ def _reads_also(prepared: Mapping[str, BaseModel]) -> dict[str, tuple[str, ...]]
 def check(project: Project, store: StoreReader) -> None:
     """Refuse, before rows are read, stages that cannot be made, and encoders for which nothing would be.
 
-    Args:
-        project: the project file.
-        store: the store as it is.
-
     Raises:
         InputError: a file of metrics cannot be run.
         SettingsError: a stage needs one that is switched off, or a corpus of an encoder is unknown.

@@ -20,11 +20,6 @@ EVERY = 1.0
 def reporter(topic: str, stage: str, shard: str) -> OnRows:
     """Return a callback that reports the progress of a shard to the subscribers of a topic.
 
-    Args:
-        topic: Dask topic; empty for none.
-        stage: the stage.
-        shard: the shard.
-
     Returns:
         A function that does nothing if there is no worker, as in a notebook. The first and last report of a shard are
         always sent, others at most once in `EVERY` seconds.

@@ -42,11 +42,6 @@ KEYS = {"sentences": "sentence_id", "pairs": "pair_id", "labels": "label_id"}
 def ingest_corpora(project: Project, store: Store, run_id: str) -> Ingested:
     """Read the corpora of a project and commit the rows that the store does not hold.
 
-    Args:
-        project: settings of the corpora, the leakage guard and shard sizes.
-        store: the store.
-        run_id: id of the run, recorded with the commit.
-
     Returns:
         What was read and what was new.
 
@@ -81,12 +76,7 @@ def read_corpora(project: Project, store: StoreReader) -> Ingested:
 
 
 def summary(report: IngestReport, corpora: Sequence[CorpusSettings]) -> str:
-    """Return a one-line summary of what was read, in the words of those who have texts if there are no pairs.
-
-    Args:
-        report: report of the ingest.
-        corpora: corpora of the project.
-    """
+    """Return a one-line summary of what was read, in the words of those who have texts if there are no pairs."""
     dropped = sum(split.dropped for split in report.splits)
     leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
     rejected = f", {report.rejected:,} rejected" if report.rejected else ""
@@ -106,11 +96,7 @@ def summary(report: IngestReport, corpora: Sequence[CorpusSettings]) -> str:
 
 
 def left_out(skipped: Mapping[str, int]) -> str:
-    """Return how many rows are left out by design and why: `102 left out: debatable`.
-
-    Args:
-        skipped: reason → rows, at least one.
-    """
+    """Return how many rows are left out by design and why, such as `102 left out: debatable`."""
     reasons = [f"{rows:,} {reason}" for reason, rows in skipped.items()] if len(skipped) > 1 else skipped
     return f"{sum(skipped.values()):,} left out: {', '.join(reasons)}"
 
@@ -119,10 +105,6 @@ def drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> lis
     """Return the number of rows in each split, one sentence per corpus whose splits are drawn.
 
     A text that occurs twice in a corpus counts as two rows, but is one text to search.
-
-    Args:
-        report: report of the ingest.
-        corpora: corpora of the project.
     """
     sentences = []
     for corpus in corpora:
@@ -134,12 +116,7 @@ def drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> lis
 
 
 def warnings(report: IngestReport, *, drops: bool) -> list[str]:
-    """Return what a user should know about the corpora, as sentences.
-
-    Args:
-        report: report of the ingest.
-        drops: whether sentences of evaluation sets are to be kept out.
-    """
+    """Return what a user should know about the corpora, as sentences."""
     faults = (
         *report.key_faults,
         *report.unused_labels,
@@ -212,12 +189,7 @@ def _by_corpus(report: IngestReport, count: Literal["kept", "joining", "changed"
 
 
 def refusal(ingested: Ingested, allowed: float) -> str | None:
-    """Return why no release may be made from these corpora, None if one may.
-
-    Args:
-        ingested: what was read.
-        allowed: share of rows that may be rejected, in [0, 1].
-    """
+    """Return why no release may be made if more than a share of the rows, in [0, 1], was rejected; None if one may."""
     report = ingested.report
     if not report.rows or report.rejected / report.rows <= allowed:
         return None

@@ -32,13 +32,7 @@ Remade = Mapping[str, dict[Shard, pl.DataFrame]]
 
 
 def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
-    """Rewrite the damaged shards of ingest; return their damage.
-
-    Args:
-        project: settings that name the corpora.
-        store: the store, locked.
-        damaged: the damage found; damage in tables of stages is left to the stages.
-        run_id: recorded with a commit if one is needed. Equal bytes repair the file in place, for every version.
+    """Rewrite the damaged shards of ingest in a locked store, and return their damage; that of stages is left to them.
 
     Raises:
         StoreError: a shard cannot be rebuilt from the corpora as it was; nothing is written then.

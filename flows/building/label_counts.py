@@ -20,10 +20,6 @@ _SHOWN = 3
 def label_counts(project: Project, store: StoreReader) -> list[dict[str, Any]]:
     """Count the labels of the project's texts, by corpus and aspect; those of texts with one class are left out.
 
-    Args:
-        project: the project file.
-        store: the store, with the rows that were read now.
-
     Returns:
         `corpus`, `aspect`, `labels`, `texts` (that have one), `rare` (labels with fewer training texts than
         `min_texts`), `min_texts` (of the first encoder that learns from them, else the usual one), and `most`

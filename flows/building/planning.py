@@ -114,11 +114,7 @@ class Outlook:
 
 
 def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
-    """Find out what a refresh would do.
-
-    Args:
-        project: the project file.
-        deep: check every byte of the store for damage.
+    """Find out what a refresh would do; with `deep`, every byte of the store is checked for damage.
 
     Raises:
         FacetflowError: a build would end with this error before it makes anything.

@@ -111,10 +111,7 @@ class ShardRunner:
         self._started: dict[str, float] = {}
 
     def run(self, work: Sequence[ShardWork]) -> Outcome:
-        """Make all shards that can be made.
-
-        Args:
-            work: the shards, in an order in which they can be made one by one.
+        """Make all shards that can be made, given in an order in which they can be made one by one.
 
         Returns:
             What was made and what failed; everything made is committed.

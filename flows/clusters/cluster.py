@@ -98,9 +98,6 @@ class Capacity:
 def capacity(settings: ClusterSettings) -> Capacity:
     """Return the capacity of a local cluster before it is started.
 
-    Args:
-        settings: `[cluster]` of the project file, without an address.
-
     Raises:
         RunError: this machine lacks the GPUs that the settings ask for.
     """
@@ -115,11 +112,7 @@ def capacity(settings: ClusterSettings) -> Capacity:
 
 
 def capacity_of(client: Client, address: str) -> Capacity:
-    """Return the capacity of an existing cluster.
-
-    Args:
-        client: connected to its scheduler.
-        address: of the scheduler.
+    """Return the capacity of an existing cluster, by the client of its scheduler.
 
     Raises:
         RunError: it has no workers.
@@ -142,12 +135,7 @@ def memory_of(settings: ClusterSettings) -> int:
 
 
 def no_more_than(settings: ClusterSettings, shards: int) -> ClusterSettings:
-    """Return the settings of a cluster, without local workers that would have nothing to do.
-
-    Args:
-        settings: `[cluster]` of the project file.
-        shards: number of shards to make.
-    """
+    """Return the settings of a cluster, without local workers that would have nothing to do."""
     if settings.address is not None:
         return settings
     return settings.model_copy(update={"workers": min(settings.workers or CPU_COUNT, max(shards, 1))})
@@ -155,11 +143,6 @@ def no_more_than(settings: ClusterSettings, shards: int) -> ClusterSettings:
 
 def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[str]) -> None:
     """Refuse stages that ask for a GPU if no worker has one: their shards would wait for ever.
-
-    Args:
-        settings: `[cluster]` of the project file.
-        available: what the cluster has.
-        stages: the stages of the plan with a device `cuda`.
 
     Raises:
         RunError: there is such a stage.
@@ -173,10 +156,6 @@ def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[s
 
 def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
     """Return the task runner for a project, which starts or joins the cluster when the first shard is submitted.
-
-    Args:
-        settings: `[cluster]` of the project file.
-        log_folder: where workers of a local cluster write their output.
 
     Raises:
         SettingsError: the connection to an existing cluster would not be safe, or its certificates are wrong.
@@ -198,10 +177,6 @@ def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
 
 def connect(runner: DaskTaskRunner, settings: ClusterSettings) -> Client:
     """Start the local cluster or join the existing one, and return the connection.
-
-    Args:
-        runner: the task runner of the settings.
-        settings: `[cluster]` of the project file.
 
     Raises:
         RunError: the cluster does not start, or nobody answers at the address.
@@ -278,9 +253,6 @@ def logged(folder: Path) -> Iterator[None]:
     """Log warnings and errors of Dask's scheduler and nannies to `scheduler.log` in a folder.
 
     With `--verbose` they are also shown, along with every worker that comes and goes.
-
-    Args:
-        folder: folder of the log; created if missing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger("distributed")

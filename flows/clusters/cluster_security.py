@@ -26,9 +26,6 @@ def temporary() -> Security:
 def of_existing(settings: ClusterSettings) -> Security:
     """Return the credentials of this process for an existing cluster.
 
-    Args:
-        settings: `[cluster]` of the project file, with an address.
-
     Raises:
         SettingsError: certificates are missing, unreadable or not needed, or the cluster is on another machine and its
             connections are not encrypted.

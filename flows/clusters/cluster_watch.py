@@ -194,13 +194,7 @@ class ClusterWatch:
 
 
 def watch(client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> ClusterWatch:
-    """Return a watch over the cluster of a client.
-
-    Args:
-        client: client connected to the scheduler.
-        address: address of the scheduler; None for the local cluster.
-        inspect: checks workers that have joined; what it raises ends the build.
-    """
+    """Return a watch over the cluster of a client; what `inspect` raises about new workers ends the build."""
 
     def look() -> Workers:
         workers: Workers = client.scheduler_info(n_workers=-1)["workers"]

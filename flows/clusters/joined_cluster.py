@@ -52,9 +52,6 @@ class JoinedCluster:
 def require_scheduler(settings: ClusterSettings) -> None:
     """Refuse an existing cluster that cannot be joined, also for a build that will find nothing to make.
 
-    Args:
-        settings: `[cluster]` of the project file.
-
     Raises:
         SettingsError: the connection would not be safe, or certificates are wrong.
         RunError: nobody answers at the address.
@@ -68,14 +65,7 @@ def require_scheduler(settings: ClusterSettings) -> None:
 def joined_cluster(
     settings: ClusterSettings, store: Store, chain: Chain, stages: Sequence[str], logs: Path
 ) -> Iterator[JoinedCluster]:
-    """Start or join the cluster of a build.
-
-    Args:
-        settings: `[cluster]` of the project file.
-        store: the store.
-        chain: the stages and their settings.
-        stages: names of the stages that have something to do.
-        logs: folder where workers of a local cluster write their output.
+    """Start or join the cluster of a build, for the named stages of the chain; it ends afterwards if it was started.
 
     Yields:
         The cluster; if it was started here, it ends afterwards.

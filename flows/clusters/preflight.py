@@ -71,12 +71,7 @@ class Preflight:
                 )
 
     def check(self, client: Client, address: str, workers: Collection[str] | None = None) -> None:
-        """Check workers of an existing cluster.
-
-        Args:
-            client: client connected to its scheduler.
-            address: address of the scheduler, as the user gave it.
-            workers: addresses of the workers to check; all if None.
+        """Check workers of an existing cluster, by default all.
 
         Raises:
             RunError: a worker cannot make the shards of this build, or would make different ones.

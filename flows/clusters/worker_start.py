@@ -118,14 +118,11 @@ def modules(project: Project) -> tuple[str, ...]:
 
 
 def environment(threads: int) -> dict[str, str]:
-    """Return the environment of local workers.
+    """Return the environment of local workers, whose numeric libraries have so many threads.
 
     The libraries read it when they are loaded. It replaces Dask's own, without MALLOC_TRIM_THRESHOLD_ on purpose: with
     any value set, glibc no longer raises the size above which it maps new memory for each tensor, and that costs a
     quarter of a build.
-
-    Args:
-        threads: threads of the numeric libraries in a worker.
     """
     names = ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON")
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {

@@ -32,14 +32,7 @@ Packages = Mapping[str, str | None]
 def compare(
     here: Packages, workers: Mapping[str, Packages], needed: Collection[str], cluster: str, reported: set[str]
 ) -> None:
-    """Compare the packages of workers with those of this process.
-
-    Args:
-        here: packages of this process.
-        workers: packages of each worker, by its address.
-        needed: packages that the stages of this build use.
-        cluster: the cluster, in words.
-        reported: differences already reported; new ones are added.
+    """Compare the packages of each worker, by address, with those of this process; add what is new to `reported`.
 
     Raises:
         RunError: a worker has another version of what must be the same.
@@ -67,11 +60,6 @@ def compare(
 
 def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
     """Compare the packages of a scheduler with those of this process; it carries shards and makes none.
-
-    Args:
-        here: packages of this process.
-        there: packages of the scheduler.
-        cluster: the cluster, in words.
 
     Raises:
         RunError: it has another version of what must be the same.

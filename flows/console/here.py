@@ -15,10 +15,7 @@ from training.runs import encoder_name, run_id
 
 
 def keep(folder: Path) -> Path:
-    """Keep a run from being deleted until the command ends, whatever a build deletes, and return its folder as given.
-
-    Args:
-        folder: folder of the run, or of the encoder in it.
+    """Keep a run, or the run of an encoder, from being deleted until the command ends; return the folder as given.
 
     Raises:
         ModelError: it has just been deleted.
@@ -72,11 +69,7 @@ class Here:
         return [] if self.project is None else [encoder.name for encoder in self.project.encoders]
 
     def use(self, folder: Path, named: str | None) -> Path:
-        """Keep the run of an encoder, and warn if it replaces a current run that is gone.
-
-        Args:
-            folder: folder of the encoder.
-            named: what the user named; a run that is named by its id is used anyway. None if the project chose.
+        """Keep the run of an encoder and return its folder; warn if it replaces a current run that is gone.
 
         Returns:
             The folder.

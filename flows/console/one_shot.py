@@ -38,11 +38,6 @@ def require_one_standard(first: Path, second: Path) -> None:
 def check_page(html: Path | None, *inputs: Path, as_json: bool) -> None:
     """Check before the work starts that the page of `--html` can be written.
 
-    Args:
-        html: its file; None if no page was asked for.
-        inputs: files that the command reads.
-        as_json: whether standard output is for JSON.
-
     Raises:
         UsageError: page and JSON would both be written to standard output.
         InputError: as in `check_output`.

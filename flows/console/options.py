@@ -110,11 +110,7 @@ def predicates_option(purpose: str = "") -> Callable[[Decorated], Decorated]:
 
 
 def page_option(about: str) -> Callable[[Decorated], Decorated]:
-    """Return the option of a page to write instead of tables.
-
-    Args:
-        about: what is on it.
-    """
+    """Return the option of a page to write instead of tables; `about` is what is on it."""
     path = click.Path(dir_okay=False, path_type=Path)
     return click.option("--html", type=path, help=f"Write a page that opens offline{about}; - is standard output.")
 

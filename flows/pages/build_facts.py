@@ -142,13 +142,7 @@ class FactKeeper:
         }
 
     def planned(self, plan: Plan, stages: Chain, work: Sequence[ShardWork]) -> None:
-        """Record what is to be made.
-
-        Args:
-            plan: all that a complete build would make.
-            stages: the chain.
-            work: the part of it that this build is to make.
-        """
+        """Record what is to be made: the whole plan, and the part of it that this build is to make."""
         self._expected, self._stages = plan.expected, stages
         self._sources = {name: self._store.committed(name) for name in SOURCES}
         reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}
@@ -170,11 +164,7 @@ class FactKeeper:
             self._write()
 
     def end(self, record: RunRecord, wall: Mapping[str, float]) -> bool:
-        """Write the facts of a build that ended, in whatever way.
-
-        Args:
-            record: says how it ended.
-            wall: part → seconds.
+        """Write the facts of a build that ended, in whatever way, with the wall time of its parts in seconds.
 
         Returns:
             Whether they could be written; if not, a warning was given.

@@ -18,14 +18,7 @@ _ORDER: Sequence[Size] = ("large", "moderate", "small", "within chance", "none")
 
 
 def render_difference(difference: ReleaseDifference, project: str, old_created: str, new_created: str) -> str:
-    """Return the page of a comparison.
-
-    Args:
-        difference: between two releases.
-        project: name of the project.
-        old_created: when the older release was published, ISO 8601 with time zone.
-        new_created: when the newer one was.
-    """
+    """Return the page of a comparison; times are ISO 8601 with time zone."""
     old, new = difference.old, difference.new
     return render(
         "flows.pages/difference.html",

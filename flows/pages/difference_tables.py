@@ -8,11 +8,7 @@ from training.evaluation.tables import UNDEFINED, ScoreTable
 
 
 def difference_tables(difference: ReleaseDifference) -> Iterator[ScoreTable]:
-    """Yield the tables that are not empty, except the one of the drift.
-
-    Args:
-        difference: the difference of two releases.
-    """
+    """Yield the tables that are not empty, except the one of the drift."""
     columns = (f"release {difference.old}", f"release {difference.new}")
     yield ScoreTable(
         "Rows",
@@ -38,11 +34,7 @@ def difference_tables(difference: ReleaseDifference) -> Iterator[ScoreTable]:
 
 
 def drift_table(drift: tuple[Drift, ...]) -> ScoreTable:
-    """Return how the distribution of each metric moved, in numbers.
-
-    Args:
-        drift: at least one metric.
-    """
+    """Return how the distribution of each metric moved, in numbers; there is at least one."""
     return ScoreTable(
         "Drift of the metrics",
         (

@@ -71,12 +71,7 @@ class BuildArtifacts:
 
 
 def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
-    """Yield the artifacts of a finished training.
-
-    Args:
-        settings: the project file.
-        encoder: folder of the encoder.
-    """
+    """Yield the artifacts of a finished training, from the folder of its encoder."""
     from training.evaluation.seen import tell_choice
     from training.runs import PER_SECOND, TRAINING_FILE, encoder_name, run_id
     from training.writing import read_json
@@ -99,12 +94,7 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
 
 
 def show_evaluation(settings: Project, scores: Path) -> Iterator[Artifact]:
-    """Yield the artifacts of an evaluation.
-
-    Args:
-        settings: the project file.
-        scores: file of the scores, in the folder of the run; only a complete evaluation has a report.
-    """
+    """Yield the artifacts of an evaluation, from the file of its scores; only a complete evaluation has a report."""
     from training.evaluation.run import METRICS_FILE, REPORT_FILE
     from training.evaluation.suites import score_tables
     from training.runs import encoder_name, run_id
@@ -125,13 +115,7 @@ def show_evaluation(settings: Project, scores: Path) -> Iterator[Artifact]:
 
 
 def link(kind: str, project: str, page: Path) -> Artifact:
-    """Return a link to a page.
-
-    Args:
-        kind: build or report.
-        project: name of the project, and of the encoder if the page is about one.
-        page: the page, on the machine of the run.
-    """
+    """Return a link to the page of a build or a report; `owner` is the project, and the encoder if it is about one."""
     text = (
         f"[{page.name}]({page.resolve().as_uri()}) of `{project}`\n\n    {page}\n\n"
         "A browser follows this link only on the machine of the run, and some only if it is typed as an address."

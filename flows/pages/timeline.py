@@ -52,13 +52,7 @@ class Bar:
 
 
 def draw_timeline(bars: Sequence[Bar], stages: Sequence[str], seconds: float) -> Markup:
-    """Draw bars, one line per worker, sorted by name.
-
-    Args:
-        bars: the bars, in any order.
-        stages: stages, in the order of their colours.
-        seconds: seconds that the timeline covers; more than 0.
-    """
+    """Draw bars over so many seconds, more than 0, one line per worker; stages are in the order of their colours."""
     colours = {stage: f"s{position % _COLOURS}" for position, stage in enumerate(stages)}
     drawn, outcomes = {bar.stage for bar in bars}, {bar.outcome for bar in bars}
     ordered = sorted(bars, key=lambda bar: (_natural(bar.worker), bar.begun))

@@ -32,12 +32,6 @@ def find_old_builds(
 ) -> list[OldFolder]:
     """Return the folders of builds that may be removed, oldest first.
 
-    Args:
-        settings: the project file.
-        store: the store; the pages of builds that published its releases are kept.
-        older_than: minimum age of the newest file in a removable folder.
-        without: numbers of releases that count as removed.
-
     Raises:
         StoreError: a release or the folder of builds cannot be read.
     """
@@ -66,11 +60,6 @@ def find_old_builds(
 
 def find_old_records(store: Store, older_than: timedelta, *, without: Collection[int] = ()) -> list[str]:
     """Return the ids of builds whose records may be removed, oldest first.
-
-    Args:
-        store: the store.
-        older_than: minimum age of a removable record.
-        without: numbers of releases that count as removed.
 
     Raises:
         StoreError: a record cannot be read.

@@ -36,10 +36,6 @@ class OldFolder:
 def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
     """Remove folders, each under a temporary name: one that a kill left half removed is no training and no build.
 
-    Args:
-        folders: folders that nothing needs.
-        what: what they belong to, for the error message.
-
     Returns:
         Those that were removed; one that somebody has just begun to read is left.
 

@@ -24,12 +24,6 @@ def find_old_releases(
 ) -> list[int]:
     """Return the numbers of the releases that may be removed, oldest first.
 
-    Args:
-        settings: the project file; the trainings of its folder of runs count.
-        store: the store.
-        older_than: minimum time since another release became the newest.
-        without: folders of trainings, each with all its seeds, that count as removed.
-
     Raises:
         StoreError: a release cannot be read.
     """

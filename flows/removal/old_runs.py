@@ -27,10 +27,6 @@ from training.runs import all_runs, encoder_name, group_of, is_finished, newest
 def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
     """Return the trainings that may be removed, each with all its seeds, in order of their ids.
 
-    Args:
-        settings: the project file.
-        older_than: minimum age of the newest file of a removable training.
-
     Raises:
         StoreError: the folder of runs cannot be read.
     """

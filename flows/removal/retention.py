@@ -78,11 +78,6 @@ class Obsolete:
 def find_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
     """Find what is no longer needed, and delete nothing.
 
-    Args:
-        settings: the project file.
-        store: its store.
-        extent: what may be deleted.
-
     Raises:
         StoreError: something cannot be read, or a release does not hold what was published.
     """
@@ -123,12 +118,7 @@ def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete
 
 
 def delete_by_age(settings: Project, store: Store) -> None:
-    """Delete what `[retention]` of the project says; no build fails if that cannot be done.
-
-    Args:
-        settings: the project file.
-        store: its store, locked for this process.
-    """
+    """Delete what `[retention]` of the project says from a locked store; no build fails if that cannot be done."""
     retention = settings.retention
     if retention.days is None:
         return
@@ -143,12 +133,7 @@ def delete_by_age(settings: Project, store: Store) -> None:
 
 
 def in_words(found: Obsolete, extent: Extent) -> str:
-    """Return what was found, such as "3 files of the store and the pages and logs of 2 builds, 5.1 MB".
-
-    Args:
-        found: what was found.
-        extent: what was looked for.
-    """
+    """Return what was found, such as "3 files of the store and the pages and logs of 2 builds, 5.1 MB"."""
     parts = [counted(len(found.garbage.files), "file") + " of the store"]
     parts += [counted(len(found.releases), "release")] if extent.releases else []
     if found.records:

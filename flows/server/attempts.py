@@ -39,10 +39,6 @@ def deployment_name(project: str, pool: str | None) -> str:
 def begin_due(project: Project, store: Store) -> list[Due] | None:
     """Let the configured server do what is due, unless it does so already.
 
-    Args:
-        project: the project file.
-        store: its store, with a release.
-
     Returns:
         What was due; None if no server works for this project, so that it is to be done here.
 

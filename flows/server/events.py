@@ -16,13 +16,7 @@ def resource_id(store: Store) -> str:
 
 
 def emit_release(project: str, store: Store, release: Release) -> None:
-    """Tell the configured server of a new release; without one nobody would listen.
-
-    Args:
-        project: name of the project.
-        store: its store.
-        release: the release.
-    """
+    """Tell the configured server of a new release; without one nobody would listen."""
     if not somebody_listens():
         return
     from prefect.events import emit_event

@@ -85,12 +85,7 @@ class Outbox:
         return self._thread is not None
 
     def log(self, level: int, text: str) -> None:
-        """Send a line to the log of the run.
-
-        Args:
-            level: as in `logging`, 10 to 50.
-            text: the line, or several.
-        """
+        """Send a line, or several, to the log of the run, with a level as in `logging`."""
         if self._thread is None or not text.strip():
             return
         line = {

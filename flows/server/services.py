@@ -131,12 +131,7 @@ def stop() -> bool:
 
 
 def systemd_unit(project_file: Path, arguments: list[str]) -> str:
-    """Return a systemd user unit that runs `facetflow up` for a project.
-
-    Args:
-        project_file: absolute path of the project file.
-        arguments: further arguments of `facetflow up`.
-    """
+    """Return a systemd user unit that runs `facetflow up` for a project, with further arguments."""
     words = [sys.executable, "-P", "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
     # systemd expands % specifiers and $ variables, even within quotes.
     special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
@@ -180,12 +175,7 @@ def _start_server(state: Path, port: int) -> OwnServer:
 
 
 def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
-    """Start a worker in its own process group, together with all that it starts.
-
-    Args:
-        pool: its work pool.
-        temporary: folder for temporary files, because Prefect does not remove those of a killed run.
-    """
+    """Start a worker in its own process group, together with all that it starts."""
     command = [
         sys.executable,
         "-m",

@@ -124,10 +124,7 @@ def _for_the_user_only(path: str, flags: int) -> int:
 
 
 def write(url: str | None) -> None:
-    """Record that this process is `facetflow up`.
-
-    Args:
-        url: address of its server's API; None while it starts.
+    """Record that this process is `facetflow up`, and the address of its server when that answers.
 
     Raises:
         StoreError: the state folder cannot be written.
@@ -147,11 +144,7 @@ def projects() -> dict[str, str | None]:
 
 
 def record_project(project_file: Path, cron: str | None) -> None:
-    """Record that a project is registered on the server.
-
-    Args:
-        project_file: the project file.
-        cron: schedule of its build; None keeps the recorded one.
+    """Record that a project is registered on the server; without a schedule, the recorded one is kept.
 
     Raises:
         StoreError: the state folder cannot be written.

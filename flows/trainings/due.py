@@ -50,12 +50,7 @@ class Due:
 
 
 def due(project: Project, contents: Contents) -> list[Due]:
-    """Return the trainings and evaluations that are due, in the order of the encoders.
-
-    Args:
-        project: the project file.
-        contents: of the release to train on.
-    """
+    """Return the trainings and evaluations that are due on a release, in the order of the encoders."""
     return [item for encoder in project.encoders for item in _due(project, encoder, contents)]
 
 

@@ -15,12 +15,6 @@ from training.runs import ENCODER, TRAINING_JOB
 def evaluation_job(project: Project, run: Path, split: str | None = None, suites: Sequence[str] = ()) -> EvaluationJob:
     """Return the job that evaluates a run on the release that it was trained on.
 
-    Args:
-        project: the project file.
-        run: folder of the run.
-        split: the split whose positive pairs are compared; by default the dev split of the training.
-        suites: names of suites; all when empty.
-
     Raises:
         SettingsError: the training job of the run cannot be read.
     """

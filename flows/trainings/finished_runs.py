@@ -32,10 +32,6 @@ _IN_WORDS = {"failed": "failed", "running": "is still running", "interrupted": "
 def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Path]:
     """Return the finished runs behind names: the seeds of the newest finished training of an encoder, or one run.
 
-    Args:
-        settings: the project file.
-        names: names of encoders, or ids of runs; by default all trained encoders of the project.
-
     Raises:
         ModelError: a name has no finished run.
     """
@@ -53,12 +49,7 @@ def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Pa
 
 
 def left_behind(settings: project.Project, names: Sequence[str]) -> list[str]:
-    """Return a sentence for each name whose newest training is not finished, so that it means older runs.
-
-    Args:
-        settings: the project file.
-        names: names of encoders, or ids of runs, that have a finished run; by default all trained encoders.
-    """
+    """Return a sentence for each name whose newest training is not finished, so that it means older runs."""
     sentences = []
     for name in dict.fromkeys(names or _trained(settings)):
         meant = runs_to_evaluate(settings, [name])
@@ -79,10 +70,6 @@ def left_behind(settings: project.Project, names: Sequence[str]) -> list[str]:
 def unfinished_since(runs: Path, name: str) -> list[tuple[Path, RunState]]:
     """Return the unfinished runs behind a name that are newer than, or seeds beside, the one that was finished last.
 
-    Args:
-        runs: folder of all runs.
-        name: name of an encoder, or the id of a run or its beginning.
-
     Returns:
         Folders and states, the newest last; all unfinished ones where none is finished.
     """
@@ -101,21 +88,12 @@ def unfinished_since(runs: Path, name: str) -> list[tuple[Path, RunState]]:
 
 
 def shown_runs(ids: Sequence[str]) -> str:
-    """Return how seeds of a training are called: by the id of the only one, or that of their training and their number.
-
-    Args:
-        ids: of the runs, at least one.
-    """
+    """Return how one or more seeds of a training are called: by their id, or that of the training and their number."""
     return ids[0] if len(ids) == 1 else f"{ids[0].rpartition('/')[0]} ({len(ids)} seeds)"
 
 
 def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
     """Return the suites that score a run.
-
-    Args:
-        settings: the project file.
-        run: folder of the run.
-        asked: names of suites; if empty, all that its kind has.
 
     Raises:
         SettingsError: its kind has no such suite.

@@ -66,12 +66,7 @@ class Contents:
 
     @classmethod
     def ahead(cls, store: StoreReader, planned: Plan) -> "Contents":
-        """Return what the next release holds if everything that is planned is made.
-
-        Args:
-            store: the store with what will be ingested.
-            planned: the plan for it.
-        """
+        """Return what the next release holds if everything is made that is planned for the store as it will be."""
         shards = {
             table: {shard: known.fingerprint for shard, known in store.committed(table).items()}
             for table in (*SOURCES, *planned.stages)
@@ -95,13 +90,7 @@ class Contents:
 
 
 def training_identity(project: Project, encoder: EncoderSettings, contents: Contents) -> Identity:
-    """Return the identity of the training of an encoder on a release.
-
-    Args:
-        project: the project file.
-        encoder: the encoder, with its seed.
-        contents: of the release.
-    """
+    """Return the identity of the training of an encoder on a release."""
     digest = _digest_of(project, encoder, unread(project, encoder, contents))
     tables = [table for table in tables_of(encoder) if table in contents.shards]
     reader = Wanted(tuple(tables), encoder.corpora)
@@ -118,13 +107,7 @@ def training_identity(project: Project, encoder: EncoderSettings, contents: Cont
 
 
 def evaluation_identity(encoder: Identity, run: str, job: EvaluationJob) -> Identity:
-    """Return the identity of an evaluation of an encoder by all suites.
-
-    Args:
-        encoder: identity of its training.
-        run: id of its run.
-        job: the evaluation.
-    """
+    """Return the identity of an evaluation of an encoder by all suites."""
     described = {known["name"]: known for known in (*job.ratings, *job.tasks)}
     settings = job.model_dump(mode="json", include={"split", "classifiers", "folds"})
     without = job.source.without if job.source else ()
@@ -147,25 +130,13 @@ def differences(before: Identity, now: Identity) -> list[str]:
 
 
 def run_of(project: Project, encoder: EncoderSettings, release: int, without: tuple[str, ...] = ()) -> Path:
-    """Return the folder of an encoder's run, which also depends on the ratings that choose its model.
-
-    Args:
-        project: the project of the run.
-        encoder: the encoder, with its seed.
-        release: number of the release that it is trained on.
-        without: corpora of the release that it does not read (`unread`).
-    """
+    """Return the folder of an encoder's run, which also depends on the ratings that choose its model."""
     digest = _digest_of(project, encoder, without)
     return run_folder(project.runs, encoder.name, release, digest, encoder.loop.seed)
 
 
 def unread(project: Project, encoder: EncoderSettings, contents: Contents) -> tuple[str, ...]:
     """Return the corpora that an encoder could be trained on, and is not because the project no longer names them.
-
-    Args:
-        project: the project file.
-        encoder: the encoder; one that names its corpora reads just these.
-        contents: of the release.
 
     Returns:
         Their names, sorted.

@@ -86,15 +86,7 @@ def _promote_of(
 
 
 def _leave(runs: Path, name: str, current: Path, seeds: Sequence[Path], *, alone: bool) -> None:
-    """Leave a current run that is a seed of the same training as evaluated ones, which differ from it by chance.
-
-    Args:
-        runs: folder of all runs.
-        name: of the encoder.
-        current: its current run.
-        seeds: evaluated runs of the same training, perhaps with the current one.
-        alone: whether no other run of the encoder was evaluated, so that nothing changes.
-    """
+    """Leave a current run that is a seed of the same training as evaluated ones, which differ from it by chance."""
     known = run_id(runs, current)
     others = [run for run in seeds if run != current]
     for run in seeds:
@@ -173,15 +165,7 @@ def _choice(runs: Path, run: Path, best: BestSeed, seeds: Sequence[Path]) -> lis
 
 
 def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | None, reasons: Sequence[str]) -> None:
-    """Write the decision on a run.
-
-    Args:
-        run: its folder.
-        promoted: whether it became the current one.
-        holds: whether its scores hold; None if they were not compared.
-        against: id of the run that was current before.
-        reasons: why, a clause each.
-    """
+    """Write the decision on a run."""
     write_json(
         run / PROMOTION_FILE,
         {"promoted": promoted, "holds": holds, "against": against, "reasons": list(reasons)},

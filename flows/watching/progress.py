@@ -64,24 +64,14 @@ class BuildProgress:
         self._open.close()
 
     def plan(self, work: Mapping[str, tuple[int, int]]) -> None:
-        """Show the stages that have something to do.
-
-        Args:
-            work: stage → shards and rows to do.
-        """
+        """Show the stages that have something to do: stage → shards and rows."""
         for stage, (shards, rows) in work.items():
             self._stages[stage] = StageProgress(shards, rows)
             if self._progress is not None:
                 self._bars[stage] = self._progress.add_task(stage, total=rows, line=self._stages[stage].line())
 
     def submitted(self, stage: str, shard: str, rows: int) -> None:
-        """Record that a shard waits for a worker.
-
-        Args:
-            stage: its stage.
-            shard: its name.
-            rows: rows that go into it.
-        """
+        """Record that a shard waits for a worker."""
         self._stages[stage].submit(shard, rows)
         self.history.submit(stage, shard)
 
@@ -107,14 +97,7 @@ class BuildProgress:
         self.history.take_back(stage, shard)
 
     def done(self, stage: str, shard: str, rejects: int, seconds: float | None) -> None:
-        """Record a shard that was made.
-
-        Args:
-            stage: its stage.
-            shard: its name.
-            rejects: rows that were rejected.
-            seconds: time that its worker took; None if it found the shard committed.
-        """
+        """Record a shard that was made."""
         how = "was committed already" if seconds is None else f"done in {seconds:.1f} s, {rejects} rejected"
         terminal.detail(f"{stage} {shard}: {how}")
         self._stages[stage].finish(shard, rejects)
@@ -126,14 +109,7 @@ class BuildProgress:
         self.history.commit(shards)
 
     def failed(self, stage: str, shard: str, rows: int, error: str) -> None:
-        """Record a shard that could not be made.
-
-        Args:
-            stage: its stage.
-            shard: its name.
-            rows: rows that would have gone into it.
-            error: what went wrong.
-        """
+        """Record a shard that could not be made."""
         terminal.detail(f"{stage} {shard}: failed: {error}")
         self._stages[stage].give_up(shard, rows)
         self.history.fail(stage, shard, error)

@@ -120,14 +120,7 @@ class BuildHistory:
             self._end(known, "lost")
 
     def make(self, stage: str, shard: str, rejects: int, seconds: float | None) -> None:
-        """Record a shard that was made, but not committed yet.
-
-        Args:
-            stage: its stage.
-            shard: its name.
-            rejects: number of its rejected rows.
-            seconds: time that its worker took; None if it found the shard committed, and made nothing.
-        """
+        """Record a shard that was made, but not committed yet."""
         known = self._shards.get((stage, shard))
         if known is None:
             return

@@ -93,12 +93,7 @@ class StageProgress:
         self._pass_time()
 
     def finish(self, shard: str, rejects: int) -> None:
-        """Record that a shard is done.
-
-        Args:
-            shard: the shard.
-            rejects: number of its rejected rows.
-        """
+        """Record that a shard is done."""
         known = self._submitted[shard]
         self.take_back(shard)
         self.done += 1
@@ -163,12 +158,7 @@ class StageProgress:
 
 
 def tells(share: float, seconds: float) -> bool:
-    """Return whether so much is done that its rate says when the rest will be.
-
-    Args:
-        share: share of the work that is done, in [0, 1].
-        seconds: time that it took.
-    """
+    """Return whether so much is done that its rate says when the rest will be."""
     return share >= 0.1 or (share >= 0.01 and seconds >= 10.0)
 
 
