@@ -44,12 +44,7 @@ class TextIndex:
     """
 
     def __init__(
-        self,
-        texts: Texts,
-        encoder: Encoder | str | Path,
-        *,
-        aspect: str | None = None,
-        runs: str | Path | None = None,
+        self, texts: Texts, encoder: Encoder | str | Path, *, aspect: str | None = None, runs: str | Path | None = None
     ) -> None:
         self.texts = tuple(read_texts(texts, "text")[0])
         if not self.texts:

@@ -77,14 +77,7 @@ class ShardRunner:
         run_id: kept with each commit.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        chain: Chain,
-        joined: JoinedCluster,
-        progress: BuildProgress,
-        run_id: str,
-    ) -> None:
+    def __init__(self, store: Store, chain: Chain, joined: JoinedCluster, progress: BuildProgress, run_id: str) -> None:
         self._store = store
         self._chain = chain
         self._joined = joined

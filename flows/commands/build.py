@@ -32,14 +32,7 @@ def build(project: Path, dask_address: str | None, *, adopt: bool, deep: bool, a
         check_lockable(settings.store)
         get_ready(settings, dask_address)
 
-    record = run_flow(
-        "build_features",
-        check,
-        project_file=project,
-        dask_address=dask_address,
-        deep=deep,
-        adopt=adopt,
-    )
+    record = run_flow("build_features", check, project_file=project, dask_address=dask_address, deep=deep, adopt=adopt)
     if as_json:
         write_json(asdict(record))
     return 0 if record.state == "done" else 2

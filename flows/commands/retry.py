@@ -27,13 +27,7 @@ def retry(project: Path, dask_address: str | None, *, failed: bool, as_json: boo
         open_store(settings, only_failed=True)
         return get_ready(settings, dask_address)
 
-    record = run_flow(
-        "build_features",
-        check,
-        project_file=project,
-        dask_address=dask_address,
-        only_failed=failed,
-    )
+    record = run_flow("build_features", check, project_file=project, dask_address=dask_address, only_failed=failed)
     if as_json:
         write_json(asdict(record))
     return 0 if record.state == "done" else 2

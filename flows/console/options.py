@@ -25,15 +25,11 @@ TAGGER = click.option(
     "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
 )
 DEVICE = click.option(
-    "--device",
-    default="auto",
-    show_default=True,
-    help="cpu, cuda or cuda:N; auto uses a GPU if there is one.",
+    "--device", default="auto", show_default=True, help="cpu, cuda or cuda:N; auto uses a GPU if there is one."
 )
 THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads; the library decides by default.")
 ASPECT = click.option(
-    "--aspect",
-    help="The respect in which texts are compared; selects the encoder trained for it, or its route.",
+    "--aspect", help="The respect in which texts are compared; selects the encoder trained for it, or its route."
 )
 ENCODER = click.option(
     "--encoder",
