@@ -17,9 +17,8 @@ from features.store.plan import Plan, plan
 from features.store.publishing import obstacles
 from features.store.runs import failed_shards
 from features.store.store import Store
-from flows.building.ingest_corpora import fingerprint_of, read_corpora, refusal
+from flows.building.ingest_corpora import fingerprint_of, label_counts, read_corpora, refusal
 from flows.building.ingest_repair import make_again, of_ingest
-from flows.building.label_counts import label_counts
 from flows.project import Project
 from flows.stages import chain, check
 from flows.trainings.due import Due, due

@@ -16,7 +16,7 @@ def retry(project: Path, dask_address: str | None, *, failed: bool, as_json: boo
     """Rerun the failed shards of all stages, without reading the corpora, and publish a release."""
     from dataclasses import asdict
 
-    from flows.building.opened_store import open_store
+    from flows.building.store_access import open_store
     from flows.clusters.worker_start import get_ready
     from flows.project import Project, load
     from flows.server.local_run import run_flow

@@ -146,7 +146,7 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
 
 def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
     """Return a run with its actual state."""
-    from flows.building.build_lock import fate
+    from flows.building.store_access import fate
 
     if record.state != "running":
         return asdict(record)

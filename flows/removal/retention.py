@@ -14,22 +14,20 @@ from features.store.releases import release_name
 from features.store.runs import record_name
 from features.store.store import Store
 from flows.project import Project
-from flows.removal.old_builds import find_old_builds, find_old_records
-from flows.removal.old_folders import OldFolder, remove
-from flows.removal.old_releases import find_old_releases
-from flows.removal.old_runs import find_old_runs
+from flows.removal.obsolete import (
+    OldFolder,
+    find_old_builds,
+    find_old_records,
+    find_old_releases,
+    find_old_runs,
+    remove,
+)
 from flows.terminal import say, warn
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What may be deleted.
-
-    Args:
-        older_than: minimum age.
-        trainings: whether trainings that newer ones have replaced may be.
-        releases: whether releases that no training reads may be.
-    """
+    """What may be deleted from some age on: also replaced trainings, and releases that no training reads."""
 
     older_than: timedelta
     trainings: bool = False
@@ -38,26 +36,13 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Obsolete:
-    """What can be deleted, or was.
-
-    Args:
-        trainings: folders of trainings, each with all its seeds.
-        releases: numbers of releases.
-        garbage: files of the store that no other release needs.
-        builds: folders with the pages and logs of builds.
-        records: ids of builds whose records in the store can go.
-    """
+    """What can be deleted, or was: trainings with all seeds, releases by number, records by the ids of builds."""
 
     trainings: tuple[OldFolder, ...]
     releases: tuple[int, ...]
     garbage: Garbage
     builds: tuple[OldFolder, ...]
     records: tuple[str, ...]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to delete."""
-        return not (self.trainings or self.releases or self.garbage.files or self.builds or self.records)
 
     @property
     def bytes(self) -> int:
@@ -128,7 +113,7 @@ def delete_by_age(settings: Project, store: Store) -> None:
     except FacetflowError as error:
         warn(f"Older than {retention.days:g} days, and not deleted: {error} The next build tries again.")
         return
-    if not found.is_empty:
+    if found.trainings or found.releases or found.garbage.files or found.builds or found.records:
         say(f"Deleted what is older than {retention.days:g} days: {in_words(found, extent)}.")
 
 

@@ -1,4 +1,4 @@
-"""One writer at a time: the lease that a build or a clean-up holds on a store, and what it says about its holder."""
+"""Who may write a store: its project, one build or clean-up at a time, and what the lease says about its holder."""
 
 import math
 import os
@@ -9,14 +9,31 @@ from typing import Literal
 
 import psutil
 
+from features.core.faults import NoRelease
 from features.store.runs import RunRecord
 from features.store.store import Store
+from flows.project import Project
 
 SILENCE = 60.0
 """Seconds without a renewal after which a holder counts as silent."""
 _LEASE = "build.lock"
 
 Fate = Literal["running", "silent", "ended", "killed"]
+
+
+def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> Store:
+    """Return the store of a project, also another project's with `adopt`; created if missing, unless `only_failed`.
+
+    Raises:
+        StoreError: it is missing, damaged, or belongs to another project.
+        RunError: nothing has failed before.
+    """
+    store = Store.open(settings.store, create=not only_failed, project=settings.name)
+    if not adopt:
+        store.check_owner(settings.name)
+    if only_failed and not store.committed("sentences"):
+        raise NoRelease(f"The store {store.location!r} is empty, so no shard has failed: run `facetflow build`.")
+    return store
 
 
 def this_process() -> str:
