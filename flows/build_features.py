@@ -37,7 +37,6 @@ from flows.building.ingest_repair import repair_ingested
 from flows.building.run_shards import Outcome, ShardRunner
 from flows.building.store_access import only_writer, open_store, this_process
 from flows.clusters import cluster
-from flows.clusters.joined_cluster import joined_cluster, require_scheduler
 from flows.clusters.worker_start import get_ready
 from flows.pages.build_facts import FactKeeper, end_killed
 from flows.pages.run_artifacts import BuildArtifacts
@@ -99,7 +98,7 @@ def build(
         settings = settings.model_copy(
             update={"cluster": settings.cluster.model_copy(update={"address": dask_address})}
         )
-    require_scheduler(settings.cluster)
+    cluster.require_scheduler(settings.cluster)
     store = open_store(settings, only_failed=only_failed, adopt=adopt)
     check(settings, store)
     with only_writer(store), BuildProgress() as progress:
@@ -223,7 +222,7 @@ class Build:
             scratch("dask") as files_of_workers,
             dask.config.set(cluster.DASK | {"temporary-directory": str(files_of_workers)}),
             cluster.logged(logs),
-            joined_cluster(wanted, self.store, stages, todo, logs) as joined,
+            cluster.joined_cluster(wanted, self.store, stages, todo, logs) as joined,
         ):
             with self.wall.part("stages"):
                 outcome = ShardRunner(self.store, stages, joined, self.progress, self.run_id).run(work)

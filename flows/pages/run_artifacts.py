@@ -19,7 +19,7 @@ from features.core.types import LEFT_OUT
 from flows.pages.build_facts import FactKeeper
 from flows.project import Project
 from flows.server.outbox import Artifact, Outbox
-from flows.watching.shard_history import BuildHistory, ShardHistory
+from flows.watching.shard_history import ENDED, BuildHistory, ShardHistory
 
 SHOWN_SHARDS = 500
 """Maximum rows of the table of shards: a server sends all of them to every viewer."""
@@ -124,7 +124,7 @@ def link(kind: str, project: str, page: Path) -> Artifact:
 
 
 def _progress(project: str, share: float, shards: Sequence[ShardHistory]) -> Artifact:
-    ended = sum(shard.state in {"made", "committed", "failed", "left out"} for shard in shards)
+    ended = sum(shard.state in ENDED for shard in shards)
     failed = sum(shard.state == "failed" for shard in shards)
     left_out = sum(shard.state == "left out" for shard in shards)
     text = f"{ended:,} of {len(shards):,} shards have ended, counted by rows"
