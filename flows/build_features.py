@@ -42,8 +42,7 @@ from flows.pages.build_facts import FactKeeper, end_killed
 from flows.pages.run_artifacts import BuildArtifacts
 from flows.removal.clean_up import clean_up
 from flows.removal.retention import delete_by_age
-from flows.server.events import emit_release
-from flows.server.outbox import Outbox, telling_the_server
+from flows.server.outbox import Outbox, emit_release, telling_the_server
 from flows.server.passwords import without_passwords
 from flows.stages import Chain, chain, check
 from flows.terminal import conclude, say, warn

@@ -21,6 +21,7 @@ from dask.base import annotate
 from distributed import KilledWorker
 from distributed.client import ClosedClientError, FutureCancelledError
 from httpx import TransportError
+from prefect.settings import PREFECT_API_URL
 from prefect_dask.task_runners import PrefectDaskFuture
 
 from features.core.errors import RunError, described
@@ -33,7 +34,7 @@ from features.store.stage import ShardKey
 from features.store.store import Store
 from flows.clusters.cluster import JoinedCluster
 from flows.clusters.cluster_watch import watch
-from flows.server.api_watch import watch_api
+from flows.server.api_watch import ApiWatch
 from flows.stages import Chain
 from flows.watching.progress import BuildProgress
 from tasks.shard import MAKE_SHARD, ShardJob
@@ -138,7 +139,7 @@ class ShardRunner:
         """Listen to the reports of workers, and watch them and Prefect's server."""
         client = self._joined.client
         self._watch = watch(client, self._joined.address, self._joined.inspect)
-        self._api_watch = watch_api()
+        self._api_watch = ApiWatch(str(PREFECT_API_URL.value()))
         # Called in one of Dask's threads: it only puts a report into a queue.
         client.subscribe_topic(self._topic, lambda event: self._reports.put(event[1]))  # type: ignore[no-untyped-call]
         try:

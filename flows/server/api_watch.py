@@ -26,11 +26,7 @@ _TIMEOUT = 5.0
 
 
 class ApiWatch:
-    """Polls Prefect's server from its own thread.
-
-    Args:
-        url: address of the API.
-    """
+    """Polls Prefect's server, by the address of its API, from its own thread."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -71,13 +67,6 @@ class ApiWatch:
             if not self._silent:
                 self._answered = time.monotonic()
             self._asked = time.monotonic()
-
-
-def watch_api() -> ApiWatch:
-    """Return a watch over the server that this process talks to."""
-    from prefect.settings import PREFECT_API_URL
-
-    return ApiWatch(str(PREFECT_API_URL.value()))
 
 
 def is_gone(url: str) -> RunError:

@@ -1,10 +1,11 @@
-"""What a flow sends to a Prefect server besides its states: log lines and artifacts, without risk to the run.
+"""What a flow sends to a Prefect server besides its states, without risk to the run: log lines, artifacts, an event.
 
     flow ── log, show ──> outbox ── a thread, every two seconds ──> server
                             └── the server is away: kept, tried again, given up at the end
 
 Log lines are those of the terminal at every verbosity, so that the page of a run shows what its user would have seen.
-If no server outlives the run, nobody would look, and nothing is sent.
+If no server outlives the run, nobody would look, and nothing is sent. The event of a release is for automations of
+others: facetflow itself starts nothing by it, and it is lost if the server is away.
 """
 
 import contextvars
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from features.core.errors import described
+from features.store.releases import Release
+from features.store.store import Store
 from flows import terminal
 from flows.server.prefect_address import somebody_listens
 
@@ -38,6 +41,8 @@ _LONGEST = 20_000  # characters of a line
 
 ERROR = 40
 """Level of a line about a failure, as in `logging`."""
+COMMITTED = "facetflow.features.committed"
+"""The event of a release, emitted once when it is published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +232,23 @@ def _stored(artifact: Artifact) -> Any:
     if artifact.kind == "table":
         return json.dumps(list(artifact.data), ensure_ascii=False)  # type: ignore[arg-type]
     return artifact.data
+
+
+def resource_id(store: Store) -> str:
+    """Return the id by which events and deployments name a store."""
+    return f"facetflow.store.{store.id}"
+
+
+def emit_release(project: str, store: Store, release: Release) -> None:
+    """Tell the configured server of a new release of a named project; without one nobody would listen."""
+    if not somebody_listens():
+        return
+    from prefect.events import emit_event
+
+    resource = {
+        "prefect.resource.id": resource_id(store),
+        "prefect.resource.name": project,
+        "facetflow.store": store.location,
+    }
+    contents = {"versions": dict(release.versions), "rows": dict(release.rows)}
+    emit_event(COMMITTED, resource, payload={"project": project, "release": release.number} | contents)

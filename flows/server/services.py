@@ -176,17 +176,8 @@ def _start_server(state: Path, port: int) -> OwnServer:
 
 def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
     """Start a worker in its own process group, together with all that it starts."""
-    command = [
-        sys.executable,
-        "-m",
-        "flows.server.watchdog",
-        str(os.getpid()),
-        "prefect",
-        "worker",
-        "start",
-        "--pool",
-        pool,
-    ]
+    watched = [sys.executable, "-m", "flows.server.watchdog", str(os.getpid())]
+    command = [*watched, "prefect", "worker", "start", "--pool", pool]
     shutil.rmtree(temporary, ignore_errors=True)  # of the previous worker
     temporary.mkdir()
     shown = {"PREFECT_LOGGING_HANDLERS_CONSOLE_CLASS": "flows.server.worker_log.OneLineHandler"}

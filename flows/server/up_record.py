@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from features.core.durable import write_whole
@@ -30,12 +31,7 @@ _POLL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What `facetflow up` runs.
-
-    Args:
-        process: process id of `facetflow up`.
-        url: address of the server's API; None while it starts.
-    """
+    """The process of `facetflow up`, and the address of its server's API; None while it starts."""
 
     process: int
     url: str | None
@@ -66,10 +62,10 @@ def password_file() -> Path:
 def running() -> Running | None:
     """Return what runs for this user, None if nothing does."""
     deadline = time.monotonic() + _PATIENCE
-    while _is_held():
-        found = _record()
-        if found is not None or time.monotonic() > deadline:
-            return found
+    while is_held(state_folder() / _LOCK):
+        known = _record()
+        if known is not None or time.monotonic() > deadline:
+            return known
         time.sleep(_POLL)  # it has just taken the lock
     return None
 
@@ -115,12 +111,8 @@ def write_password(credentials: str) -> None:
     path = password_file()
     with clear_errors(f"Writing {str(path)!r}"):
         path.unlink(missing_ok=True)  # of one that was killed: its mode, or a link, must not stay
-        with open(path, "x", encoding="utf-8", opener=_for_the_user_only) as file:
+        with open(path, "x", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
             file.write(f"{credentials}\n")
-
-
-def _for_the_user_only(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def write(url: str | None) -> None:
@@ -156,21 +148,15 @@ def record_project(project_file: Path, cron: str | None) -> None:
         write_whole(state_folder(), _PROJECTS, json.dumps(every).encode())
 
 
-def _is_held() -> bool:
-    return is_held(state_folder() / _LOCK)
-
-
 def _record() -> Running | None:
     """Return the content of the record; None if there is none yet, or only that of a killed process."""
     try:
-        known = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
-        found = Running(int(known["process"]), str(known["url"]) if known["url"] is not None else None)
-        os.kill(found.process, 0)
-    except PermissionError:
-        return None
+        content = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
+        known = Running(int(content["process"]), str(content["url"]) if content["url"] is not None else None)
+        os.kill(known.process, 0)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return found
+    return known
 
 
 def _free(descriptor: int) -> bool:

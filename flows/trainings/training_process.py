@@ -52,17 +52,9 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
         files = [folder / f"job-{number}.json" for number in range(len(jobs))]
         for file, job in zip(files, jobs, strict=True):
             file.write_text(job.model_dump_json(), encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "flows.server.watchdog",
-            str(os.getpid()),
-            module,
-            "--settings",
-            *map(str, files),
-        ]
+        watched = [sys.executable, "-m", "flows.server.watchdog", str(os.getpid())]
         with subprocess.Popen(
-            [*command, *_WORDS[verbosity()]],
+            [*watched, module, "--settings", *map(str, files), *_WORDS[verbosity()]],
             env=_SLEEPING_THREADS | os.environ | {LEVELS: "1"},  # what the user set takes precedence
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
