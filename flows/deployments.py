@@ -215,7 +215,6 @@ def target_of(project_file: Path) -> Target:
 
 
 def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
-    """Return the deployments of a project."""
     from prefect import Flow
     from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
     from prefect.types.entrypoint import EntrypointType
@@ -290,7 +289,6 @@ def _of_flow(client: "SyncPrefectClient", flow: str) -> "list[DeploymentResponse
 
 
 def _project_files() -> set[str]:
-    """Return the project files of the refreshes that the server has."""
     from prefect.client.orchestration import get_client
 
     with server_does("say which projects it has"), get_client(sync_client=True) as client:
@@ -311,7 +309,6 @@ def _former(client: "SyncPrefectClient", target: Target, names: Sequence[str]) -
 
 
 def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:
-    """Return the schedules of a deployment in words."""
     if deployment is None:
         return ()
     on = "off: the deployment is paused" if deployment.paused else "on"

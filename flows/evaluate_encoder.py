@@ -98,11 +98,7 @@ def evaluate_all(
 
 
 def _evaluated(jobs: Sequence[EvaluationJob]) -> tuple[list[EvaluationJob], RunError | None]:
-    """Evaluate in one process, so that a shared start model embeds only once.
-
-    Returns:
-        Those that were evaluated, and the failure of the others.
-    """
+    """Evaluate in one process, so that a shared start model embeds only once."""
 
     def written(job: EvaluationJob) -> int:
         file = metrics_file(job.output, job.suites)

@@ -230,7 +230,6 @@ def _say(location: _Location, model: type[BaseModel], problem: Any) -> str:
 
 
 def _hint(name: str, location: _Location, model: type[BaseModel]) -> str:
-    """Return what an unknown key may have been meant to be."""
     close = difflib.get_close_matches(name, location.keys, n=2)
     if close:
         return f"did you mean {' or '.join(f'`{key}`' for key in close)}?"
@@ -262,7 +261,6 @@ def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> list[str]:
 
 
 def _there(home: str, fields: Mapping[str, Any]) -> str:
-    """Return in words where a key of a section belongs."""
     section, _, inner = home.partition(".")
     if not is_repeated(fields[section]):
         return f"below [{home}]"
@@ -279,7 +277,6 @@ def _shown(given: Any, problem: Any) -> str:
 
 
 def _expected(location: _Location, given: Any) -> str:
-    """Return what belongs at a place."""
     last = str(location.parts[-1]) if location.parts else ""
     if last in _EXPECTED and isinstance(given, str):
         return _EXPECTED[last]

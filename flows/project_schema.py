@@ -61,7 +61,6 @@ def sections() -> list[Section]:
 
 
 def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *, once: bool) -> Iterator[Section]:
-    """Yield a section and those within it."""
     meaning_of = meanings(model)
     keys, inner = [], []
     for name, field in model.model_fields.items():
@@ -175,7 +174,6 @@ def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:
 
 
 def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """Yield a model and all models nested in it."""
     yield model
     for field in model.model_fields.values():
         one = get_args(bare(field.annotation))[0] if is_repeated(field.annotation) else field.annotation

@@ -112,7 +112,6 @@ def _follow(done: Refreshed, settings: project.Project, store: Store, outbox: Ou
 
 
 def _due(settings: project.Project, store: Store, step: Step) -> list[Due]:
-    """Return what is due, and say why."""
     items = [item for item in due(settings, Contents.of(store, store.latest_release())) if item.step == step]
     for item in items:
         say(f"The {step} of {item.subject} is due, because {item.reason}.")

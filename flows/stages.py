@@ -109,7 +109,6 @@ def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[S
 
 
 def _prepared(project: Project) -> dict[str, BaseModel]:
-    """Return the settings of the stages that are not switched off."""
     off = switched_off(project)
     return {name: stage.prepare(project.section(stage)) for name, stage in STAGES.items() if name not in off}
 
@@ -142,11 +141,7 @@ def check(project: Project, store: StoreReader) -> None:
 
 
 def _pointless(project: Project, store: StoreReader) -> tuple[str, ...]:
-    """Return what trainings will refuse, before anybody waits for their features.
-
-    Raises:
-        SettingsError: an encoder names an aspect, a label or a corpus that no row has.
-    """
+    """Return what trainings will refuse, before anybody waits for their features."""
     rows = Rows(
         store.read("pairs", columns=["corpus", "split", "label"]),
         store.read("labels", columns=["sentence", "corpus", "split", "aspect", "label"]),

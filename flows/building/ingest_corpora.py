@@ -162,7 +162,6 @@ def _labels_in_words(counts: Mapping[str, Any]) -> str:
 
 
 def _requirement(project: Project, corpus: str, aspect: str) -> tuple[int, str]:
-    """Return how many texts of which split a label needs to be trained on."""
     reading = [
         (encoder.min_texts, encoder.splits[0])
         for encoder in project.encoders
@@ -217,7 +216,6 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
 
 
 def _example(report: IngestReport, corpus: str) -> str:
-    """Return a changed judgement of a corpus as part of a sentence."""
     files = {file.name for file in report.files if file.corpus == corpus}
     for each in report.changed:
         if each.origin.rpartition(":")[0] in files:

@@ -72,14 +72,7 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
 
 
 class _Past:
-    """Past ingests, repeated.
-
-    Args:
-        project: settings that name the corpora.
-        store: the store.
-        lost: table and shard of what cannot be read.
-        remade: the lost shards rebuilt so far.
-    """
+    """Past ingests, repeated."""
 
     def __init__(
         self, project: Project, store: Store, lost: Mapping[tuple[str, Shard], Damage], remade: Remade
@@ -128,7 +121,6 @@ class _Past:
                 return
 
     def _is_left(self, run_id: str) -> bool:
-        """Return whether a lost shard of an ingest has not been rebuilt yet."""
         return any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table))
 
     def equal(self, run_id: str, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:

@@ -136,7 +136,6 @@ class ShardRunner:
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Listen to the reports of workers, and watch them and Prefect's server."""
         client = self._joined.client
         self._watch = watch(client, self._joined.address, self._joined.inspect)
         self._api_watch = ApiWatch(str(PREFECT_API_URL.value()))
@@ -151,7 +150,6 @@ class ShardRunner:
                 client.unsubscribe_topic(self._topic)  # type: ignore[no-untyped-call]
 
     def _show_reports(self) -> None:
-        """Show the reported progress of shards that are still running."""
         while not self._reports.empty():
             report = self._reports.get()
             if (report["stage"], report["shard"]) in self._running:

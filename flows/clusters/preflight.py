@@ -147,7 +147,6 @@ class Preflight:
             )
 
     def _of_worker(self, *, gpu: bool) -> dict[str, StageModels]:
-        """Return the stages that may go to a worker with or without a GPU."""
         return {stage: models for stage, models in self._models.items() if (stage in self._on_gpu) == gpu}
 
     def _need(self, *, gpu: bool) -> int:

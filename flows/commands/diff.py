@@ -53,11 +53,7 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
 
 
 def _numbers(releases: list[int], old: int | None, new: int | None) -> tuple[int, int]:
-    """Return the numbers of the releases to compare.
-
-    Raises:
-        StoreError: there is nothing to compare with.
-    """
+    """Return the numbers of the releases to compare."""
     if old is not None and new is not None:
         return old, new
     last = releases[-1:] if old is not None else releases[-2:]

@@ -62,7 +62,6 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
 
 
 def _example() -> dict[str, str]:
-    """Return the files of the built-in example, name → text."""
     return {PROJECT_FILE.name: _read("example.toml"), "pairs-to-explain.tsv": _read("pairs-to-explain.tsv")}
 
 

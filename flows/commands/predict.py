@@ -131,13 +131,11 @@ def predict(
 
 
 def _counts(predictions: "Predictions") -> dict[str, int]:
-    """Return label → number of pairs that were given it."""
     predicted = predictions.predicted
     return {label: predicted.count(label) for label in predictions.labels}
 
 
 def _described(predictions: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, object]:
-    """Return what is known about predictions, as JSON values."""
     rate, parsing = predictions.pairs_per_second, predictions.share_of_parsing
     return {
         "labels": _counts(predictions),
@@ -154,7 +152,6 @@ def _described(predictions: "Predictions", wrong: "Sequence[PairCells]") -> dict
 
 
 def _speed(predictions: "Predictions") -> str:
-    """Return how fast predictions were, or what was known before, in words."""
     if predictions.reused:
         return (
             f"; {predictions.reused:,} of {counted(predictions.sentences, 'sentence')} embedded by an earlier command"
@@ -165,7 +162,6 @@ def _speed(predictions: "Predictions") -> str:
 
 
 def _check_page(page: Path | None, *others: Path) -> None:
-    """Refuse a page that cannot be written."""
     from features.core.outputs import STANDARD, check_output
 
     if page == STANDARD:
@@ -175,7 +171,6 @@ def _check_page(page: Path | None, *others: Path) -> None:
 
 
 def _tell_more(predictions: "Predictions", pairs: int) -> None:
-    """Report what a reader of the labels must know."""
     if predictions.threshold is not None:
         say(predictions.threshold.told)
     for caveat in predictions.caveats:
@@ -190,7 +185,6 @@ def _tell_more(predictions: "Predictions", pairs: int) -> None:
 
 
 def _table(rows: "list[PairCells]", predictions: "Predictions") -> "pl.DataFrame":
-    """Return a table with one row per row of the input, in the same order."""
     import polars as pl
 
     predicted = iter(zip(predictions.predicted, predictions.probabilities.round(6).tolist(), strict=True))

@@ -107,7 +107,6 @@ def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
 
 
 def _explained(scored: Sequence[tuple[str, str]]) -> str:
-    """Return an explanation of the scores, one line per suite."""
     from training.evaluation.suites import load_suite
 
     lines = []
@@ -119,7 +118,6 @@ def _explained(scored: Sequence[tuple[str, str]]) -> str:
 
 
 def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
-    """Return what is known about a run, as JSON values."""
     from features.core.errors import FacetflowError
     from training.evaluation.promotion import was_refused
     from training.evaluation.run import METRICS_FILE, read_scores

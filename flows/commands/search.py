@@ -90,7 +90,6 @@ def _found(searched: "SearchedTexts", rank: int, position: int, similarity: floa
 
 
 def _about(row: dict[str, Any]) -> str:
-    """Return the labels of a text, or where it is in its file."""
     if "id" in row:
         return f"id: {row['id']}"
     return "; ".join(f"{aspect}: {', '.join(labels)}" for aspect, labels in row.get("labels", {}).items())

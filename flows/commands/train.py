@@ -65,7 +65,6 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
 
 
 def _described(encoder: Any) -> dict[str, Any]:
-    """Return what `--json` writes about an encoder returned by the flow."""
     from training.runs import PER_SECOND, TRAINING_FILE
     from training.writing import read_json
 

@@ -102,7 +102,6 @@ def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> 
 
 
 def _print_shares(shares: Attribution, console: Console) -> None:
-    """Write the share of each word of both sentences in a similarity, and the pairs of words with the largest."""
     console.print(Text(f"{shares.facet} {shares.similarity:.2f}, by words (100 is all of it)", style="bold"))
     whole = shares.similarity or 1.0
     for side, words, each in (("a", shares.words_a, shares.of_a), ("b", shares.words_b, shares.of_b)):

@@ -276,7 +276,6 @@ def end_killed(settings: Project, store: Store) -> None:
 
 
 def _committed_by(store: Store, facts: BuildFacts) -> set[tuple[str, str]]:
-    """Return the shards that a build committed, by stage and name."""
     return {
         (stage["stage"], shard)
         for stage in facts.stages
@@ -293,7 +292,6 @@ def _newest_release(store: Store) -> Release | None:
 
 
 def _settle(shard: dict[str, Any], *, committed: bool) -> None:
-    """Update a shard of a killed build with what is known now."""
     for attempt in shard["attempts"]:
         if attempt["outcome"] == "running":
             attempt["outcome"] = "made" if committed else "lost"

@@ -133,7 +133,6 @@ class Outbox:
             terminal.say(f"The Prefect server did not take {' and '.join(left)} of this run.")
 
     def _work(self) -> None:
-        """Send what has been collected, until the outbox is closed."""
         from prefect.client.orchestration import get_client
         from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
@@ -226,7 +225,6 @@ def _prefect_logs() -> bool:
 
 
 def _stored(artifact: Artifact) -> Any:
-    """Return the data of an artifact as the server stores it."""
     import json
 
     if artifact.kind == "table":

@@ -212,7 +212,6 @@ class OwnServer:
 
 
 def _no_port(port: int, error: OSError) -> str:
-    """Return why a port cannot be used, and what to do."""
     if not port:
         return f"No port of 127.0.0.1 is free for a Prefect server ({os.strerror(error.errno or 0)}): free one."
     if error.errno == errno.EADDRINUSE:

@@ -113,11 +113,7 @@ def _trained(settings: project.Project) -> list[str]:
 
 
 def _find(settings: project.Project, name: str) -> Path:
-    """Return the encoder that a name means.
-
-    Raises:
-        ModelError: it has no finished run; the message says what became of those that were begun.
-    """
+    """Return the encoder that a name means."""
     begun = runs_named(settings.runs, name)
     if not begun and any(encoder.name == name for encoder in settings.encoders):
         raise no_training(settings.runs, name)

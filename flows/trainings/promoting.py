@@ -165,7 +165,6 @@ def _choice(runs: Path, run: Path, best: BestSeed, seeds: Sequence[Path]) -> lis
 
 
 def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | None, reasons: Sequence[str]) -> None:
-    """Write the decision on a run."""
     write_json(
         run / PROMOTION_FILE, {"promoted": promoted, "holds": holds, "against": against, "reasons": list(reasons)}
     )

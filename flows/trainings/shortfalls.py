@@ -57,7 +57,6 @@ def shortfalls(project: Project) -> list[Shortfall]:
 
 
 def _training(runs: Path, encoder: EncoderSettings) -> Iterator[Shortfall]:
-    """Yield that of a newest training that failed."""
     for run, state in unfinished_since(runs, encoder.name)[-1:]:
         if state.state == "failed":
             advice = f"`{_train(encoder, run)}` tries again"
@@ -65,7 +64,6 @@ def _training(runs: Path, encoder: EncoderSettings) -> Iterator[Shortfall]:
 
 
 def _train(encoder: EncoderSettings, run: Path) -> str:
-    """Return the command that trains a run again."""
     further = seed_of(run) - encoder.loop.seed
     seeds = f" --seeds {further + 1}" if further > 0 else ""
     return f"facetflow train {encoder.name} --release {release_in_name(run)}{seeds}"
@@ -98,7 +96,6 @@ def _after(runs: Path, name: str) -> Iterator[Shortfall]:
 
 
 def _reasons(run: Path) -> str:
-    """Return why a run was refused."""
     try:
         return "; ".join(read_json(run / PROMOTION_FILE)["reasons"])
     except (InputError, KeyError, TypeError):  # deleted or written by hand since

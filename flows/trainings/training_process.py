@@ -125,7 +125,6 @@ def _end(process: "subprocess.Popen[str]", *, by: BaseException) -> str:
 
 
 def _sentence(withheld: list[str]) -> str | None:
-    """Return the sentence that a process ended with, if it had one."""
     for begin in (ERROR, INTERRUPTED):
         if withheld and withheld[0].startswith(begin):
             return withheld[0].removeprefix(begin)

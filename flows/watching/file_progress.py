@@ -79,7 +79,6 @@ class FileProgress:
         return "   ".join(parts)
 
     def _say(self) -> None:
-        """Write a line, unless nothing has moved since the last one."""
         if self._said != (self._done, self._total):
             self._said = (self._done, self._total)
             say(f"{self._what}  {self.line()}")
