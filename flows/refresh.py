@@ -25,8 +25,7 @@ from flows.server.attempts import begin_due
 from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, say, warn
 from flows.train_encoder import TrainedEncoder, train_all
-from flows.trainings.due import Due, Step, due
-from flows.trainings.evaluation_job import evaluation_job
+from flows.trainings.due import Due, Step, due, evaluation_job
 from flows.trainings.identities import Contents
 from training.runs import run_id
 

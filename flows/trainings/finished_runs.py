@@ -35,17 +35,13 @@ def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Pa
     Raises:
         ModelError: a name has no finished run.
     """
-    if not names:
-        encoders = [_find(settings, name) for name in _trained(settings)] or [latest_encoder(settings.runs)]
-    else:
-        encoders = [_find(settings, name) for name in names]
-    found: dict[Path, None] = {}
-    for encoder, name in zip(encoders, names or [""] * len(encoders), strict=True):
+    encoders = {name: _find(settings, name) for name in names or _trained(settings)}
+    runs: dict[Path, None] = {}
+    for name, encoder in (encoders or {"": latest_encoder(settings.runs)}).items():
         run = encoder.parent
-        exactly = run_id(settings.runs, run) == name
-        group = [run] if exactly else seeds_of(run)
-        found |= dict.fromkeys(one for one in group if is_finished(one))
-    return list(found)
+        seeds = [run] if run_id(settings.runs, run) == name else seeds_of(run)
+        runs |= dict.fromkeys(seed for seed in seeds if is_finished(seed))
+    return list(runs)
 
 
 def left_behind(settings: project.Project, names: Sequence[str]) -> list[str]:
@@ -76,15 +72,15 @@ def unfinished_since(runs: Path, name: str) -> list[tuple[Path, RunState]]:
     begun = runs_named(runs, name)
     finished = [run for run in begun if is_finished(run)]
     last = newest(finished) if finished else None
-    found = [(run, state_of(run)) for run in begun if run not in finished]
+    unfinished = [(run, state_of(run)) for run in begun if run not in finished]
     if last is not None:
         since = int((last / ENCODER / TRAINING_FILE).stat().st_mtime)  # states have no fractions of seconds
-        found = [
+        unfinished = [
             (run, state)
-            for run, state in found
+            for run, state in unfinished
             if state.state == "running" or group_of(run) == group_of(last) or _time(run, state) >= since
         ]
-    return sorted(found, key=lambda known: _time(*known))
+    return sorted(unfinished, key=lambda known: _time(*known))
 
 
 def shown_runs(ids: Sequence[str]) -> str:

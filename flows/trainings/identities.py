@@ -38,13 +38,7 @@ from training.runs import run_folder, settings_digest
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a release holds, or would hold.
-
-    Args:
-        store: id of the store.
-        shards: table → shard → fingerprint.
-        uses: which corpora use which shard.
-    """
+    """What a release of a store holds, or would hold: table → shard → fingerprint, and which corpora use a shard."""
 
     store: str
     shards: Mapping[str, Mapping[Shard, Fingerprint]]
@@ -119,9 +113,9 @@ def evaluation_identity(encoder: Identity, run: str, job: EvaluationJob) -> Iden
     }
 
 
-def key_of(*identities: Identity) -> str:
-    """Return one word that names what has some identities."""
-    return _digest(map(_json, identities))
+def key_of(project: Project, encoder: EncoderSettings, *identities: Identity) -> str:
+    """Return one word that is unique on a server, also among encoders and copies of a project with equal settings."""
+    return _digest(map(_json, ({"project": project.name, "encoder": encoder.name}, *identities)))
 
 
 def differences(before: Identity, now: Identity) -> list[str]:
@@ -136,11 +130,7 @@ def run_of(project: Project, encoder: EncoderSettings, release: int, without: tu
 
 
 def unread(project: Project, encoder: EncoderSettings, contents: Contents) -> tuple[str, ...]:
-    """Return the corpora that an encoder could be trained on, and is not because the project no longer names them.
-
-    Returns:
-        Their names, sorted.
-    """
+    """Return the corpora, sorted, that an encoder is not trained on because the project no longer names them."""
     if encoder.corpora:
         return ()
     read = contents.of_pairs if "pairs" in tables_of(encoder) else contents.of_texts
@@ -158,7 +148,7 @@ def _digest_of(project: Project, encoder: EncoderSettings, without: tuple[str, .
 
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
-    """Return the digest of the ratings that choose the model of an encoder; empty if none do or none can be read."""
+    """Digest the ratings that choose the model of an encoder; empty if none do or none can be read."""
     chosen = [known for known in project.evaluation if encoder.by_ratings and known.name == encoder.choose_by]
     try:
         rated = read_rating_sets([known.model_dump(mode="json") for known in chosen], project.base)

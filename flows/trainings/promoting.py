@@ -68,6 +68,7 @@ def _promote_of(
         for run in [run for run in evaluated if was_refused(run)]:
             _keep_refused(runs, name, run, gone)
             del evaluated[run]
+    against = run_id(runs, before) if before is not None else None if gone is None else gone.run
     verdicts = _verdicts(settings, before, gone, evaluated, unattended=unattended)
     holding = [run for run, verdict in verdicts.items() if verdict.holds]
     last = group_of(newest(holding)) if holding else None
@@ -78,7 +79,7 @@ def _promote_of(
         why = [] if best is None or not verdict.holds else _choice(runs, run, best, seeds)
         # That there was nothing to compare with explains a promotion, not that another seed was chosen.
         reasons = [*(verdict.reasons if promoted or before is not None else ()), *why]
-        _record(run, promoted=promoted, holds=verdict.holds, against=_id(runs, before, gone), reasons=reasons)
+        _record(run, promoted=promoted, holds=verdict.holds, against=against, reasons=reasons)
         what = f"is now the current run of the encoder {name!r}" if promoted else "was not promoted"
         if promoted:  # recorded before: if it is killed here, the run is judged again
             promote(run, name)
@@ -168,12 +169,6 @@ def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | Non
     write_json(
         run / PROMOTION_FILE, {"promoted": promoted, "holds": holds, "against": against, "reasons": list(reasons)}
     )
-
-
-def _id(runs: Path, before: Path | None, gone: GoneRun | None) -> str | None:
-    if before is not None:
-        return run_id(runs, before)
-    return None if gone is None else gone.run
 
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
