@@ -33,7 +33,7 @@ _VARIABLES: dict[str, str] = {}
 """Variables with which the current process was started."""
 
 
-def get_ready(project: Project, dask_address: str | None = None) -> Project:
+def get_ready(project: Project, dask_address: str | None = None) -> None:
     """Start the process that workers are copied from, unless it runs already, without waiting for it.
 
     A command calls this before it knows what there is to do, because the imports take longer than finding out; a build
@@ -42,16 +42,12 @@ def get_ready(project: Project, dask_address: str | None = None) -> Project:
     Args:
         project: settings that determine which libraries the stages need.
         dask_address: scheduler of an existing cluster, which has its own workers: nothing is started.
-
-    Returns:
-        The project.
     """
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload([_FIRST, *modules(project), _LAST])
         with starting(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
             forkserver.ensure_running()
         atexit.register(_end)
-    return project
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def evaluate(
     """
     from features.core.errors import PartlyDoneError
     from flows.commands.report import print_scores
-    from flows.project import load
+    from flows.project import Project, load
     from flows.server.local_run import run_flow
     from flows.terminal import write_json
     from flows.trainings.finished_runs import runs_to_evaluate, suites_to_score
@@ -46,8 +46,7 @@ def evaluate(
     if promote and suites:
         raise click.UsageError("--promote needs all scores; leave --suite out")
 
-    def check() -> None:
-        settings = load(project)
+    def check(settings: Project) -> None:
         for run in runs_to_evaluate(settings, names):
             suites_to_score(settings, run, suites)
 
@@ -76,15 +75,8 @@ def evaluate(
 
     try:
         with saying_what_is_left():
-            folders = run_flow(
-                "evaluate_encoder",
-                check,
-                project_file=project,
-                name=list(names),
-                split=split,
-                suites=list(suites),
-                promote=promote,
-            )
+            parameters = {"name": list(names), "split": split, "suites": list(suites), "promote": promote}
+            folders = run_flow("evaluate_encoder", project, check, **parameters)
     except PartlyDoneError as error:
         tell(error.done)
         raise

@@ -1,6 +1,7 @@
 """Arguments that several commands take."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -63,6 +64,9 @@ CRON = click.option(
     help='When to refresh, such as "0 3 * * *" for every night at 3:00 UTC; without it, schedules stay as they are.',
 )
 POOL = click.option("--pool", default="facetflow", show_default=True, help="Work pool; created if missing.")
+DASK_ADDRESS = click.option(
+    "--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tls://host:8786)."
+)
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Write the result, and nothing else, to standard output as JSON."
 )
@@ -117,14 +121,9 @@ def _choose_project(context: click.Context, _parameter: click.Parameter, value: 
         context.obj = value / PROJECT_FILE if value.is_dir() else value
 
 
-def _be_quiet(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
+def _be(level: Verbosity, _context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
     if value:
-        set_verbosity(Verbosity.QUIET)
-
-
-def _be_verbose(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
-    if value:
-        set_verbosity(Verbosity.VERBOSE)
+        set_verbosity(level)
 
 
 COMMON = (
@@ -139,14 +138,14 @@ COMMON = (
     click.Option(
         ["-q", "--quiet"],
         is_flag=True,
-        callback=_be_quiet,
+        callback=partial(_be, Verbosity.QUIET),
         expose_value=False,
         help="Print only results, warnings and errors.",
     ),
     click.Option(
         ["-v", "--verbose"],
         is_flag=True,
-        callback=_be_verbose,
+        callback=partial(_be, Verbosity.VERBOSE),
         expose_value=False,
         help="Print more about what is happening.",
     ),
