@@ -102,11 +102,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
 
 
 def schedule_of(cron: str) -> "CronSchedule":
-    """Return the schedule of a cron expression, in UTC.
-
-    Raises:
-        SettingsError: it is not a cron expression, it has seconds or years, or its time never comes.
-    """
+    """Return the schedule of a cron expression, in UTC; refuse seconds, years, and a time that never comes."""
     from prefect.client.schemas.schedules import CronSchedule
     from prefect.server.schemas import schedules as of_server
 

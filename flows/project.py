@@ -315,11 +315,7 @@ class Project(_Sections):
         return self.leakage.model_copy(update={"evaluation": (*named, *more)})
 
     def encoder(self, name: str) -> EncoderSettings:
-        """Return the encoder with a name.
-
-        Raises:
-            SettingsError: there is none.
-        """
+        """Return the encoder with a name; a SettingsError names those that there are."""
         encoders = {encoder.name: encoder for encoder in self.encoders}
         if name in encoders:
             return encoders[name]

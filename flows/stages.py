@@ -98,12 +98,7 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
 
 
 def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[Shard]]:
-    """Return the shards that each stage has to make, made or not; no model is needed.
-
-    Raises:
-        InputError: a file of metrics cannot be run.
-        SettingsError: a stage needs one that is switched off.
-    """
+    """Return the shards that each stage has to make, made or not; no model is needed."""
     wanted = wanted_of(project)
     return scope(stages_of(project, wanted, _reads_also(_prepared(project))), wanted, uses_of(store))
 
@@ -118,12 +113,7 @@ def _reads_also(prepared: Mapping[str, BaseModel]) -> dict[str, tuple[str, ...]]
 
 
 def check(project: Project, store: StoreReader) -> None:
-    """Refuse, before rows are read, stages that cannot be made, and encoders for which nothing would be.
-
-    Raises:
-        InputError: a file of metrics cannot be run.
-        SettingsError: a stage needs one that is switched off, or a corpus of an encoder is unknown.
-    """
+    """Refuse, before rows are read, stages that cannot be made, and encoders for which nothing would be."""
     stages_of(project, wanted_of(project), _reads_also(_prepared(project)))
     names = {corpus.name for corpus in project.corpora}
     asked = [(n, name) for n, encoder in enumerate(project.encoders, start=1) for name in encoder.corpora]

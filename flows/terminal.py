@@ -147,11 +147,7 @@ def _tell(level: int, least: Verbosity, text: str) -> None:
 
 
 def write_json(value: Any, *, indent: int | None = 2) -> None:
-    """Write one JSON value to standard output, indented or on one line: strict, so that NaN and infinities are refused.
-
-    Raises:
-        ValueError: the value has a NaN or an infinity.
-    """
+    """Write one JSON value to standard output: strict, so that NaN and infinities are refused."""
     global _n_json  # noqa: PLW0603 (a process has one standard output)
     click.echo(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
     _n_json += 1

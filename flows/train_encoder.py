@@ -97,11 +97,7 @@ def train_encoder(
 
 
 def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[EncoderSettings]:
-    """Return the encoders with some names, by default all.
-
-    Raises:
-        SettingsError: the project has no such encoder, or none at all.
-    """
+    """Return the encoders with some names, by default all."""
     if not names and not settings.encoders:
         # The project does so on purpose, so nothing that follows a release may fail; the user is warned.
         warn(f"The project {settings.name!r} has no encoder: add a section [[encoders]] to train one.")

@@ -44,14 +44,7 @@ _SHOWN_LABELS = 3
 
 
 def ingest_corpora(project: Project, store: Store, run_id: str) -> Ingested:
-    """Read the corpora of a project and commit the rows that the store does not hold.
-
-    Returns:
-        What was read and what was new.
-
-    Raises:
-        InputError: a file is missing or is not what its dataset promises.
-    """
+    """Read the corpora of a project, commit the rows that the store does not hold, and return them."""
     ingested = read_corpora(project, store)
     receipts = [
         store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)

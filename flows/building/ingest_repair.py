@@ -32,11 +32,7 @@ Remade = Mapping[str, dict[Shard, pl.DataFrame]]
 
 
 def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
-    """Rewrite the damaged shards of ingest in a locked store, and return their damage; that of stages is left to them.
-
-    Raises:
-        StoreError: a shard cannot be rebuilt from the corpora as it was; nothing is written then.
-    """
+    """Rewrite the damaged shards of ingest in a locked store, all or none, and return their damage."""
     remade = make_again(project, store, damaged)
     receipts = [
         store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
@@ -53,11 +49,7 @@ def of_ingest(damaged: Sequence[Damage]) -> list[Damage]:
 
 
 def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Remade:
-    """Return the rows of the damaged shards of ingest; nothing is written.
-
-    Raises:
-        StoreError: a shard cannot be rebuilt from the corpora as it was.
-    """
+    """Return the rows of the damaged shards of ingest; a StoreError names those that the corpora no longer yield."""
     lost = {(damage.table, damage.shard): damage for damage in of_ingest(damaged)}
     remade: dict[str, dict[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
     if lost:

@@ -113,11 +113,7 @@ class Outlook:
 
 
 def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
-    """Find out what a refresh would do; with `deep`, every byte of the store is checked for damage.
-
-    Raises:
-        FacetflowError: a build would end with this error before it makes anything.
-    """
+    """Find out what a refresh would do, also its error; with `deep`, every byte is checked for damage."""
     # If there is no store yet, plan with an empty one; the build creates it.
     store = Store.open(project.store, or_empty=True)
     store.check_owner(project.name)

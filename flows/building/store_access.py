@@ -44,11 +44,7 @@ def this_process() -> str:
 
 
 def only_writer(store: Store) -> AbstractContextManager[None]:
-    """Hold the store's lease; it is released when the process ends, however that happens.
-
-    Raises:
-        RunError: another process holds it, or the store cannot be written.
-    """
+    """Hold the lease of a store if nobody else does; it ends with the process, however that happens."""
     return store.storage.lease(_LEASE, this_process(), f"A build or a clean-up works on the store {store.location!r}")
 
 

@@ -97,11 +97,7 @@ class Capacity:
 
 
 def capacity(settings: ClusterSettings) -> Capacity:
-    """Return the capacity of a local cluster before it is started.
-
-    Raises:
-        RunError: this machine lacks the GPUs that the settings ask for.
-    """
+    """Return the capacity of a local cluster before it is started."""
     gpus = gpu_count() if settings.gpu_workers else 0
     if gpus < settings.gpu_workers:
         raise NoGpu(
@@ -113,11 +109,7 @@ def capacity(settings: ClusterSettings) -> Capacity:
 
 
 def capacity_of(client: Client, address: str) -> Capacity:
-    """Return the capacity of an existing cluster, by the client of its scheduler.
-
-    Raises:
-        RunError: it has no workers.
-    """
+    """Return the capacity of an existing cluster, by the client of its scheduler."""
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     if not workers:
         raise NoWorkers(
@@ -143,11 +135,7 @@ def no_more_than(settings: ClusterSettings, shards: int) -> ClusterSettings:
 
 
 def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[str]) -> None:
-    """Refuse stages that ask for a GPU if no worker has one: their shards would wait for ever.
-
-    Raises:
-        RunError: there is such a stage.
-    """
+    """Refuse stages that ask for a GPU if no worker has one: their shards would wait for ever."""
     if not stages or available.gpu:
         return
     where = "the local cluster" if settings.address is None else f"the Dask cluster at {settings.address!r}"
@@ -166,11 +154,7 @@ class JoinedCluster:
     preflight: Preflight
 
     def inspect(self, workers: Collection[str]) -> None:
-        """Check workers that have joined since; those of a local cluster are known.
-
-        Raises:
-            RunError: a worker cannot make the shards of this build.
-        """
+        """Check workers that have joined since, for a RunError; those of a local cluster are known."""
         new = set(workers) - self.preflight.fit
         if self.address is not None and new:
             self.preflight.check(self.client, self.address, new)
@@ -207,12 +191,7 @@ def joined_cluster(
 
 
 def require_scheduler(settings: ClusterSettings) -> None:
-    """Refuse an existing cluster that cannot be joined, also for a build that will find nothing to make.
-
-    Raises:
-        SettingsError: the connection would not be safe, or certificates are wrong.
-        RunError: nobody answers at the address.
-    """
+    """Refuse an existing cluster that cannot be joined, also for a build that will find nothing to make."""
     if settings.address is not None:
         with connected(settings, Path()):
             pass

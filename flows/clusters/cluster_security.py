@@ -24,12 +24,7 @@ def temporary() -> Security:
 
 
 def of_existing(settings: ClusterSettings) -> Security:
-    """Return the credentials of this process for an existing cluster.
-
-    Raises:
-        SettingsError: certificates are missing, unreadable or not needed, or the cluster is on another machine and its
-            connections are not encrypted.
-    """
+    """Return the credentials of this process for an existing cluster, or refuse it if connections would not be safe."""
     address = settings.address or ""
     given = {name: path for name in ("tls_ca", "tls_cert", "tls_key") if (path := getattr(settings, name)) is not None}
     if not is_encrypted(address):

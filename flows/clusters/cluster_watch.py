@@ -81,11 +81,7 @@ class ClusterWatch:
         self._ended.set()
 
     def check(self) -> None:
-        """Report problems and repair what can be repaired; called often, from the thread that waits for the cluster.
-
-        Raises:
-            RunError: nothing more can be expected of the cluster.
-        """
+        """Report problems, repair what can be repaired, and raise if no hope is left; called often."""
         now = time.monotonic()
         if now - self._checked > _LATE:
             self._answered = now  # it was this process that was suspended

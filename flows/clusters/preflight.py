@@ -71,11 +71,7 @@ class Preflight:
                 )
 
     def check(self, client: Client, address: str, workers: Collection[str] | None = None) -> None:
-        """Check workers of an existing cluster, by default all.
-
-        Raises:
-            RunError: a worker cannot make the shards of this build, or would make different ones.
-        """
+        """Refuse an existing cluster if one of some workers, by default of all, could not make the same shards."""
         cluster = f"of the Dask cluster at {address!r}"
         info = cast("Mapping[str, Any]", client.get_versions(packages=worker_versions.PACKAGES))
         if workers is None:

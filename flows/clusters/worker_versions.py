@@ -32,11 +32,7 @@ Packages = Mapping[str, str | None]
 def compare(
     here: Packages, workers: Mapping[str, Packages], needed: Collection[str], cluster: str, reported: set[str]
 ) -> None:
-    """Compare the packages of each worker, by address, with those of this process; add what is new to `reported`.
-
-    Raises:
-        RunError: a worker has another version of what must be the same.
-    """
+    """Compare the packages of each worker, by address, with those here; `reported` collects differences that may be."""
     tell: defaultdict[str, list[str]] = defaultdict(list)
     for worker, packages in workers.items():
         for package, theirs, ours in _differences(here, packages, needed):
@@ -59,11 +55,7 @@ def compare(
 
 
 def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
-    """Compare the packages of a scheduler with those of this process; it carries shards and makes none.
-
-    Raises:
-        RunError: it has another version of what must be the same.
-    """
+    """Compare the packages of a scheduler with those of this process; it carries shards and makes none."""
     for package, theirs, ours in _differences(here, there, ()):
         if package not in DECIDE:
             has = f"has no {package}" if theirs is None else f"has {package} {theirs}"

@@ -15,11 +15,7 @@ from training.runs import encoder_name, run_id
 
 
 def keep(folder: Path) -> Path:
-    """Keep a run, or the run of an encoder, from being deleted until the command ends; return the folder as given.
-
-    Raises:
-        ModelError: it has just been deleted.
-    """
+    """Keep a run, or the run of an encoder, from being deleted until the command ends; return the folder as given."""
     click.get_current_context().with_resource(in_use(folder))
     return folder
 
@@ -36,11 +32,7 @@ class Here:
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Read the project file if it exists.
-
-        Raises:
-            SettingsError: it is wrong.
-        """
+        """Read the project file if it exists."""
         return cls(load(file) if file.exists() else None)
 
     @property

@@ -59,16 +59,7 @@ class Searcher:
         return load_encoder(self.chosen.folder, device=resolve_device(self._device))
 
     def texts(self, among: str | None, columns: Sequence[str]) -> SearchedTexts:
-        """Return the texts to search.
-
-        Args:
-            among: a file, `-`, or a corpus of the project; if None, all texts with labels of its newest release, or
-                all sentences of its pairs.
-            columns: columns of a table that hold the text.
-
-        Raises:
-            InputError: there are no texts.
-        """
+        """Return the texts of a file, whose named columns are joined, of a corpus, or of the newest release."""
         if among is not None and (Path(among) == STANDARD or Path(among).exists()):
             texts = texts_of_file(Path(among), columns)
             if texts.empty:

@@ -58,14 +58,7 @@ class OldFolder:
 
 
 def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
-    """Remove folders, each under a temporary name: one that a kill left half removed is no training and no build.
-
-    Returns:
-        Those that were removed; one that somebody has just begun to read is left.
-
-    Raises:
-        StoreError: a folder cannot be removed; `what` says in the message what it belongs to.
-    """
+    """Remove and return folders, but not one that somebody has just begun to read; `what` is for errors."""
     removed = []
     for old in folders:
         with clear_errors(f"Removing {what} in {str(old.path)!r}"):
@@ -81,11 +74,7 @@ def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
 
 
 def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
-    """Return the trainings that may be removed, each with all its seeds, in order of their ids.
-
-    Raises:
-        StoreError: the folder of runs cannot be read.
-    """
+    """Return the trainings that may be removed, each with all its seeds, in order of their ids."""
     with clear_errors(f"Reading the runs in {str(settings.runs)!r}"):
         by_encoder: dict[str, list[Path]] = defaultdict(list)
         for run in all_runs(settings.runs):
@@ -113,11 +102,7 @@ def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
 def find_old_releases(
     settings: Project, store: Store, older_than: timedelta, *, without: Collection[Path] = ()
 ) -> list[int]:
-    """Return the numbers of the releases that may be removed, oldest first; trainings in `without` count as removed.
-
-    Raises:
-        StoreError: a release cannot be read.
-    """
+    """Return the numbers of the releases that may be removed, oldest first; trainings in `without` count as removed."""
     gone = {group.resolve() for group in without}
     runs = all_runs(settings.runs, linked=True)
     used = {release_of(run) for run in runs if group_of(run).resolve() not in gone}
@@ -132,11 +117,7 @@ def find_old_releases(
 def find_old_builds(
     settings: Project, store: Store, older_than: timedelta, *, without: Collection[int] = ()
 ) -> list[OldFolder]:
-    """Return the folders of builds that may be removed, oldest first; releases in `without` count as removed.
-
-    Raises:
-        StoreError: a release or the folder of builds cannot be read.
-    """
+    """Return the folders of builds that may be removed, oldest first; releases in `without` count as removed."""
     if not settings.builds.is_dir():
         return []
     with clear_errors(f"Reading the pages of builds in {str(settings.builds)!r}"):
@@ -157,11 +138,7 @@ def find_old_builds(
 
 
 def find_old_records(store: Store, older_than: timedelta, *, without: Collection[int] = ()) -> list[str]:
-    """Return the ids of builds whose records may be removed, oldest first; releases in `without` count as removed.
-
-    Raises:
-        StoreError: a record cannot be read.
-    """
+    """Return the ids of builds whose records may be removed, oldest first; releases in `without` count as removed."""
     publishers, oldest = _publishers(store, without), _time_before(older_than)
     records = store.runs()
     seen = _failed(records[0]) if records else set()

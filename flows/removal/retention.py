@@ -61,11 +61,7 @@ class Obsolete:
 
 
 def find_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
-    """Find what is no longer needed, and delete nothing.
-
-    Raises:
-        StoreError: something cannot be read, or a release does not hold what was published.
-    """
+    """Find what is no longer needed, and delete nothing."""
     age = extent.older_than
     old_trainings = tuple(find_old_runs(settings, age)) if extent.trainings else ()
     gone = [old.path for old in old_trainings]
@@ -80,11 +76,7 @@ def find_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
 
 
 def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
-    """Delete what `find_obsolete` finds, and return it; only for the holder of the store's lock.
-
-    Raises:
-        StoreError: as for `find_obsolete`, before anything is deleted; or something cannot be deleted.
-    """
+    """Delete what `find_obsolete` finds, and return it; only for the holder of the store's lock."""
     found, age = find_obsolete(settings, store, extent), extent.older_than
     # Reading the tables took a while, in which a training may have begun: looked up again where it is deleted.
     again = {old.path for old in find_old_runs(settings, age)} if extent.trainings else set()

@@ -47,11 +47,7 @@ class ApiWatch:
         return self._silent
 
     def check(self) -> None:
-        """Return while the server is there.
-
-        Raises:
-            RunError: it has not answered repeated requests for `GONE_AFTER` or `STILL_AFTER` seconds.
-        """
+        """Raise if the server has not answered repeated requests for `GONE_AFTER` or `STILL_AFTER` seconds."""
         # Both times are the thread's: while this process is suspended, it does not ask.
         if self._asked - self._answered > (STILL_AFTER if self._is_reached else GONE_AFTER):
             _report_no_more()

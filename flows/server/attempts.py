@@ -41,10 +41,6 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
 
     Returns:
         What the server does, begun now or before; None if none works for this project: it is to be done here.
-
-    Raises:
-        RunError: the server does not answer as it should.
-        StoreError: the newest release cannot be read.
     """
     from prefect.client.orchestration import get_client
     from prefect.exceptions import ObjectNotFound

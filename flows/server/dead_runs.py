@@ -66,14 +66,7 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
 
 
 def schedule_again(runs: set[UUID]) -> list[str]:
-    """Schedule runs again whose processes were ended with `facetflow up`: the next worker goes on with them.
-
-    Returns:
-        The names of those that had not done their work.
-
-    Raises:
-        RunError: the server does not answer as it should.
-    """
+    """Schedule ended runs again that had not done their work, for the next worker, and return their names."""
     from prefect.client.orchestration import get_client
     from prefect.states import AwaitingRetry, Crashed
 

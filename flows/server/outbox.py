@@ -193,11 +193,7 @@ class Outbox:
 
 @contextmanager
 def telling_the_server() -> Iterator[Outbox]:
-    """Send the server of this flow run what the terminal shows, and its error if it fails.
-
-    Yields:
-        The outbox, for artifacts.
-    """
+    """Send the server of this flow run what the terminal shows, and its error if it fails."""
     outbox = Outbox(_flow_run() if somebody_listens() else None)
     try:
         with terminal.heard_by(outbox.log):

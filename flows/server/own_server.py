@@ -164,11 +164,7 @@ class OwnServer:
                 self._listener.accept()[0].close()
 
     def wait_until_ready(self) -> None:
-        """Return when the server answers.
-
-        Raises:
-            RunError: it ended, or did not answer within `START_TIMEOUT` seconds.
-        """
+        """Return when the server answers; raise if it ended, or did not within `START_TIMEOUT` seconds."""
         deadline = time.monotonic() + START_TIMEOUT
         while not answers(self.url):
             if self._process.poll() is not None:

@@ -119,11 +119,7 @@ def talking_to(address: str) -> Iterator[None]:
 
 @contextmanager
 def server_does(what: str) -> Iterator[None]:
-    """Turn errors in talking to the configured server into a sentence; `what` it is asked to do, as in "confirm it".
-
-    Raises:
-        RunError: the server is away, refuses, or does not answer as a Prefect server does.
-    """
+    """Turn errors in talking to the configured server into a sentence; `what` it is asked to do, as in "confirm it"."""
     import httpx
     from prefect.exceptions import PrefectHTTPStatusError
     from prefect.settings import get_current_settings

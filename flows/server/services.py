@@ -109,14 +109,7 @@ def keep_running(
 
 
 def stop() -> bool:
-    """Stop what `facetflow up` runs, and return when it is gone.
-
-    Returns:
-        Whether it was running.
-
-    Raises:
-        RunError: it does not end.
-    """
+    """Stop what `facetflow up` runs, and return when it is gone whether it was running."""
     known = running()
     if known is None:
         return False

@@ -38,11 +38,7 @@ class Running:
 
     @property
     def address(self) -> str | None:
-        """Address of the server's API with name and password, for our own clients; None while it starts.
-
-        Raises:
-            StoreError: the password cannot be read.
-        """
+        """Address of the server's API with name and password, for our own clients; None while it starts."""
         if self.url is None:
             return None
         with clear_errors(f"Reading {str(password_file())!r}"):
@@ -72,12 +68,7 @@ def running() -> Running | None:
 
 @contextmanager
 def only_one() -> Iterator[None]:
-    """Hold the lock of `facetflow up`, with a record that it is starting.
-
-    Raises:
-        RunError: it is already running.
-        StoreError: the state folder cannot be written.
-    """
+    """Hold the lock of `facetflow up` if nobody does, with a record that it is starting."""
     state = state_folder()
     with clear_errors(f"Writing to {str(state)!r}"):
         state.mkdir(parents=True, exist_ok=True)
@@ -103,11 +94,7 @@ def only_one() -> Iterator[None]:
 
 
 def write_password(credentials: str) -> None:
-    """Record name and password of the server; nobody else can read the file at any moment.
-
-    Raises:
-        StoreError: the state folder cannot be written.
-    """
+    """Record name and password of the server; nobody else can read the file at any moment."""
     path = password_file()
     with clear_errors(f"Writing {str(path)!r}"):
         path.unlink(missing_ok=True)  # of one that was killed: its mode, or a link, must not stay
@@ -116,11 +103,7 @@ def write_password(credentials: str) -> None:
 
 
 def write(url: str | None) -> None:
-    """Record that this process is `facetflow up`, and the address of its server when that answers.
-
-    Raises:
-        StoreError: the state folder cannot be written.
-    """
+    """Record that this process is `facetflow up`, and the address of its server when that answers."""
     content = json.dumps({"process": os.getpid(), "url": url}).encode()
     with clear_errors(f"Writing to {str(state_folder())!r}"):
         write_whole(state_folder(), _RECORD, content)
@@ -136,11 +119,7 @@ def projects() -> dict[str, str | None]:
 
 
 def record_project(project_file: Path, cron: str | None) -> None:
-    """Record that a project is registered on the server; without a schedule, the recorded one is kept.
-
-    Raises:
-        StoreError: the state folder cannot be written.
-    """
+    """Record that a project is registered on the server; without a schedule, the recorded one is kept."""
     every = projects()
     name = str(project_file.resolve())
     every[name] = cron or every.get(name)

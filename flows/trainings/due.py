@@ -65,11 +65,7 @@ def _due(project: Project, encoder: EncoderSettings, contents: Contents) -> Iter
 
 
 def evaluation_job(project: Project, run: Path, split: str | None = None, suites: Sequence[str] = ()) -> EvaluationJob:
-    """Return the job that evaluates a run on the release that it was trained on, by default by all suites.
-
-    Raises:
-        SettingsError: the training job of the run cannot be read.
-    """
+    """Return the job that evaluates a run on the release that it was trained on, by default by all suites."""
     trained = read_encoder_job(run / TRAINING_JOB)
     try:
         store = Store.open(project.store)

@@ -30,11 +30,7 @@ _IN_WORDS = {"failed": "failed", "running": "is still running", "interrupted": "
 
 
 def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Path]:
-    """Return the finished runs behind names: the seeds of the newest finished training of an encoder, or one run.
-
-    Raises:
-        ModelError: a name has no finished run.
-    """
+    """Return the finished runs behind names: the seeds of the newest finished training of an encoder, or one run."""
     encoders = {name: _find(settings, name) for name in names or _trained(settings)}
     runs: dict[Path, None] = {}
     for name, encoder in (encoders or {"": latest_encoder(settings.runs)}).items():
@@ -64,11 +60,7 @@ def left_behind(settings: project.Project, names: Sequence[str]) -> list[str]:
 
 
 def unfinished_since(runs: Path, name: str) -> list[tuple[Path, RunState]]:
-    """Return the unfinished runs behind a name that are newer than, or seeds beside, the one that was finished last.
-
-    Returns:
-        Folders and states, the newest last; all unfinished ones where none is finished.
-    """
+    """Return the unfinished runs behind a name, the newest last, since or beside the last finished one."""
     begun = runs_named(runs, name)
     finished = [run for run in begun if is_finished(run)]
     last = newest(finished) if finished else None
@@ -89,11 +81,7 @@ def shown_runs(ids: Sequence[str]) -> str:
 
 
 def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return the suites that score a run.
-
-    Raises:
-        SettingsError: its kind has no such suite.
-    """
+    """Return the suites that score a run: those asked for, or all that its kind has."""
     known = suites_of(read_encoder_job(run / TRAINING_JOB).settings.kind)
     if unknown := [suite for suite in asked if suite not in known]:
         raise UnknownName(

@@ -46,11 +46,7 @@ class Contents:
 
     @classmethod
     def of(cls, store: Store, release: Release) -> "Contents":
-        """Return what a release holds.
-
-        Raises:
-            StoreError: it can no longer be read.
-        """
+        """Return what a release holds."""
         shards = {
             table: {shard: known.fingerprint for shard, known in store.committed(table, version).items()}
             for table, version in release.versions.items()

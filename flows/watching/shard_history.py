@@ -89,11 +89,7 @@ class BuildHistory:
         self._shards[stage, shard].state = "submitted"
 
     def report(self, stage: str, shard: str, total: int, worker: str) -> bool:
-        """Record that a worker reports of its shard: the number of its parts, 0 when it begins.
-
-        Returns:
-            Whether the shard is still to be made; late reports are ignored.
-        """
+        """Record a report of a worker of so many parts, 0 when it begins; return whether it came in time."""
         known = self._shards[stage, shard]
         if known.state not in {"submitted", "running"}:
             return False
