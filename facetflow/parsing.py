@@ -12,8 +12,7 @@ from typing import Any, TypeVar, overload
 
 import polars as pl
 
-from facetflow.devices import check_device
-from facetflow.pairing import Texts, read_texts
+from facetflow.arguments import Texts, check_device, read_texts
 from features.core.errors import RowError
 from features.core.types import RejectCode
 from features.parsers.embedded.amr_parser import is_embedded
@@ -79,10 +78,7 @@ def parse_amr(texts: str | Texts, *, model: str = "embedded", device: str = "aut
     backend = "embedded" if is_embedded(model) else "amrlib"
     settings = AmrSettings.model_validate({"backend": backend, "model": model, "device": check_device(device)})
 
-    def parse(rows: pl.DataFrame) -> Any:
-        return stage(rows, load(settings))
-
-    return _parse(texts, parse, lambda row: str(row["penman"]))
+    return _parse(texts, lambda rows: stage(rows, load(settings)), lambda row: str(row["penman"]))
 
 
 @overload
@@ -114,10 +110,7 @@ def parse_srl(
 
     settings = SrlSettings(model=model, device=check_device(device))
 
-    def parse(rows: pl.DataFrame) -> Any:
-        return stage(rows, load(settings))
-
-    return _parse(texts, parse, _frames)
+    return _parse(texts, lambda rows: stage(rows, load(settings)), _frames)
 
 
 @overload
@@ -146,10 +139,7 @@ def parse_dependencies(
 
     settings = DependencySettings(model=model)
 
-    def parse(rows: pl.DataFrame) -> Any:
-        return stage(rows, load(settings))
-
-    return _parse(texts, parse, _tree)
+    return _parse(texts, lambda rows: stage(rows, load(settings)), _tree)
 
 
 def _parse(

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import overload
 
 from facetflow import internals
+from facetflow.arguments import Texts, read_texts
 from facetflow.encoders import Encoder, load_encoder
-from facetflow.pairing import Texts, read_texts
 from features.core.faults import EmptyText, OutOfRange
 
 
