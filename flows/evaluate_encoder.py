@@ -1,7 +1,6 @@
 """The flow that evaluates an encoder on the pairs of its release and on human ratings."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from prefect import flow
@@ -82,8 +81,12 @@ def evaluate_all(
     with in_use(*(job.output for job in jobs)):
         done, failure = _evaluated(jobs)
         if promote:
-            with _recorded(done):
+            try:
                 promote_best(settings, done, [job.output for job in jobs], unattended=unattended)
+            except Exception as error:
+                for job in done:
+                    record_failed_evaluation(job.output, error)
+                raise
         for job in done:
             if not job.suites:  # evaluations by some suites are made by hand, beside the whole one
                 name = run_id(settings.runs, job.output)
@@ -115,17 +118,6 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> tuple[list[EvaluationJob], RunE
         if failure is not None and job not in done and not job.suites:
             record_failed_evaluation(job.output, failure)
     return done, failure
-
-
-@contextmanager
-def _recorded(jobs: Sequence[EvaluationJob]) -> Iterator[None]:
-    """Record it with the runs that none of them could be promoted."""
-    try:
-        yield
-    except Exception as error:
-        for job in jobs:
-            record_failed_evaluation(job.output, error)
-        raise
 
 
 def own_docstrings(settings: project.Project) -> dict[str, str]:

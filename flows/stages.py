@@ -35,13 +35,9 @@ from training.foreseen import Rows, check_ahead
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The stages of a build.
+    """The stages of a build, in an order in which they can be made, with the prepared settings that travel to workers.
 
-    Args:
-        stages: the stages, in an order in which they can be made.
-        settings: stage → prepared settings, which travel to workers.
-        wanted: what is read; the scope of each stage follows from it.
-        pointless: why the training of an encoder will end at once, one sentence each.
+    The scope of each follows from what is wanted; sentences say which trainings will end at once.
     """
 
     stages: tuple[PlannedStage, ...]
@@ -65,7 +61,7 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
 
     Args:
         project: the project file.
-        store: the store, for the sentences of each shard.
+        store: the store.
         index_folder: where to write an index of graph files that the store does not have; by default into the store,
             replacing the one there, which only the holder of the store's lock may do.
 

@@ -48,12 +48,7 @@ class ShardJob:
 
 
 class Inputs:
-    """The rows that a job may read, each table at its pinned version.
-
-    Args:
-        store: the opened store.
-        job: job that names tables, versions and shards.
-    """
+    """The rows that a job may read, each table at its pinned version."""
 
     def __init__(self, store: Store, job: ShardJob) -> None:
         self._store = store

@@ -46,8 +46,8 @@ class ClusterWatch:
     Args:
         look: returns the workers; may raise or block.
         restart: restarts the worker at an address.
-        address: address of the scheduler; None for the local cluster.
-        inspect: checks workers that have joined, each once; a `FacetflowError` that it raises ends the build.
+        address: of the scheduler; None for the local cluster.
+        inspect: checks each new worker; a `FacetflowError` that it raises ends the build.
     """
 
     def __init__(
@@ -159,15 +159,11 @@ class ClusterWatch:
             if self._address is None
             else "start workers with a higher `--memory-limit`, or fewer of them"
         )
-        failed = False
         if self._restarts[name] < MOST_RESTARTS:
             self._restarts[name] += 1
             warn(f"{rests}, so Dask gives it no shard; it is restarted. To avoid this, {what_to_set}.")
-            try:
+            with suppress(Exception):  # whatever Dask raises for a worker that cannot be restarted
                 self._restart(address)
-            except Exception:  # noqa: BLE001 (whatever Dask raises for a worker that cannot be restarted)
-                failed = True
-            if not failed:
                 return
         raise TooLittleMemory(f"{rests}, so Dask gives it no shard: {what_to_set}, and run the same command.")
 
@@ -179,14 +175,11 @@ class ClusterWatch:
                 self._workers = workers
                 new = set(workers) - self._inspected
                 if new and self._unfit is None:  # otherwise the build is about to end
-                    self._look_at(new)
-
-    def _look_at(self, workers: Collection[str]) -> None:
-        try:
-            self._inspect(workers)
-            self._inspected |= set(workers)
-        except FacetflowError as error:
-            self._unfit = error
+                    try:
+                        self._inspect(new)
+                        self._inspected |= new
+                    except FacetflowError as error:
+                        self._unfit = error
 
 
 def watch(client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> ClusterWatch:

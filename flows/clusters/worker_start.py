@@ -37,11 +37,7 @@ def get_ready(project: Project, dask_address: str | None = None) -> None:
     """Start the process that workers are copied from, unless it runs already, without waiting for it.
 
     A command calls this before it knows what there is to do, because the imports take longer than finding out; a build
-    that finds nothing to do ends the process midway.
-
-    Args:
-        project: settings that determine which libraries the stages need.
-        dask_address: scheduler of an existing cluster, which has its own workers: nothing is started.
+    that finds nothing to do ends the process midway. An existing cluster has its own workers: nothing is started.
     """
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload([_FIRST, *modules(project), _LAST])

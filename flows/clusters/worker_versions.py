@@ -13,7 +13,6 @@ The part of a version after a plus is ignored: a GPU worker may have torch 2.13.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from features.core.faults import OtherCode
 from flows.terminal import warn
@@ -90,8 +89,3 @@ def _minor(python: str) -> str:
 
 def _public(version: str) -> str:
     return version.partition("+")[0]
-
-
-def of_info(info: Mapping[str, Any]) -> dict[str, Packages]:
-    """Return worker → its packages, from the result of `Client.get_versions`; workers that have left are skipped."""
-    return {worker: answer["packages"] for worker, answer in info["workers"].items() if answer and "packages" in answer}

@@ -22,43 +22,23 @@ def keep(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Here:
-    """What a command knows of the project in its folder.
+    """What a command knows of the project in its folder: nothing where there is none."""
 
-    Args:
-        project: the project; None where there is none.
-    """
-
-    project: Project | None
+    project: Project | None = None
+    name: str = ""
+    runs: Path | None = None
+    store: Path | None = None
+    corpora: tuple[CorpusSettings, ...] = ()
+    encoders: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, file: Path) -> Self:
         """Read the project file if it exists."""
-        return cls(load(file) if file.exists() else None)
-
-    @property
-    def name(self) -> str:
-        """Name of the project, or nothing."""
-        return "" if self.project is None else self.project.name
-
-    @property
-    def runs(self) -> Path | None:
-        """Folder of its runs."""
-        return None if self.project is None else self.project.runs
-
-    @property
-    def store(self) -> Path | None:
-        """Folder of its store."""
-        return None if self.project is None else self.project.store
-
-    @property
-    def corpora(self) -> tuple[CorpusSettings, ...]:
-        """Its corpora."""
-        return () if self.project is None else self.project.corpora
-
-    @property
-    def encoders(self) -> list[str]:
-        """Names of its encoders."""
-        return [] if self.project is None else [encoder.name for encoder in self.project.encoders]
+        if not file.exists():
+            return cls()
+        project = load(file)
+        encoders = tuple(encoder.name for encoder in project.encoders)
+        return cls(project, project.name, project.runs, project.store, project.corpora, encoders)
 
     def use(self, folder: Path, named: str | None) -> Path:
         """Keep the run of an encoder and return its folder; warn if it replaces a current run that is gone.

@@ -79,13 +79,7 @@ PROJECT_FILE = Path("facetflow.toml")
 
 
 def output_options(about: str, *names: str, required: bool = True) -> Callable[[Decorated], Decorated]:
-    """Return the options of a file to write: -o, and --format for a suffix that does not determine it.
-
-    Args:
-        about: help of -o.
-        names: names of the formats; the first is the default for standard output.
-        required: whether -o is.
-    """
+    """Return the options of a file to write: -o, and --format, whose first name is the default for standard output."""
     form = click.option(
         "--format",
         "form",

@@ -27,17 +27,10 @@ if TYPE_CHECKING:
 
 
 class Searcher:
-    """An encoder for search, with its stored vectors.
-
-    Args:
-        project: the project file, which need not exist if encoder and texts are named.
-        encoder: name or folder; None leaves the choice to the project.
-        aspect: the respect in which texts are compared.
-        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+    """An encoder for search, with its stored vectors: named, or chosen by the project, also for an aspect.
 
     Raises:
         ModelError: there is no such encoder, or several are equally suitable.
-        SettingsError: the project file is wrong.
     """
 
     def __init__(self, project: Path, encoder: str | None, aspect: str | None, device: str) -> None:

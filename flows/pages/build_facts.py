@@ -97,14 +97,7 @@ class BuildFacts:
 
 
 class FactKeeper:
-    """Keeps the facts of one build, in memory and in its folder.
-
-    Args:
-        settings: the project file.
-        store: the store.
-        record: record of the build that begins.
-        history: what becomes of its shards.
-    """
+    """Keeps the facts of the build that begins with a record, in memory and in its folder."""
 
     def __init__(self, settings: Project, store: Store, record: RunRecord, history: BuildHistory) -> None:
         self._settings = settings
@@ -164,11 +157,7 @@ class FactKeeper:
             self._write()
 
     def end(self, record: RunRecord, wall: Mapping[str, float]) -> bool:
-        """Write the facts of a build that ended, in whatever way, with the wall time of its parts in seconds.
-
-        Returns:
-            Whether they could be written; if not, a warning was given.
-        """
+        """Write the facts of a build that ended, in whatever way, and return whether they could be written."""
         facts = self.facts
         facts.state, facts.message, facts.finished = record.state, record.message, record.finished
         facts.release, facts.wall = record.release, dict(wall)
@@ -230,11 +219,7 @@ class FactKeeper:
 
 
 def write(settings: Project, facts: BuildFacts) -> bool:
-    """Write the facts and page of a build; if that is impossible, warn and continue.
-
-    Returns:
-        Whether they were written.
-    """
+    """Write the facts and page of a build, or warn, and return whether they were written."""
     build = settings.builds / facts.run_id
     content = asdict(facts)
     try:
@@ -264,7 +249,12 @@ def end_killed(settings: Project, store: Store) -> None:
         facts = read(settings, record.run_id) if record.state == "running" else None
         if facts is None or facts.state != "running":
             continue
-        committed = _committed_by(store, facts)
+        committed = {
+            (stage["stage"], shard)
+            for stage in facts.stages
+            for (shard, _), made in store.provenance(stage["stage"]).items()
+            if made.run_id == facts.run_id
+        }
         for shard in facts.shards:
             _settle(shard, committed=(shard["stage"], shard["shard"]) in committed)
         facts.state, facts.written = KILLED, now()
@@ -273,15 +263,6 @@ def end_killed(settings: Project, store: Store) -> None:
             "is kept, and the next build continued from there."
         )
         write(settings, facts)
-
-
-def _committed_by(store: Store, facts: BuildFacts) -> set[tuple[str, str]]:
-    return {
-        (stage["stage"], shard)
-        for stage in facts.stages
-        for (shard, _), made in store.provenance(stage["stage"]).items()
-        if made.run_id == facts.run_id
-    }
 
 
 def _newest_release(store: Store) -> Release | None:

@@ -29,13 +29,7 @@ _ORDER = {"failed": 0, "left out": 1, "running": 2}
 
 
 class BuildArtifacts:
-    """Shows a build while it runs.
-
-    Args:
-        outbox: outbox to the server.
-        facts: facts of the build.
-        history: history of its shards.
-    """
+    """Shows a build while it runs."""
 
     def __init__(self, outbox: Outbox, facts: FactKeeper, history: BuildHistory) -> None:
         self._outbox = outbox
@@ -114,13 +108,13 @@ def show_evaluation(settings: Project, scores: Path) -> Iterator[Artifact]:
         yield link("report", owner, folder / REPORT_FILE)
 
 
-def link(kind: str, project: str, page: Path) -> Artifact:
+def link(kind: str, owner: str, page: Path) -> Artifact:
     """Return a link to the page of a build or a report; `owner` is the project, and the encoder if it is about one."""
     text = (
-        f"[{page.name}]({page.resolve().as_uri()}) of `{project}`\n\n    {page}\n\n"
+        f"[{page.name}]({page.resolve().as_uri()}) of `{owner}`\n\n    {page}\n\n"
         "A browser follows this link only on the machine of the run, and some only if it is typed as an address."
     )
-    return Artifact(_key(f"{kind}-page", project), "markdown", text, f"The page of this {kind}.")
+    return Artifact(_key(f"{kind}-page", owner), "markdown", text, f"The page of this {kind}.")
 
 
 def _progress(project: str, share: float, shards: Sequence[ShardHistory]) -> Artifact:

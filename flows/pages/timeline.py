@@ -30,16 +30,9 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One worker's attempt at one shard.
+    """The attempt of a worker at one shard, or several: made, failed, lost or running.
 
-    Args:
-        worker: name of the worker.
-        stage: stage of the shard.
-        begun: its begin, in seconds since the start of the timeline.
-        ended: its end, in the same units; for lost work, its last report.
-        outcome: made, failed, lost or running.
-        caption: description in words.
-        shards: number of shards that the bar stands for.
+    Times are in seconds since the start of the timeline; lost work ended with its last report.
     """
 
     worker: str

@@ -32,16 +32,9 @@ _RUN_ID = "PREFECT__FLOW_RUN_ID"
 
 
 def mark_dead_runs(*, worker_runs: bool) -> list[str]:
-    """Mark deployment runs without a process here as crashed; only for a server whose workers are all on this machine.
+    """Mark deployment runs without a process here as crashed, and return their names.
 
-    Args:
-        worker_runs: whether a worker is running, which may be about to start or end the process of a run.
-
-    Returns:
-        The names of the runs.
-
-    Raises:
-        RunError: the server does not answer as it should.
+    Only for a server whose workers are all on this machine; one that runs may be about to start or end a process.
     """
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType

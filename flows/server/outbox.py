@@ -9,6 +9,7 @@ others: facetflow itself starts nothing by it, and it is lost if the server is a
 """
 
 import contextvars
+import json
 import threading
 import time
 from collections import deque
@@ -47,13 +48,9 @@ COMMITTED = "facetflow.features.committed"
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """Something shown on the page of a run.
+    """Something shown on the page of a run: a share in percent, a text, or rows, with Markdown above it.
 
-    Args:
-        key: lower-case letters, digits and dashes; the server keeps a history by it.
-        kind: how it is shown.
-        data: a share in percent, the text, or the rows.
-        description: Markdown above it.
+    The server keeps a history by its key, of lower-case letters, digits and dashes.
     """
 
     key: str
@@ -63,11 +60,7 @@ class Artifact:
 
 
 class Outbox:
-    """Log lines and artifacts of one run on their way to the server.
-
-    Args:
-        flow_run: id of the run that they belong to; None if there is no server to tell.
-    """
+    """Log lines and artifacts of a flow run on their way to the server; None if there is none to tell."""
 
     def __init__(self, flow_run: UUID | None) -> None:
         self._flow_run = flow_run
@@ -173,7 +166,9 @@ class Outbox:
         with self._lock:
             waiting = list(self._artifacts.values())
         for artifact in waiting:
-            data = _stored(artifact)
+            data: Any = artifact.data
+            if artifact.kind == "table":
+                data = json.dumps(list(data), ensure_ascii=False)
             if artifact.key in self._known:
                 update = ArtifactUpdate(data=data, description=artifact.description)
                 client.update_artifact(self._known[artifact.key], update)
@@ -199,7 +194,9 @@ def telling_the_server() -> Iterator[Outbox]:
         with terminal.heard_by(outbox.log):
             yield outbox
     except Exception as error:
-        if not _prefect_logs():
+        from prefect.settings import get_current_settings
+
+        if not get_current_settings().logging.to_api.enabled:  # else Prefect itself logs the error
             outbox.log(ERROR, described(error))
         raise
     finally:
@@ -211,21 +208,6 @@ def _flow_run() -> UUID | None:
 
     context = FlowRunContext.get()
     return context.flow_run.id if context is not None and context.flow_run is not None else None
-
-
-def _prefect_logs() -> bool:
-    """Return whether Prefect itself logs the error that ends a flow to the run."""
-    from prefect.settings import get_current_settings
-
-    return get_current_settings().logging.to_api.enabled
-
-
-def _stored(artifact: Artifact) -> Any:
-    import json
-
-    if artifact.kind == "table":
-        return json.dumps(list(artifact.data), ensure_ascii=False)  # type: ignore[arg-type]
-    return artifact.data
 
 
 def resource_id(store: Store) -> str:

@@ -21,14 +21,7 @@ from flows.server.watchdog import end_with
 
 
 def main(home: Path, descriptor: int, parent: int, *, lasting: bool) -> None:
-    """Serve until SIGTERM or the end of the parent, then remove the home folder of a private server.
-
-    Args:
-        home: folder for the database; it is `PREFECT_HOME` of this process.
-        descriptor: file descriptor of a bound TCP socket.
-        parent: process id of the flow.
-        lasting: whether the home folder stays.
-    """
+    """Serve on a bound TCP socket until SIGTERM or the end of the parent, then remove the home of a private server."""
 
     def clean_up() -> None:
         if not lasting:

@@ -57,10 +57,6 @@ def keep_running(
         port: port of the server; if 0, the one it had before if that is free, else any.
         on_ready: called once with the server's address, before the worker starts.
         on_restart: called whenever a restarted server answers, which may have lost its database.
-
-    Raises:
-        RunError: it is already running, the port cannot be used, or the server does not start the first time.
-        StoreError: the state folder cannot be written.
     """
     state = state_folder()
     with up_record.only_one(), scratch("up") as temporary, ExitStack() as stack:

@@ -1,10 +1,41 @@
-"""The differences between two releases, as readable tables."""
+"""The differences between two releases, as tables and as a page: rows, rejects, recipes, distributions of metrics.
 
-from collections.abc import Iterator
+smatch                 moderate
+▁▁▂▂▃▅█▇▄▂▁▁▁    filled: the newer release, line: the older one
+0           1
+mean 0.612 → 0.648 · distance 0.071
+"""
 
+from collections.abc import Iterator, Sequence
+
+from features.core.pages import render, tell_date
+from features.metrics.registry import METRICS
 from features.store.differences import ReleaseDifference
-from features.store.drift import LARGE, QUANTILES, SMALL, Drift
+from features.store.drift import LARGE, QUANTILES, SMALL, Drift, Size
 from training.evaluation.tables import UNDEFINED, ScoreTable
+
+_ORDER: Sequence[Size] = ("large", "moderate", "small", "within chance", "none")
+
+
+def render_difference(difference: ReleaseDifference, project: str, old_created: str, new_created: str) -> str:
+    """Return the page of a comparison; times are ISO 8601 with time zone."""
+    old, new = difference.old, difference.new
+    return render(
+        "flows.pages/difference.html",
+        title=f"Releases {old} and {new}",
+        project=project,
+        old=old,
+        new=new,
+        releases=f"release {old} of {tell_date(old_created)}, release {new} of {tell_date(new_created)}",
+        same=difference.none,
+        recipes=difference.recipes,
+        tables=[] if difference.none else list(difference_tables(difference)),
+        drift=sorted(difference.drift, key=lambda moved: (_ORDER.index(moved.size), -moved.distance)),
+        numbers=drift_table(difference.drift),
+        questions={name: metric.question for name, metric in METRICS.items()},
+        small=SMALL,
+        large=LARGE,
+    )
 
 
 def difference_tables(difference: ReleaseDifference) -> Iterator[ScoreTable]:
@@ -14,20 +45,20 @@ def difference_tables(difference: ReleaseDifference) -> Iterator[ScoreTable]:
         "Rows",
         ("table", *columns, "added", "lost", "changed"),
         tuple(
-            (table.table, *map(_count, (table.old, table.new, table.added, table.lost, table.changed)))
+            (table.table, *(f"{rows:,}" for rows in (table.old, table.new, table.added, table.lost, table.changed)))
             for table in difference.tables
         ),
         "Changed: rows in both releases whose values differ, because they were made again in another way.",
     )
     if difference.parts:
-        rows = tuple((f"{p.table}: {p.corpus} {p.split}", _count(p.added), _count(p.lost)) for p in difference.parts)
+        rows = tuple((f"{p.table}: {p.corpus} {p.split}", f"{p.added:,}", f"{p.lost:,}") for p in difference.parts)
         yield ScoreTable("Pairs and labels by corpus and split", ("of", "added", "lost"), rows)
     if difference.rejects:
-        rows = tuple((f"{r.stage}: {r.code}", _count(r.old), _count(r.new)) for r in difference.rejects)
+        rows = tuple((f"{r.stage}: {r.code}", f"{r.old:,}", f"{r.new:,}") for r in difference.rejects)
         yield ScoreTable("Rejected rows", ("code", *columns), rows)
     if difference.values:
         rows = tuple(
-            (f"{v.table}.{v.column}", _count(v.rows), UNDEFINED if v.largest is None else f"{v.largest:.4g}")
+            (f"{v.table}.{v.column}", f"{v.rows:,}", UNDEFINED if v.largest is None else f"{v.largest:.4g}")
             for v in difference.values
         )
         yield ScoreTable("Values that changed in rows of both releases", ("column", "rows", "largest change"), rows)
@@ -47,7 +78,7 @@ def drift_table(drift: tuple[Drift, ...]) -> ScoreTable:
                 moved.size,
                 f"{moved.distance:.3f}",
                 f"{moved.transport:.4f}",
-                _move(_count(moved.old.rows), _count(moved.new.rows)),
+                _move(f"{moved.old.rows:,}", f"{moved.new.rows:,}"),
                 _move(f"{moved.old.mean:.3f}", f"{moved.new.mean:.3f}"),
                 _move(f"{moved.old.deviation:.3f}", f"{moved.new.deviation:.3f}"),
                 *(
@@ -61,10 +92,6 @@ def drift_table(drift: tuple[Drift, ...]) -> ScoreTable:
         "samples of this size from one distribution differ by less in 99 of 100 cases. Moved by: Wasserstein, in units "
         "of the metric.",
     )
-
-
-def _count(rows: int) -> str:
-    return f"{rows:,}"
 
 
 def _move(old: str, new: str) -> str:
