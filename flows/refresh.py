@@ -32,14 +32,9 @@ from training.runs import run_id
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What a refresh did.
+    """What a refresh did: its build, the runs that were trained and evaluated here, by id, and why others failed.
 
-    Args:
-        build: record of the build.
-        trained: ids of the runs that were trained here.
-        evaluated: ids of the runs that were evaluated here.
-        served: what a server does: encoders to train, runs to evaluate; also what an earlier refresh has begun.
-        failures: why trainings or evaluations failed.
+    `served` is what a server does, also since an earlier refresh: encoders to train, runs to evaluate.
     """
 
     build: RunRecord

@@ -150,10 +150,8 @@ class ClusterWatch:
     def _start_again(self, address: str, worker: Mapping[str, Any]) -> None:
         name = str(worker["name"])
         held, limit = worker["metrics"].get("memory", 0), worker["memory_limit"]
-        rests = (
-            f"The worker {name!r} {self._where} is paused at {format_bytes(held)} "
-            f"of its {format_bytes(limit)} of memory"
-        )
+        memory = f"{format_bytes(held)} of its {format_bytes(limit)} of memory"
+        rests = f"The worker {name!r} {self._where} is paused at {memory}"
         what_to_set = (
             "raise memory_limit or lower workers in [cluster]"
             if self._address is None
@@ -184,15 +182,12 @@ class ClusterWatch:
 
 def watch(client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> ClusterWatch:
     """Return a watch over the cluster of a client; what `inspect` raises about new workers ends the build."""
-
-    def look() -> Workers:
-        workers: Workers = client.scheduler_info(n_workers=-1)["workers"]
-        return workers
-
-    def restart(worker: str) -> None:
-        client.restart_workers([worker], timeout=60)
-
-    return ClusterWatch(look, restart, address, inspect)
+    return ClusterWatch(
+        lambda: client.scheduler_info(n_workers=-1)["workers"],
+        lambda worker: client.restart_workers([worker], timeout=60),
+        address,
+        inspect,
+    )
 
 
 def _rests(worker: Mapping[str, Any]) -> bool:

@@ -65,7 +65,7 @@ def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
 
 
 def _differences(here: Packages, there: Packages, needed: Collection[str]) -> Iterator[tuple[str, str | None, str]]:
-    ours, theirs = _minor(str(here["python"])), _minor(str(there["python"]))
+    ours, theirs = (".".join(str(packages["python"]).split(".")[:2]) for packages in (here, there))
     if ours != theirs:
         yield "python", theirs, ours
     for package in PACKAGES:
@@ -81,10 +81,6 @@ def _what_to_do(package: str, version: str) -> str:
     if package == "python":
         return f"use an environment with Python {version}"
     return f"install {package}=={_public(version)} where it runs"
-
-
-def _minor(python: str) -> str:
-    return ".".join(python.split(".")[:2])
 
 
 def _public(version: str) -> str:

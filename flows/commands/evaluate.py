@@ -52,26 +52,19 @@ def evaluate(
 
     def tell(folders: Sequence[Path]) -> None:
         runs = load(project).runs
-        found = []
+        results = []
         for folder in folders:
-            file = metrics_file(folder, suites)
-            of_all = file == metrics_file(folder)
+            run, file = run_id(runs, folder), metrics_file(folder, suites)
+            report = folder / REPORT_FILE if file == metrics_file(folder) else None
             scores = read_json(file)
-            found.append(
-                {
-                    "run": run_id(runs, folder),
-                    "metrics": str(file),
-                    "report": str(folder / REPORT_FILE) if of_all else None,
-                    "scores": scores,
-                }
-            )
+            results.append({"run": run, "metrics": str(file), "report": report and str(report), "scores": scores})
             if not as_json:
                 if len(folders) > 1:
-                    click.echo(f"{run_id(runs, folder)}\n")
+                    click.echo(f"{run}\n")
                 print_scores(scores)
-                click.echo(f"Wrote {file}" + (f" and {folder / REPORT_FILE}" if of_all else ""))
+                click.echo(f"Wrote {file}" + (f" and {report}" if report else ""))
         if as_json:
-            write_json(found)
+            write_json(results)
 
     try:
         with saying_what_is_left():

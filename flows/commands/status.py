@@ -114,11 +114,8 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
     from features.store.unproven import unproven_pairs
 
     committed = {table: store.committed(table) for table in TABLES if table != "rejects"}
-    asked = (
-        {}
-        if wanted is None
-        else {table: frozenset(wanted.get(table, ())) for table in committed if table not in SOURCES}
-    )
+    stages = [table for table in committed if table not in SOURCES]
+    asked = {} if wanted is None else {table: frozenset(wanted.get(table, ())) for table in stages}
     rejects = store.read("rejects", columns=["stage", "code"]).group_by("stage", "code").len("rows")
     return {
         "store": store.location,

@@ -105,11 +105,7 @@ def _leave(runs: Path, name: str, current: Path, seeds: Sequence[Path], *, alone
 def _keep_refused(runs: Path, name: str, run: Path, gone: GoneRun) -> None:
     """Say that a run stays refused although the current one is gone, and which one may be promoted instead."""
     reasons = "; ".join(read_json(run / PROMOTION_FILE)["reasons"])
-    others = [
-        other
-        for other in all_runs(runs)
-        if encoder_name(other) == name and is_finished(other) and not was_refused(other)
-    ]
+    others = [run for run in all_runs(runs) if encoder_name(run) == name and is_finished(run) and not was_refused(run)]
     advice = (
         f"`facetflow evaluate {run_id(runs, newest(others))} --promote` promotes one that was not refused"
         if others
@@ -166,9 +162,8 @@ def _choice(runs: Path, run: Path, best: BestSeed, seeds: Sequence[Path]) -> lis
 
 
 def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | None, reasons: Sequence[str]) -> None:
-    write_json(
-        run / PROMOTION_FILE, {"promoted": promoted, "holds": holds, "against": against, "reasons": list(reasons)}
-    )
+    decision = {"promoted": promoted, "holds": holds, "against": against, "reasons": list(reasons)}
+    write_json(run / PROMOTION_FILE, decision)
 
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
