@@ -100,10 +100,7 @@ def parse_srl(
         `end`). For several sentences a list, with a `Reject` for each that has none.
 
     Raises:
-        InputError: a sentence is not a string.
-        ModelError: the tagger is not on this machine.
-        RowError: a single sentence has no parse; `error.code` says why.
-        SettingsError: there is no such device.
+        FacetflowError: as `parse_amr`.
     """
     from features.parsers.srl.parser import load
     from features.stages.srl import parse_srl as stage
@@ -130,9 +127,7 @@ def parse_dependencies(
         The tree; for several sentences a list, with a `Reject` for each that has none.
 
     Raises:
-        InputError: a sentence is not a string.
-        ModelError: the pipeline is not on this machine.
-        RowError: a single sentence has no parse; `error.code` says why.
+        FacetflowError: as `parse_amr`.
     """
     from features.parsers.dependencies import load
     from features.stages.dependencies import parse_dependencies as stage

@@ -67,12 +67,9 @@ class Deployed:
 
 
 def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> Deployed:
-    """Register the deployments of a project on the configured server, or update them.
+    """Register the deployments of a project on the configured server, or update them; make its work pools if missing.
 
-    Args:
-        project_file: the project file.
-        cron: schedule of the refresh, on from now; if None, existing schedules are kept.
-        pool: work pool for processes on the workers' machines; created if missing.
+    Without a schedule of the refresh, which is on from now, existing ones are kept.
 
     Raises:
         SettingsError: the project file is wrong, or so is the schedule (`schedule_of`).

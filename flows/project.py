@@ -152,14 +152,8 @@ else:
     _Sections = create_model(
         "_Sections",
         __base__=_Head,
-        __doc__="\n".join(
-            [
-                "The sections of the stages.",
-                "",
-                "Args:",
-                *(f"    {name}: {stage.about}" for name, stage in STAGES.items()),
-            ]
-        ),
+        __doc__="The sections of the stages.\n\nArgs:\n"
+        + "\n".join(f"    {name}: {stage.about}" for name, stage in STAGES.items()),
         **{name: (stage.settings, stage.settings()) for name, stage in STAGES.items()},
     )
 
@@ -325,9 +319,8 @@ class Project(_Sections):
             )
         close = difflib.get_close_matches(name, encoders, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise UnknownEncoder(
-            f"The project {self.name!r} has no encoder {name!r}{hint}; there are: {', '.join(encoders)}."
-        )
+        there = f"there are: {', '.join(encoders)}"
+        raise UnknownEncoder(f"The project {self.name!r} has no encoder {name!r}{hint}; {there}.")
 
     @property
     def builds(self) -> Path:

@@ -50,10 +50,7 @@ def refresh(
 ) -> State[Refreshed]:
     """Build, publish, train what is due, evaluate and promote; run again after anything, it goes on.
 
-    Args:
-        project_file: the project file.
-        dask_address: as for `build_features`.
-        deep: as for `build_features`.
+    Its parameters are those of `build_features`.
 
     Returns:
         Completed with what was done; Failed with it when the build published nothing, or a training or an evaluation

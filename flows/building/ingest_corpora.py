@@ -8,7 +8,7 @@ from typing import Any, Literal
 import polars as pl
 
 from features.core.counting import counted
-from features.core.types import LEFT_OUT, SPLITS, Fingerprint
+from features.core.types import LEFT_OUT, SPLITS, Fingerprint, Shard
 from features.corpora.settings import CorpusSettings
 from features.ingest import (
     ALGORITHM_VERSION,
@@ -24,6 +24,7 @@ from features.stage_output import StageOutput, rejects_frame
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
+from features.store.receipts import Receipt
 from features.store.store import Store
 from flows.project import Project
 from training.encoders.aspect.settings import AspectSettings
@@ -46,15 +47,20 @@ _SHOWN_LABELS = 3
 def ingest_corpora(project: Project, store: Store, run_id: str) -> Ingested:
     """Read the corpora of a project, commit the rows that the store does not hold, and return them."""
     ingested = read_corpora(project, store)
-    receipts = [
-        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
-        for table, shards in ingested.tables.items()
-        for shard, rows in shards.items()
-    ]
+    receipts = write_tables(store, ingested.tables)
     rejects = rejects_frame(ingested.rejects)
     receipts.append(store.write_rejects(STAGE, STAGE, _fingerprint(STAGE, rejects["entity_id"].to_list()), rejects))
     store.commit(receipts, run_id=run_id, recipes=RECIPES)
     return ingested
+
+
+def write_tables(store: Store, tables: Mapping[str, Mapping[Shard, pl.DataFrame]]) -> list[Receipt]:
+    """Write the shards of the tables of ingest, and return their receipts, to be committed."""
+    return [
+        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
+        for table, shards in tables.items()
+        for shard, rows in shards.items()
+    ]
 
 
 def read_corpora(project: Project, store: StoreReader) -> Ingested:

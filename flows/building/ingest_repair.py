@@ -16,13 +16,12 @@ from features.core.faults import CannotRebuild
 from features.core.types import LabelId, PairId, Shard
 from features.corpora.settings import LeakageSettings
 from features.ingest import Ingested, Spellings, ingest
-from features.stage_output import StageOutput
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
 from features.store.provenance import Provenance
 from features.store.store import Store
 from features.store.tables import SOURCES
-from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of
+from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of, write_tables
 from flows.project import Project
 
 _ROWS = ("pairs", "labels")
@@ -33,12 +32,7 @@ Remade = Mapping[str, dict[Shard, pl.DataFrame]]
 
 def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
     """Rewrite the damaged shards of ingest in a locked store, all or none, and return their damage."""
-    remade = make_again(project, store, damaged)
-    receipts = [
-        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
-        for table, shards in remade.items()
-        for shard, rows in shards.items()
-    ]
+    receipts = write_tables(store, make_again(project, store, damaged))
     store.commit(receipts, run_id=run_id, recipes=RECIPES)
     return of_ingest(damaged)
 

@@ -164,12 +164,7 @@ class JoinedCluster:
 def joined_cluster(
     settings: ClusterSettings, store: Store, chain: Chain, stages: Sequence[str], logs: Path
 ) -> Iterator[JoinedCluster]:
-    """Start or join the cluster of a build, for the named stages of the chain; it ends afterwards if it was started.
-
-    Raises:
-        SettingsError: the connection would not be safe, or certificates are wrong.
-        RunError: the cluster cannot be reached, or cannot make the shards.
-    """
+    """Start or join the cluster of a build, checked for the named stages; it ends afterwards if it was started."""
     on_gpu = [stage for stage in stages if chain.device(stage).startswith("cuda")]
 
     def preflight(available: Capacity) -> Preflight:
@@ -243,15 +238,10 @@ def _task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
 
 
 def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit: int, log_folder: str) -> SpecCluster:
-    """Start a scheduler in this process and workers next to it, which only this process can reach.
+    """Start a scheduler in this process and workers next to it, of so many bytes, which only this process can reach.
 
-    Args:
-        workers: number of workers without a GPU.
-        gpu_workers: number of workers with one GPU each.
-        threads: threads of the numeric libraries in each worker. A worker makes one shard at a time in any case:
-            the parsers' models are not meant to be shared by threads.
-        memory_limit: bytes of one worker.
-        log_folder: where the workers write their output.
+    Threads are those of the numeric libraries in each worker, which makes one shard at a time in any case: the parsers'
+    models are not meant to be shared by threads.
     """
     security = cluster_security.temporary()
     shared = {

@@ -60,7 +60,7 @@ def is_encrypted(address: str) -> bool:
 
 
 def _certified(given: dict[str, Path]) -> Security:
-    """Return Dask's own configuration, with the files of the project in their places."""
+    """Return Dask's own configuration, with the files of the project."""
     fields = {"tls_ca": "tls_ca_file", "tls_cert": "tls_client_cert", "tls_key": "tls_client_key"}
     named = {fields[name]: str(path) for name, path in given.items()}
     if "tls_client_cert" in named:  # never the key of another certificate

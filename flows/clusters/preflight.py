@@ -45,12 +45,9 @@ class Preflight:
         self.fit: set[str] = set()
 
     def check_local(self, limit: int, pause: float, *, shared: bool) -> None:
-        """Compare the memory of the workers that are about to start with what the stages need.
+        """Refuse workers that would be paused, at a share of their limit in bytes, as soon as the models are loaded.
 
-        Args:
-            limit: memory limit of one worker in bytes.
-            pause: share of it at which Dask pauses a worker.
-            shared: whether the limit is a share of the machine's memory, and so grows with fewer workers.
+        A shared limit is a share of the machine's memory, and so grows with fewer workers.
         """
         for gpu in (False, True):
             needed = self._need(gpu=gpu)

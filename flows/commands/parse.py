@@ -165,10 +165,6 @@ def _run(
         with FileProgress("sentences") as progress:
             parsed = parse_lines(lines, stage(), at_once=at_once, on_rows=progress)
         write(parsed, output, form)
-    return _report(parsed, output)
-
-
-def _report(parsed: pl.DataFrame, output: Path) -> int:
     empty = pl.col("text") == ""
     rejects = parsed.filter(pl.col("code").is_not_null() & ~empty).select("line", "id", "code", "message")
     name_wrong([

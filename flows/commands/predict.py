@@ -95,7 +95,10 @@ def predict(
         raise click.UsageError("-o - and --json would both write to standard output; give the table a file")
     kind = format_of(output, TABLES, form)
     check_output(output, pairs)  # before the work starts
-    _check_page(page, pairs, output)
+    if page == STANDARD:
+        raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")
+    if page is not None:
+        check_output(page, pairs, output)
     here = Here.read(project)
     with nothing_half_written():
         chosen = choose_predictor(here.runs, encoder, among=here.encoders, explained=page is not None)
@@ -153,21 +156,11 @@ def _described(predictions: "Predictions", wrong: "Sequence[PairCells]") -> dict
 
 def _speed(predictions: "Predictions") -> str:
     if predictions.reused:
-        return (
-            f"; {predictions.reused:,} of {counted(predictions.sentences, 'sentence')} embedded by an earlier command"
-        )
+        sentences = counted(predictions.sentences, "sentence")
+        return f"; {predictions.reused:,} of {sentences} embedded by an earlier command"
     speed = "" if predictions.pairs_per_second is None else f"; {predictions.pairs_per_second:,.1f} pairs a second"
     share = predictions.share_of_parsing
     return speed if share is None else f"{speed}, {100 * share:.0f} % of the time spent parsing"
-
-
-def _check_page(page: Path | None, *others: Path) -> None:
-    from features.core.outputs import STANDARD, check_output
-
-    if page == STANDARD:
-        raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")
-    if page is not None:
-        check_output(page, *others)
 
 
 def _tell_more(predictions: "Predictions", pairs: int) -> None:

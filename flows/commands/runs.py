@@ -49,9 +49,8 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     if not listed:
         click.echo(f"No training yet in {settings.runs}: run `facetflow train`.")
         return
-    scored = list(
-        dict.fromkeys((suite, name) for run in listed for suite, numbers in run["scores"].items() for name in numbers)
-    )
+    named = ((suite, name) for run in listed for suite, numbers in run["scores"].items() for name in numbers)
+    scored = list(dict.fromkeys(named))
     searched = ("found by search",) if any(run["chosen"] for run in listed) else ()
     rows = tuple(
         (
@@ -66,9 +65,8 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     )
     columns = ("run", "release", "state", "when (UTC)", *searched, *(name for _, name in scored))
     messages = [f"{run['run']} {run['state']}: {run['message']}" for run in listed if run["message"]]
-    messages += [
-        f"{run['run']} could not be evaluated: {run['evaluation_failed']}" for run in listed if run["evaluation_failed"]
-    ]
+    failed = [run for run in listed if run["evaluation_failed"]]
+    messages += [f"{run['run']} could not be evaluated: {run['evaluation_failed']}" for run in failed]
     others = f"{_ELSEWHERE}{_OTHERS}" if any(run["elsewhere"] for run in listed) else ""
     refused = _REFUSED if any(run["refused"] and not run["current"] for run in listed) else ""
     note = "\n".join(filter(None, [_explained(scored), others, refused]))

@@ -56,7 +56,7 @@ def print_explanations(
         encoder: facts about the encoder; None without one.
         graphs: where the graphs of each pair come from; said once if that is the same for all.
         console: where to write instead.
-        shares: how the words of each pair share a similarity; empty if that was not asked for.
+        shares: how the words of each pair share a similarity, if that was asked for.
         unfold: whether facets that rank dev pairs poorly have a row of their own too.
     """
     console = console or Console()

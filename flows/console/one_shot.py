@@ -32,7 +32,7 @@ def require_one_standard(first: Path, second: Path) -> None:
 
 
 def check_page(html: Path | None, *inputs: Path, as_json: bool) -> None:
-    """Check before the work starts that the page of `--html` can be written, beside JSON and over no input."""
+    """Check before the work starts that the page of `--html` can be written: over no input, and not amid JSON."""
     if as_json and html == STANDARD:
         raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:

@@ -135,7 +135,7 @@ class FactKeeper:
         }
 
     def planned(self, plan: Plan, stages: Chain, work: Sequence[ShardWork]) -> None:
-        """Record what is to be made: the whole plan, and the part of it that this build is to make."""
+        """Record the whole plan, and the work that this build is to do of it."""
         self._expected, self._stages = plan.expected, stages
         self._sources = {name: self._store.committed(name) for name in SOURCES}
         reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}

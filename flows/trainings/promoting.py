@@ -40,12 +40,8 @@ def promote_best(
 ) -> None:
     """Make the best of the evaluated runs of each encoder the current one, if its scores hold, and say so.
 
-    Args:
-        settings: the project.
-        jobs: the evaluations, all of them done.
-        asked: folders of the runs that were to be evaluated, with those that could not be.
-        unattended: whether a refresh began them: what was late then promotes no run of an older release, nor one seed
-            after another.
+    Some of the runs that were asked for may have no evaluation, since it failed. What a refresh began, unattended,
+    promotes no run of an older release if it was late, nor one seed after another.
     """
     by_encoder: dict[str, list[EvaluationJob]] = {}
     for job in sorted(jobs, key=lambda job: seed_of(job.output)):

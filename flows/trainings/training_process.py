@@ -40,9 +40,7 @@ _WORDS = {Verbosity.QUIET: ["--quiet"], Verbosity.NORMAL: [], Verbosity.VERBOSE:
 def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
     """Run a module with one or several jobs in one process, and pass its output on to standard error.
 
-    Args:
-        module: module such as `training.encoders.s3bert.train`; takes `--settings FILE.json …`.
-        jobs: jobs to run one after the other; if one fails, the others still run.
+    If one fails, the others still run. The module takes `--settings FILE.json …`.
 
     Raises:
         RunError: the module failed; the message is its own, or names the file with its traceback.
@@ -137,10 +135,8 @@ def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], 
         return sentence
     if not withheld:
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return (
-            f"{module} ended with {how} and without a message, as a process does that runs out of memory. Started "
-            "again, a training continues from its last checkpoint, if it has one."
-        )
+        ended = f"{module} ended with {how} and without a message, as a process does that runs out of memory."
+        return f"{ended} {AGAIN.removeprefix('Interrupted. ')}"
     text = "\n".join(withheld) + "\n"
     overheard(logging.ERROR, text)
     log = Path(os.path.commonpath([job.output for job in jobs])) / "error.log"  # for one job, in its own folder

@@ -25,11 +25,7 @@ PLAIN_EVERY = 10.0
 
 
 class BuildProgress:
-    """The progress of a build on standard error.
-
-    Args:
-        console: where bars are drawn if it is a terminal; standard error by default.
-    """
+    """The progress of a build on standard error, or another console."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.history = BuildHistory()
