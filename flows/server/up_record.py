@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from features.core.durable import write_whole
@@ -98,7 +97,7 @@ def write_password(credentials: str) -> None:
     path = password_file()
     with clear_errors(f"Writing {str(path)!r}"):
         path.unlink(missing_ok=True)  # of one that was killed: its mode, or a link, must not stay
-        with open(path, "x", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
+        with open(path, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(f"{credentials}\n")
 
 
