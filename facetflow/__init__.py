@@ -74,11 +74,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def _refuse_namesakes() -> None:
-    """Refuse a package of the user's that Python would import in place of one of ours.
-
-    Raises:
-        ImportError: there is one in the folder of the script or notebook, or it has been imported already.
-    """
+    """Refuse a package of the user's, beside a script or imported already, that Python would take for one of ours."""
     ours = Path(__file__).resolve().parents[1]
     for name in ("features", "training"):
         spec = find_spec(name)

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from facetflow import internals
-from facetflow.devices import check_device
+from facetflow.arguments import Texts, check_device, pair_sentences, pair_up, read_texts
 from facetflow.explaining import Explanation, explain_readings
-from facetflow.pairing import Texts, pair_sentences, pair_up, read_texts
 from features import models
 from features.core.faults import CannotExplain, EmptyText, LibraryMissing, NotAnEncoder
 from features.sentences import normalise

@@ -10,8 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, overload
 
 from facetflow import internals
-from facetflow.names import near
-from facetflow.pairing import Texts, pair_sentences
+from facetflow.arguments import Texts, near, pair_sentences
 from features.core.faults import UnknownName
 from features.core.pages import render
 from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs

@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from facetflow.names import near
-from facetflow.pairing import Texts, pair_up
+from facetflow.arguments import Texts, near, pair_up
 from features.core.errors import RowError
 from features.core.faults import GraphUnusable, NotPenman, UnknownMetric
 from features.graphs.batch import GraphBatch
@@ -47,35 +46,19 @@ class GraphMetric:
 
     Args:
         name: of the metric, one of `NAMES`.
+
+    Attributes:
+        name: its name.
+        summary: what it compares, in technical terms.
+        question: the question that it answers about two sentences; 1 is yes, 0 is no.
+        range: its lowest and highest value.
+        symmetric: whether a pair and the pair swapped have the same value.
     """
 
     def __init__(self, name: str) -> None:
         self._metric: Metric = METRICS[name]
-
-    @property
-    def name(self) -> str:
-        """Name of the metric."""
-        return self._metric.name
-
-    @property
-    def summary(self) -> str:
-        """What it compares, in technical terms."""
-        return self._metric.summary
-
-    @property
-    def question(self) -> str:
-        """The question that it answers about two sentences; 1 is yes, 0 is no."""
-        return self._metric.question
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """Its lowest and highest value."""
-        return self._metric.range
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether a pair and the pair swapped have the same value."""
-        return self._metric.symmetric
+        self.name, self.summary, self.question = name, self._metric.summary, self._metric.question
+        self.range, self.symmetric = self._metric.range, self._metric.symmetric
 
     @property
     def signature(self) -> str:
@@ -132,11 +115,21 @@ class GraphMetric:
         return f"<metric {self.name}: {self.summary}>"
 
 
-_BUILT_IN = {name: GraphMetric(name) for name in NAMES}
-globals().update(_BUILT_IN)
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> GraphMetric: ...
+smatch = GraphMetric("smatch")
+unlabeled = GraphMetric("unlabeled")
+frames = GraphMetric("frames")
+concepts = GraphMetric("concepts")
+named_entities = GraphMetric("named_entities")
+negations = GraphMetric("negations")
+coreference = GraphMetric("coreference")
+srl = GraphMetric("srl")
+wlk = GraphMetric("wlk")
+wwlk = GraphMetric("wwlk")
+max_indegree = GraphMetric("max_indegree")
+max_outdegree = GraphMetric("max_outdegree")
+max_degree = GraphMetric("max_degree")
+root = GraphMetric("root")
+quantifiers = GraphMetric("quantifiers")
 
 
 def metric(name: str) -> GraphMetric:
@@ -149,7 +142,7 @@ def metric(name: str) -> GraphMetric:
     0.0
     """
     _check_names([name])
-    return _BUILT_IN[name]
+    return GraphMetric(name)
 
 
 def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None) -> pl.DataFrame:

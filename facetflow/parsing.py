@@ -12,8 +12,7 @@ from typing import Any, TypeVar, overload
 
 import polars as pl
 
-from facetflow.devices import check_device
-from facetflow.pairing import Texts, read_texts
+from facetflow.arguments import Texts, check_device, read_texts
 from features.core.errors import RowError
 from features.core.types import RejectCode
 from features.parsers.embedded.amr_parser import is_embedded
@@ -79,10 +78,7 @@ def parse_amr(texts: str | Texts, *, model: str = "embedded", device: str = "aut
     backend = "embedded" if is_embedded(model) else "amrlib"
     settings = AmrSettings.model_validate({"backend": backend, "model": model, "device": check_device(device)})
 
-    def parse(rows: pl.DataFrame) -> Any:
-        return stage(rows, load(settings))
-
-    return _parse(texts, parse, lambda row: str(row["penman"]))
+    return _parse(texts, lambda rows: stage(rows, load(settings)), lambda row: str(row["penman"]))
 
 
 @overload
@@ -104,20 +100,14 @@ def parse_srl(
         `end`). For several sentences a list, with a `Reject` for each that has none.
 
     Raises:
-        InputError: a sentence is not a string.
-        ModelError: the tagger is not on this machine.
-        RowError: a single sentence has no parse; `error.code` says why.
-        SettingsError: there is no such device.
+        FacetflowError: as `parse_amr`.
     """
     from features.parsers.srl.parser import load
     from features.stages.srl import parse_srl as stage
 
     settings = SrlSettings(model=model, device=check_device(device))
 
-    def parse(rows: pl.DataFrame) -> Any:
-        return stage(rows, load(settings))
-
-    return _parse(texts, parse, _frames)
+    return _parse(texts, lambda rows: stage(rows, load(settings)), _frames)
 
 
 @overload
@@ -137,19 +127,14 @@ def parse_dependencies(
         The tree; for several sentences a list, with a `Reject` for each that has none.
 
     Raises:
-        InputError: a sentence is not a string.
-        ModelError: the pipeline is not on this machine.
-        RowError: a single sentence has no parse; `error.code` says why.
+        FacetflowError: as `parse_amr`.
     """
     from features.parsers.dependencies import load
     from features.stages.dependencies import parse_dependencies as stage
 
     settings = DependencySettings(model=model)
 
-    def parse(rows: pl.DataFrame) -> Any:
-        return stage(rows, load(settings))
-
-    return _parse(texts, parse, _tree)
+    return _parse(texts, lambda rows: stage(rows, load(settings)), _tree)
 
 
 def _parse(

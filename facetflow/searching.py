@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import overload
 
 from facetflow import internals
+from facetflow.arguments import Texts, read_texts
 from facetflow.encoders import Encoder, load_encoder
-from facetflow.pairing import Texts, read_texts
 from features.core.faults import EmptyText, OutOfRange
 
 
@@ -44,12 +44,7 @@ class TextIndex:
     """
 
     def __init__(
-        self,
-        texts: Texts,
-        encoder: Encoder | str | Path,
-        *,
-        aspect: str | None = None,
-        runs: str | Path | None = None,
+        self, texts: Texts, encoder: Encoder | str | Path, *, aspect: str | None = None, runs: str | Path | None = None
     ) -> None:
         self.texts = tuple(read_texts(texts, "text")[0])
         if not self.texts:

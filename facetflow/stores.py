@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from facetflow.names import near
+from facetflow.arguments import near
 from features.core.faults import UnknownTable
 from features.store.releases import Release
 from features.store.store import Store

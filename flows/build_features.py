@@ -32,21 +32,17 @@ from features.store.stage import ShardKey
 from features.store.store import Store
 from features.store.unproven import tell_unproven, unproven_pairs
 from flows import project
-from flows.building.build_lock import only_writer, this_process
-from flows.building.ingest_corpora import STAGE, drawn_splits, ingest_corpora, refusal, summary, warnings
+from flows.building.ingest_corpora import STAGE, in_words, ingest_corpora, label_counts, refusal, warnings
 from flows.building.ingest_repair import repair_ingested
-from flows.building.label_counts import in_words, label_counts
-from flows.building.opened_store import open_store
 from flows.building.run_shards import Outcome, ShardRunner
+from flows.building.store_access import only_writer, open_store, this_process
 from flows.clusters import cluster
-from flows.clusters.joined_cluster import joined_cluster, require_scheduler
 from flows.clusters.worker_start import get_ready
 from flows.pages.build_facts import FactKeeper, end_killed
 from flows.pages.run_artifacts import BuildArtifacts
 from flows.removal.clean_up import clean_up
 from flows.removal.retention import delete_by_age
-from flows.server.events import emit_release
-from flows.server.outbox import Outbox, telling_the_server
+from flows.server.outbox import Outbox, emit_release, telling_the_server
 from flows.server.passwords import without_passwords
 from flows.stages import Chain, chain, check
 from flows.terminal import conclude, say, warn
@@ -101,27 +97,20 @@ def build(
         settings = settings.model_copy(
             update={"cluster": settings.cluster.model_copy(update={"address": dask_address})}
         )
-    require_scheduler(settings.cluster)
+    cluster.require_scheduler(settings.cluster)
     store = open_store(settings, only_failed=only_failed, adopt=adopt)
     check(settings, store)
     with only_writer(store), BuildProgress() as progress:
         _own(store, settings.name)
         clean_up(settings, store)
         end_killed(settings, store)
-        record = _recorded(Build(settings, store, progress, outbox), only_failed=only_failed, deep=deep)
+        record = Build(settings, store, progress, outbox).run(only_failed=only_failed, deep=deep)
         delete_by_age(settings, store)
         return record
 
 
 class Build:
-    """One build of one store.
-
-    Args:
-        settings: the project file.
-        store: the store, locked for this build.
-        progress: what the user sees.
-        outbox: log lines and artifacts for the Prefect server.
-    """
+    """One build of a store that is locked for it."""
 
     def __init__(self, settings: project.Project, store: Store, progress: BuildProgress, outbox: Outbox) -> None:
         self.settings = settings
@@ -135,8 +124,24 @@ class Build:
         self._artifacts = BuildArtifacts(outbox, self.facts, progress.history)
         progress.on_tick = self._look
 
-    def run(self, record: RunRecord, *, only_failed: bool, deep: bool) -> RunRecord:
-        """Do the build and return its record."""
+    def run(self, *, only_failed: bool, deep: bool) -> RunRecord:
+        """Do the build and return its record, which is kept however it ends."""
+        record = self.begun
+        self.store.record_run(record)
+        try:
+            record = self._run(only_failed=only_failed, deep=deep)
+        except BaseException as error:
+            state, message = _ending(error)
+            record = dataclasses.replace(record, state=state, finished=now(), message=message)
+            with suppress(StoreError):  # on a full disk, the first error is the one to report
+                self.store.record_run(record)
+            self._end(record)
+            raise
+        self.store.record_run(record)
+        self._end(record)
+        return record
+
+    def _run(self, *, only_failed: bool, deep: bool) -> RunRecord:
         started = time.monotonic()
         with self.wall.part("check"):
             damaged = self._repair(deep=deep)
@@ -166,7 +171,7 @@ class Build:
         total = time.monotonic() - started
         used = sum(outcome.seconds.values())
         record = dataclasses.replace(
-            record,
+            self.begun,
             finished=now(),
             state="done" if release else "partly",
             made=dict(outcome.made),
@@ -197,9 +202,7 @@ class Build:
         ingested = ingest_corpora(self.settings, self.store, self.run_id)
         report = ingested.report
         self.facts.read(report)
-        labels = map(in_words, label_counts(self.settings, self.store))
-        corpora = self.settings.corpora
-        for sentence in (summary(report, corpora), *drawn_splits(report, corpora), *labels):
+        for sentence in in_words(self.settings, report, label_counts(self.settings, self.store)):
             say(sentence)
         for sentence in warnings(report, drops=self.settings.leakage.mode == "drop"):
             warn(sentence)
@@ -218,7 +221,7 @@ class Build:
             scratch("dask") as files_of_workers,
             dask.config.set(cluster.DASK | {"temporary-directory": str(files_of_workers)}),
             cluster.logged(logs),
-            joined_cluster(wanted, self.store, stages, todo, logs) as joined,
+            cluster.joined_cluster(wanted, self.store, stages, todo, logs) as joined,
         ):
             with self.wall.part("stages"):
                 outcome = ShardRunner(self.store, stages, joined, self.progress, self.run_id).run(work)
@@ -245,7 +248,7 @@ class Build:
         emit_release(self.settings.name, self.store, release)
         return release, f"Published release {release.number}: {_counts(release.rows)}."
 
-    def end(self, record: RunRecord) -> None:
+    def _end(self, record: RunRecord) -> None:
         """Write the page of the build, however it ended, and show the end on the server."""
         try:
             written = self.facts.end(record, self.wall.parts())
@@ -257,7 +260,6 @@ class Build:
             say(f"Page of this build: {self.facts.page}")
 
     def _look(self) -> None:
-        """Update the page and the artifacts, if that is due."""
         self.facts.look(self.wall.parts())
         self._artifacts.look()
 
@@ -282,39 +284,18 @@ def _own(store: Store, name: str) -> None:
 
 
 def _warn_of_others(damaged: Sequence[Damage], stages: Chain) -> None:
-    """Name damaged files that neither ingest nor a stage of this project can rebuild."""
+    """Name damaged files that nothing in this project can rebuild."""
     made = {STAGE, *stages.settings}
     for damage in damaged:
         if damage.stage not in made:
             warn(f"not rebuilt, because the project file no longer has a stage {damage.stage!r}: {damage}")
 
 
-def _recorded(build: Build, *, only_failed: bool, deep: bool) -> RunRecord:
-    """Run a build; its record says how it ended, in whatever way."""
-    record = build.begun
-    build.store.record_run(record)
-    try:
-        record = build.run(record, only_failed=only_failed, deep=deep)
-    except BaseException as error:
-        state, message = _ending(error)
-        record = dataclasses.replace(record, state=state, finished=now(), message=message)
-        with suppress(StoreError):  # on a full disk, the first error is the one to report
-            build.store.record_run(record)
-        build.end(record)
-        raise
-    build.store.record_run(record)
-    build.end(record)
-    return record
-
-
 def _ending(error: BaseException) -> tuple[Literal["failed", "interrupted"], str]:
-    """Return the state of a run that ended with an error, and its message."""
     if isinstance(error, Exception):
         return "failed", without_passwords(described(error))
-    return (
-        "interrupted",
-        f"Interrupted by {cause(error)}; what was committed is kept, and the next build continues from it.",
-    )
+    kept = "what was committed is kept, and the next build continues from it"
+    return "interrupted", f"Interrupted by {cause(error)}; {kept}."
 
 
 def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardWork]:

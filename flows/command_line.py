@@ -136,10 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run a command.
-
-    Args:
-        arguments: words of the command line; those of the process when None.
+    """Run a command, by default that of the words of this process.
 
     Returns:
         The exit code: 0 done, 1 error, 2 partly done; 128 + the number of a signal that ended it.

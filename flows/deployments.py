@@ -6,46 +6,46 @@
     train_encoder/<project>@gpu            both again for each further pool that an encoder names (`pool = "gpu"`)
 
 One server serves any number of projects: deployments carry the project's name, and the id of its store as their
-version (Prefect 3.8.8 loses the tags of a prefect.yaml). Deploying again keeps existing schedules, on or off.
+version (Prefect 3.8.8 loses the tags of a prefect.yaml). Deploying again keeps existing schedules, on or off. What the
+server of `facetflow up` has lost with its database is registered again: otherwise schedules would end without a word.
 """
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from features.core.faults import NoProjectFile, OtherProjectsServer, SchedulesLost
+from features.core.errors import FacetflowError
+from features.core.faults import NoProjectFile, OtherProjectsServer, SchedulesLost, ScheduleWrong
 from features.store.store import Store
 from flows.project import load
-from flows.schedules import NIGHTLY, schedule_of
+from flows.server import up_record
 from flows.server.attempts import deployment_name
 from flows.server.dead_runs import FLOWS, watch_heartbeats
-from flows.server.events import resource_id
+from flows.server.outbox import resource_id
 from flows.server.passwords import shown
-from flows.server.prefect_address import is_on_this_machine
+from flows.server.prefect_address import is_on_this_machine, server_does
+from flows.terminal import say, warn
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
     from prefect.client.schemas.objects import DeploymentSchedule
     from prefect.client.schemas.responses import DeploymentResponse
+    from prefect.client.schemas.schedules import CronSchedule
     from prefect.deployments.runner import RunnerDeployment
 
 POOL = "facetflow"
 """Default name of the work pool."""
 REFRESH = "refresh"
+NIGHTLY = "0 3 * * *"
+"""The schedule of `prefect.yaml`, off until it is turned on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the deployments of a project are made from.
-
-    Args:
-        name: name of the project and of its deployments.
-        project_file: absolute path.
-        resource: id by which events and deployments name the project's store.
-        pools: further work pools that its encoders name.
-    """
+    """What the deployments of a project are made from: its absolute path, the id of its store, further work pools."""
 
     name: str
     project_file: Path
@@ -55,13 +55,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """Deployments that a server has.
+    """Deployments that a server has, as `flow/deployment`; schedules of the refresh in words; further work pools.
 
-    Args:
-        names: names of the form `flow/deployment`.
-        schedules: schedules of the refresh, in words; empty if it has none.
-        pools: further work pools that need workers.
-        former: deployments of the same project file under other names: of a former name of the project, or pool.
+    The former ones are of the same project file under other names: of a former name of the project, or pool.
     """
 
     names: tuple[str, ...]
@@ -71,12 +67,9 @@ class Deployed:
 
 
 def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> Deployed:
-    """Register the deployments of a project on the configured server, or update them.
+    """Register the deployments of a project on the configured server, or update them; make its work pools if missing.
 
-    Args:
-        project_file: the project file.
-        cron: schedule of the refresh, on from now; if None, existing schedules are kept.
-        pool: work pool for processes on the workers' machines; created if missing.
+    Without a schedule of the refresh, which is on from now, existing ones are kept.
 
     Raises:
         SettingsError: the project file is wrong, or so is the schedule (`schedule_of`).
@@ -105,13 +98,54 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
         return Deployed(tuple(names), schedules_now, target.pools, _former(client, target, names))
 
 
-def next_steps(made: Deployed, pool: str | None) -> str:
-    """Return when the refresh runs, and what the user has to do for it.
+def schedule_of(cron: str) -> "CronSchedule":
+    """Return the schedule of a cron expression, in UTC; refuse seconds, years, and a time that never comes."""
+    from prefect.client.schemas.schedules import CronSchedule
+    from prefect.server.schemas import schedules as of_server
 
-    Args:
-        made: the deployments.
-        pool: work pool of the project, if it needs a worker; None if one is running.
+    advice = f"give minute, hour, day, month, weekday, as in {NIGHTLY!r}."
+    try:
+        schedule = CronSchedule(cron=cron)
+    except ValueError as error:
+        raise ScheduleWrong(f"The schedule {cron!r} is not a cron expression: {advice}") from error
+    # Prefect reads a sixth field as seconds, others read the first one so: sixty refreshes at a time that nobody meant.
+    if (fields := len(cron.split())) > 5:
+        raise ScheduleWrong(f"The schedule {cron!r} has {fields} fields instead of five: {advice}")
+    try:
+        asyncio.run(of_server.CronSchedule(cron=cron).get_dates(1))
+    except ValueError as error:  # Prefect's server would log this every minute, where nobody looks
+        raise ScheduleWrong(
+            f"The schedule {cron!r} never comes, because no month in it has that day: {advice}"
+        ) from error
+    return schedule
+
+
+def deploy_lost() -> None:
+    """Register the recorded projects again on a server that has none, or name those that it lacks.
+
+    Of a server that has others, somebody may have deleted them.
     """
+    recorded = up_record.projects()
+    try:
+        present = _project_files() if recorded else set()
+    except FacetflowError as error:
+        warn(f"{error} Whether it still has its projects is unknown.")
+        return
+    for project_file, cron in recorded.items():
+        if project_file in present:
+            continue
+        if present:
+            warn(f"The server lacks the project {project_file!r}: `facetflow up` in its folder registers it again.")
+            continue
+        try:
+            made = deploy(Path(project_file), cron=cron)
+            say(f"The server has lost its database; registered again: {', '.join(made.names)}.")
+        except FacetflowError as error:
+            warn(f"The server has lost the project {project_file!r}, and it cannot be registered again: {error}")
+
+
+def next_steps(made: Deployed, pool: str | None) -> str:
+    """Return when the refresh runs, and what is to be done for it, also for the pool of the project if it is named."""
     if made.schedules:
         when = f"The refresh is scheduled: {', '.join(made.schedules)}."
     else:
@@ -128,9 +162,6 @@ def next_steps(made: Deployed, pool: str | None) -> str:
 
 def describe(project_file: str) -> dict[str, Any]:
     """Return what `prefect.yaml` needs to know about a project: the build step of its deployments.
-
-    Args:
-        project_file: the project file.
 
     Returns:
         `name`, `project_file`, `resource` (id of the store); `cron`, `timezone` and `active` of the refresh's
@@ -177,7 +208,6 @@ def target_of(project_file: Path) -> Target:
 
 
 def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
-    """Return the deployments of a project."""
     from prefect import Flow
     from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
     from prefect.types.entrypoint import EntrypointType
@@ -245,22 +275,33 @@ def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None
     )
 
 
-def _former(client: "SyncPrefectClient", target: Target, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the deployments of the project file and its store that are not among some names."""
+def _of_flow(client: "SyncPrefectClient", flow: str) -> "list[DeploymentResponse]":
     from prefect.client.schemas.filters import FlowFilter, FlowFilterName
 
-    found = [
+    return client.read_deployments(flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])))
+
+
+def _project_files() -> set[str]:
+    from prefect.client.orchestration import get_client
+
+    with server_does("say which projects it has"), get_client(sync_client=True) as client:
+        return {str(known.parameters.get("project_file")) for known in _of_flow(client, REFRESH)}
+
+
+def _former(client: "SyncPrefectClient", target: Target, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the deployments of the project file and its store that are not among some names."""
+    # On a server of many machines a path alone does not identify a project.
+    ours = (str(target.project_file), target.resource)
+    deployed = ((flow, known) for flow in FLOWS for known in _of_flow(client, flow))
+    own = [
         f"{flow}/{known.name}"
-        for flow in FLOWS
-        for known in client.read_deployments(flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])))
-        # On a server of many machines a path alone does not identify a project.
-        if (known.parameters.get("project_file"), known.version) == (str(target.project_file), target.resource)
+        for flow, known in deployed
+        if (known.parameters.get("project_file"), known.version) == ours
     ]
-    return tuple(name for name in found if name not in names)
+    return tuple(name for name in own if name not in names)
 
 
 def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:
-    """Return the schedules of a deployment in words."""
     if deployment is None:
         return ()
     on = "off: the deployment is paused" if deployment.paused else "on"

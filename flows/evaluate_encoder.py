@@ -1,7 +1,6 @@
 """The flow that evaluates an encoder on the pairs of its release and on human ratings."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from prefect import flow
@@ -14,8 +13,7 @@ from flows import project
 from flows.pages.run_artifacts import show_evaluation
 from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, warn
-from flows.trainings.due import due
-from flows.trainings.evaluation_job import evaluation_job
+from flows.trainings.due import due, evaluation_job
 from flows.trainings.finished_runs import left_behind, runs_to_evaluate
 from flows.trainings.identities import Contents, evaluation_identity
 from flows.trainings.promoting import promote_best
@@ -77,22 +75,18 @@ def evaluate_encoder(
 def evaluate_all(
     settings: project.Project, jobs: Sequence[EvaluationJob], outbox: Outbox, *, promote: bool, unattended: bool
 ) -> list[Path]:
-    """Evaluate encoders, judge them, and show them on the server; otherwise as `evaluate_encoder`.
-
-    Args:
-        settings: the project file.
-        jobs: the evaluations.
-        outbox: to the server.
-        promote: whether they are judged.
-        unattended: whether a refresh evaluates (`promote_best`).
-    """
+    """Evaluate encoders, judge them (`promote`), and show them on the server; otherwise as `evaluate_encoder`."""
     own = own_docstrings(settings)
     jobs = [job.model_copy(update={"own_metrics": own}) for job in jobs]
     with in_use(*(job.output for job in jobs)):
         done, failure = _evaluated(jobs)
         if promote:
-            with _recorded(done):
+            try:
                 promote_best(settings, done, [job.output for job in jobs], unattended=unattended)
+            except Exception as error:
+                for job in done:
+                    record_failed_evaluation(job.output, error)
+                raise
         for job in done:
             if not job.suites:  # evaluations by some suites are made by hand, beside the whole one
                 name = run_id(settings.runs, job.output)
@@ -106,11 +100,7 @@ def evaluate_all(
 
 
 def _evaluated(jobs: Sequence[EvaluationJob]) -> tuple[list[EvaluationJob], RunError | None]:
-    """Evaluate in one process, so that a shared start model embeds only once.
-
-    Returns:
-        Those that were evaluated, and the failure of the others.
-    """
+    """Evaluate in one process, so that a shared start model embeds only once."""
 
     def written(job: EvaluationJob) -> int:
         file = metrics_file(job.output, job.suites)
@@ -128,17 +118,6 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> tuple[list[EvaluationJob], RunE
         if failure is not None and job not in done and not job.suites:
             record_failed_evaluation(job.output, failure)
     return done, failure
-
-
-@contextmanager
-def _recorded(jobs: Sequence[EvaluationJob]) -> Iterator[None]:
-    """Record it with the runs that none of them could be promoted."""
-    try:
-        yield
-    except Exception as error:
-        for job in jobs:
-            record_failed_evaluation(job.output, error)
-        raise
 
 
 def own_docstrings(settings: project.Project) -> dict[str, str]:

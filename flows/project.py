@@ -152,14 +152,8 @@ else:
     _Sections = create_model(
         "_Sections",
         __base__=_Head,
-        __doc__="\n".join(
-            [
-                "The sections of the stages.",
-                "",
-                "Args:",
-                *(f"    {name}: {stage.about}" for name, stage in STAGES.items()),
-            ]
-        ),
+        __doc__="The sections of the stages.\n\nArgs:\n"
+        + "\n".join(f"    {name}: {stage.about}" for name, stage in STAGES.items()),
         **{name: (stage.settings, stage.settings()) for name, stage in STAGES.items()},
     )
 
@@ -315,11 +309,7 @@ class Project(_Sections):
         return self.leakage.model_copy(update={"evaluation": (*named, *more)})
 
     def encoder(self, name: str) -> EncoderSettings:
-        """Return the encoder with a name.
-
-        Raises:
-            SettingsError: there is none.
-        """
+        """Return the encoder with a name; a SettingsError names those that there are."""
         encoders = {encoder.name: encoder for encoder in self.encoders}
         if name in encoders:
             return encoders[name]
@@ -329,9 +319,8 @@ class Project(_Sections):
             )
         close = difflib.get_close_matches(name, encoders, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise UnknownEncoder(
-            f"The project {self.name!r} has no encoder {name!r}{hint}; there are: {', '.join(encoders)}."
-        )
+        there = f"there are: {', '.join(encoders)}"
+        raise UnknownEncoder(f"The project {self.name!r} has no encoder {name!r}{hint}; {there}.")
 
     @property
     def builds(self) -> Path:
@@ -340,10 +329,7 @@ class Project(_Sections):
 
 
 def load(path: Path) -> Project:
-    """Read and check a project file.
-
-    Args:
-        path: the file; the paths in it are relative to its folder, those of the result are absolute.
+    """Read and check a project file; the paths in it are relative to its folder, those of the result are absolute.
 
     Raises:
         SettingsError: the file is missing, is not TOML, or keys in it are unknown, missing or wrong; all are named.

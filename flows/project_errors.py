@@ -58,11 +58,10 @@ _TO_ADD = {
 def not_found(path: Path) -> SettingsError:
     """Return the error for a missing project file; it names one in a folder above, if there is one."""
     above = [folder / path.name for folder in path.absolute().parent.parents if (folder / path.name).is_file()]
+    advice = ": make one with `facetflow new FOLDER`, or name one with --project"
     if above:
-        there = f"the nearest is {str(above[0])!r}: go to that folder, or name it with --project"
-    else:
-        there = "make one with `facetflow new FOLDER`, or name one with --project"
-    return NoProjectFile(f"There is no project file {str(path)!r}{'; ' if above else ': '}{there}.")
+        advice = f"; the nearest is {str(above[0])!r}: go to that folder, or name it with --project"
+    return NoProjectFile(f"There is no project file {str(path)!r}{advice}.")
 
 
 def not_text(path: Path, error: UnicodeDecodeError) -> SettingsError:
@@ -92,20 +91,8 @@ def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> Settin
     )
 
 
-def listed(keys: Sequence[str]) -> str:
-    """Return keys as words: `a`, `b` and `c`."""
-    *others, last = [f"`{key}`" for key in keys]
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -> SettingsError:
-    """Return the error for a project file that is TOML but wrong: one sentence, or one line per problem.
-
-    Args:
-        path: path of the file.
-        model: model of the whole file.
-        error: what pydantic found.
-    """
+    """Return the error for a project file that is TOML but not what its model expects: a line for each problem."""
     problems = error.errors()
     inner = [problem["loc"] for problem in problems]
     # A list that lost its wrong items is also reported as too short: only the innermost problem counts.
@@ -122,13 +109,9 @@ def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -
 
 
 class _Location(NamedTuple):
-    """What a location of pydantic refers to.
+    """The names and positions, from 0, of a place in the file, the annotation of what belongs there, and its field.
 
-    Args:
-        parts: names and positions (from 0), as in the file.
-        annotation: annotation of what belongs there; None if nothing does.
-        field: field of the model, if the place is one.
-        keys: valid keys of the enclosing table, if the key itself is wrong.
+    Where the key itself is wrong, the annotation is None, and `keys` are those of the table.
     """
 
     parts: tuple[str | int, ...]
@@ -194,13 +177,11 @@ def kinds_of(annotation: Any) -> dict[str, type[BaseModel]]:
 
 def bare(annotation: Any) -> Any:
     """Return an annotation without its constraints, and without the None of an optional key."""
-    while True:
-        origin, arguments = get_origin(annotation), get_args(annotation)
-        others = tuple(argument for argument in arguments if argument is not NoneType)
-        if origin is Annotated or (origin in {Union, UnionType} and len(others) == 1):
-            annotation = others[0]
-        else:
-            return annotation
+    origin = get_origin(annotation)
+    others = [argument for argument in get_args(annotation) if argument is not NoneType]
+    if origin is Annotated or (origin in {Union, UnionType} and len(others) == 1):
+        return bare(others[0])
+    return annotation
 
 
 def _fault(location: _Location, problem: Any) -> type[SettingsError]:
@@ -236,7 +217,6 @@ def _say(location: _Location, model: type[BaseModel], problem: Any) -> str:
 
 
 def _hint(name: str, location: _Location, model: type[BaseModel]) -> str:
-    """Return what an unknown key may have been meant to be."""
     close = difflib.get_close_matches(name, location.keys, n=2)
     if close:
         return f"did you mean {' or '.join(f'`{key}`' for key in close)}?"
@@ -258,8 +238,7 @@ def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> list[str]:
     """Return the sections in which a key is known, those within sections too; `encoders.loop` is one in a list."""
     homes: dict[str, None] = {}
     for section, annotation in fields.items():
-        one = get_args(bare(annotation))[0] if is_repeated(annotation) else annotation
-        for inner_model in kinds_of(one).values() or ([bare(one)] if is_section(one) else []):
+        for inner_model in sections_in(annotation).values():
             inner = {key: field.annotation for key, field in inner_model.model_fields.items()}
             if name in inner:
                 homes[above + section] = None
@@ -268,7 +247,6 @@ def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> list[str]:
 
 
 def _there(home: str, fields: Mapping[str, Any]) -> str:
-    """Return in words where a key of a section belongs."""
     section, _, inner = home.partition(".")
     if not is_repeated(fields[section]):
         return f"below [{home}]"
@@ -285,7 +263,6 @@ def _shown(given: Any, problem: Any) -> str:
 
 
 def _expected(location: _Location, given: Any) -> str:
-    """Return what belongs at a place."""
     last = str(location.parts[-1]) if location.parts else ""
     if last in _EXPECTED and isinstance(given, str):
         return _EXPECTED[last]
@@ -340,13 +317,23 @@ def _bounds(metadata: Iterable[Any]) -> str:
     return f" {' and '.join(words)}" if words else ""
 
 
-def is_section(annotation: Any) -> bool:
-    """Return whether a key is a section, such as [amr]."""
+def sections_in(annotation: Any) -> dict[str, type[BaseModel]]:
+    """Return kind → model of the section, or of each of several, that a key holds; kind "" if it has none.
+
+    Of any other key, nothing.
+    """
     annotation = bare(annotation)
-    return bool(kinds_of(annotation)) or (isinstance(annotation, type) and issubclass(annotation, BaseModel))
+    one = bare(get_args(annotation)[0]) if get_origin(annotation) is tuple else annotation
+    if kinds := kinds_of(one):
+        return kinds
+    return {"": one} if isinstance(one, type) and issubclass(one, BaseModel) else {}
 
 
 def is_repeated(annotation: Any) -> bool:
     """Return whether a key holds any number of sections, as [[corpora]] does."""
-    annotation = bare(annotation)
-    return get_origin(annotation) is tuple and is_section(get_args(annotation)[0])
+    return get_origin(bare(annotation)) is tuple and bool(sections_in(annotation))
+
+
+def is_section(annotation: Any) -> bool:
+    """Return whether a key is a section, such as [amr]."""
+    return bool(sections_in(annotation)) and not is_repeated(annotation)

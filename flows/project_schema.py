@@ -15,7 +15,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from flows.project import Project
-from flows.project_errors import bare, is_repeated, is_section, kinds_of, words
+from flows.project_errors import is_repeated, sections_in, words
 from training.kinds import KINDS
 
 SCHEMA_FILE = "facetflow.schema.json"
@@ -25,13 +25,9 @@ _ENTRY = re.compile(r"^    (\w+): (.*)$")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a section.
+    """One key of a section: its valid values in words, its meaning, and its default as TOML.
 
-    Args:
-        name: name of the key.
-        kind: valid values, in words.
-        default: default value, as TOML; empty if there is none, None if the key is required.
-        meaning: meaning, from the docstring of the model.
+    The default is empty if there is none, None if the key is required.
     """
 
     name: str
@@ -42,12 +38,9 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section.
+    """One section, with its keys except the sections below it.
 
-    Args:
-        title: title as in the file: `[amr]`, `[[corpora]]`, or the key of a table within a section; empty for the top.
-        about: the first sentence of its docstring.
-        keys: all its keys except the sections below it.
+    The title is as in the file: `[amr]`, `[[corpora]]`, or the key of a table within a section; empty for the top.
     """
 
     title: str
@@ -61,29 +54,27 @@ def sections() -> list[Section]:
 
 
 def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *, once: bool) -> Iterator[Section]:
-    """Yield a section and those within it."""
     meaning_of = meanings(model)
     keys, inner = [], []
     for name, field in model.model_fields.items():
-        annotation = field.annotation
-        one = get_args(bare(annotation))[0] if is_repeated(annotation) else annotation
-        if is_section(one):
-            inner.append((name, one, is_repeated(annotation)))
+        kind, repeated = words(field.annotation, field.metadata), is_repeated(field.annotation)
+        if tables := sections_in(field.annotation):
+            inner.append((name, tables, repeated))
+            kind = "a list of tables, each as below" if repeated else "a table, as below"
             if once:
                 continue
         needed = field.is_required() or name == "kind"  # each model has a default, but a file has to choose
-        default = None if needed else toml(getattr(usual, name))
-        keys.append(Key(name, _of_section(annotation) or words(annotation, field.metadata), default, meaning_of[name]))
+        keys.append(Key(name, kind, None if needed else toml(getattr(usual, name)), meaning_of[name]))
     yield Section(title, _about(model), tuple(keys))
-    for name, one, repeated in inner:
+    for name, tables, repeated in inner:
         below = f"{path}.{name}" if path else name
-        kinds = kinds_of(one)
-        for kind, of_kind in (kinds or {"": bare(one)}).items():
+        for kind, of_kind in tables.items():
             shown = f"[[{below}]]" if repeated else f"[{below}]"
             if kind:
                 shown = f'{shown} with kind = "{kind}"'
             elif not once:
-                shown = f"{title.partition(' with ')[0]}, table `{name}`" + title[len(title.partition(" with ")[0]) :]
+                above, of_above, its_kind = title.partition(" with ")
+                shown = f"{above}, table `{name}`{of_above}{its_kind}"
             # An optional table has its own defaults.
             defaults = usual_of(of_kind) if kind or repeated else getattr(usual, name) or usual_of(of_kind)
             yield from _sections(shown, of_kind, defaults, below, once=False)
@@ -175,20 +166,11 @@ def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:
 
 
 def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """Yield a model and all models nested in it."""
     yield model
     for field in model.model_fields.values():
-        one = get_args(bare(field.annotation))[0] if is_repeated(field.annotation) else field.annotation
-        for inner in kinds_of(one).values() or ([bare(one)] if is_section(one) else []):
+        for inner in sections_in(field.annotation).values():
             yield from _models(inner)
 
 
 def _about(model: type[BaseModel]) -> str:
     return (inspect.getdoc(model) or "").partition("\n")[0]
-
-
-def _of_section(annotation: Any) -> str:
-    """Return the description of a key that holds a section, empty for any other."""
-    if is_repeated(annotation):
-        return "a list of tables, each as below"
-    return "a table, as below" if is_section(annotation) else ""

@@ -25,22 +25,16 @@ from flows.server.attempts import begin_due
 from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, say, warn
 from flows.train_encoder import TrainedEncoder, train_all
-from flows.trainings.due import Due, Step, due
-from flows.trainings.evaluation_job import evaluation_job
+from flows.trainings.due import Due, Step, due, evaluation_job
 from flows.trainings.identities import Contents
 from training.runs import run_id
 
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What a refresh did.
+    """What a refresh did: its build, the runs that were trained and evaluated here, by id, and why others failed.
 
-    Args:
-        build: record of the build.
-        trained: ids of the runs that were trained here.
-        evaluated: ids of the runs that were evaluated here.
-        served: what a server does: encoders to train, runs to evaluate; also what an earlier refresh has begun.
-        failures: why trainings or evaluations failed.
+    `served` is what a server does, also since an earlier refresh: encoders to train, runs to evaluate.
     """
 
     build: RunRecord
@@ -56,10 +50,7 @@ def refresh(
 ) -> State[Refreshed]:
     """Build, publish, train what is due, evaluate and promote; run again after anything, it goes on.
 
-    Args:
-        project_file: the project file.
-        dask_address: as for `build_features`.
-        deep: as for `build_features`.
+    Its parameters are those of `build_features`.
 
     Returns:
         Completed with what was done; Failed with it when the build published nothing, or a training or an evaluation
@@ -112,7 +103,6 @@ def _follow(done: Refreshed, settings: project.Project, store: Store, outbox: Ou
 
 
 def _due(settings: project.Project, store: Store, step: Step) -> list[Due]:
-    """Return what is due, and say why."""
     items = [item for item in due(settings, Contents.of(store, store.latest_release())) if item.step == step]
     for item in items:
         say(f"The {step} of {item.subject} is due, because {item.reason}.")

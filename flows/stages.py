@@ -25,7 +25,7 @@ from features.stages.recipe import Recipe
 from features.stages.registry import STAGES
 from features.stages.stage import Outside
 from features.store.reader import StoreReader
-from features.store.scope import Wanted, scope
+from features.store.scope import Reading, Wanted, scope
 from features.store.stage import PlannedStage
 from features.store.uses import uses_of
 from flows.project import Project
@@ -35,13 +35,9 @@ from training.foreseen import Rows, check_ahead
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The stages of a build.
+    """The stages of a build, in an order in which they can be made, with the prepared settings that travel to workers.
 
-    Args:
-        stages: the stages, in an order in which they can be made.
-        settings: stage → prepared settings, which travel to workers.
-        wanted: what is read; the scope of each stage follows from it.
-        pointless: why the training of an encoder will end at once, one sentence each.
+    The scope of each follows from what is wanted; sentences say which trainings will end at once.
     """
 
     stages: tuple[PlannedStage, ...]
@@ -61,24 +57,19 @@ class Chain:
 def chain(project: Project, store: StoreReader, *, index_folder: Path | None = None) -> Chain:
     """Return the stages that a project asks for; no model is loaded.
 
-    Graph files are indexed along the way, because the fingerprints of parsed shards depend on their graphs.
-
-    Args:
-        project: the project file.
-        store: the store, for the sentences of each shard.
-        index_folder: where to write an index of graph files that the store does not have; by default into the store,
-            replacing the one there, which only the holder of the store's lock may do.
+    Graph files are indexed along the way, because the fingerprints of parsed shards depend on their graphs. An index
+    that the store does not have is written to a folder; by default into the store, replacing the one there, which only
+    the holder of the store's lock may do.
 
     Raises:
         InputError: a graph file is missing, or a file of metrics cannot be run.
         ModelError: a model is not on this machine.
         SettingsError: a stage needs one that is switched off, or an encoder reads an unknown corpus, aspect or label.
     """
-    wanted = wanted_of(project)
     pointless = _pointless(project, store)
     prepared = _prepared(project)
     stages = []
-    for reading in stages_of(project, wanted, _reads_also(prepared)):
+    for reading in _stages(project, prepared):
         stage = STAGES[reading.name]
         if stage is AMR_STAGE:
             prepared[stage.name] = _with_bank(project, store, index_folder)
@@ -94,42 +85,27 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
                 extra_name="files" if outside is None else outside.name,
             )
         )
-    return Chain(tuple(stages), {stage.name: prepared[stage.name] for stage in stages}, wanted, pointless)
+    return Chain(tuple(stages), {stage.name: prepared[stage.name] for stage in stages}, wanted_of(project), pointless)
 
 
 def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[Shard]]:
-    """Return the shards that each stage has to make, made or not; no model is needed.
-
-    Raises:
-        InputError: a file of metrics cannot be run.
-        SettingsError: a stage needs one that is switched off.
-    """
-    wanted = wanted_of(project)
-    return scope(stages_of(project, wanted, _reads_also(_prepared(project))), wanted, uses_of(store))
+    """Return the shards that each stage has to make, made or not; no model is needed."""
+    return scope(_stages(project, _prepared(project)), wanted_of(project), uses_of(store))
 
 
 def _prepared(project: Project) -> dict[str, BaseModel]:
-    """Return the settings of the stages that are not switched off."""
     off = switched_off(project)
     return {name: stage.prepare(project.section(stage)) for name, stage in STAGES.items() if name not in off}
 
 
-def _reads_also(prepared: Mapping[str, BaseModel]) -> dict[str, tuple[str, ...]]:
-    return {name: STAGES[name].reads_also(settings) for name, settings in prepared.items()}
+def _stages(project: Project, prepared: Mapping[str, BaseModel]) -> list[Reading]:
+    reads_also = {name: STAGES[name].reads_also(settings) for name, settings in prepared.items()}
+    return stages_of(project, wanted_of(project), reads_also)
 
 
 def check(project: Project, store: StoreReader) -> None:
-    """Refuse, before rows are read, stages that cannot be made, and encoders for which nothing would be.
-
-    Args:
-        project: the project file.
-        store: the store as it is.
-
-    Raises:
-        InputError: a file of metrics cannot be run.
-        SettingsError: a stage needs one that is switched off, or a corpus of an encoder is unknown.
-    """
-    stages_of(project, wanted_of(project), _reads_also(_prepared(project)))
+    """Refuse, before rows are read, stages that cannot be made, and encoders for which nothing would be."""
+    _stages(project, _prepared(project))
     names = {corpus.name for corpus in project.corpora}
     asked = [(n, name) for n, encoder in enumerate(project.encoders, start=1) for name in encoder.corpora]
     if names.issuperset(name for _, name in asked):
@@ -146,11 +122,7 @@ def check(project: Project, store: StoreReader) -> None:
 
 
 def _pointless(project: Project, store: StoreReader) -> tuple[str, ...]:
-    """Return what trainings will refuse, before anybody waits for their features.
-
-    Raises:
-        SettingsError: an encoder names an aspect, a label or a corpus that no row has.
-    """
+    """Return what trainings will refuse, before anybody waits for their features."""
     rows = Rows(
         store.read("pairs", columns=["corpus", "split", "label"]),
         store.read("labels", columns=["sentence", "corpus", "split", "aspect", "label"]),

@@ -93,11 +93,7 @@ def count_json() -> int:
 
 @contextmanager
 def written_by(write: Callable[[str], object]) -> Iterator[None]:
-    """Let a display that redraws itself, such as progress bars, write all lines meanwhile, so that it stays intact.
-
-    Args:
-        write: called with each line.
-    """
+    """Let a display that redraws itself, such as progress bars, write all lines meanwhile, so that it stays intact."""
     global _write  # noqa: PLW0603 (a terminal has one display)
     before, _write = _write, write
     try:
@@ -108,11 +104,7 @@ def written_by(write: Callable[[str], object]) -> Iterator[None]:
 
 @contextmanager
 def heard_by(hear: Callable[[int, str], object]) -> Iterator[None]:
-    """Pass every line to a listener too, even those that the terminal does not show.
-
-    Args:
-        hear: called with the level of each line, as in `logging`, and the line.
-    """
+    """Pass every line, with its level as in `logging`, to a listener, also those that the terminal does not show."""
     global _hear  # noqa: PLW0603 (a process runs one command)
     before, _hear = _hear, hear
     try:
@@ -142,12 +134,7 @@ def detail(text: str) -> None:
 
 
 def overheard(level: int, text: str) -> None:
-    """Pass listeners a line that is already on the terminal, or is not meant for it.
-
-    Args:
-        level: as in `logging`.
-        text: the line.
-    """
+    """Pass listeners a line that is already on the terminal, or is not meant for it; the level is as in `logging`."""
     if _hear is not None:
         _hear(level, text)
 
@@ -160,15 +147,7 @@ def _tell(level: int, least: Verbosity, text: str) -> None:
 
 
 def write_json(value: Any, *, indent: int | None = 2) -> None:
-    """Write one JSON value to standard output: strict, so that NaN and infinities are refused.
-
-    Args:
-        value: what `json` can write.
-        indent: spaces per level; None for one line, as in JSON Lines.
-
-    Raises:
-        ValueError: the value has a NaN or an infinity.
-    """
+    """Write one JSON value to standard output: strict, so that NaN and infinities are refused."""
     global _n_json  # noqa: PLW0603 (a process has one standard output)
     click.echo(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
     _n_json += 1

@@ -29,16 +29,7 @@ from training.runs import ENCODER, is_finished, run_id
 
 @dataclass(frozen=True, slots=True)
 class TrainedEncoder:
-    """The encoder of a run.
-
-    Args:
-        name: name of the encoder.
-        run: id of the run.
-        folder: folder of the encoder.
-        release: number of the release that it was trained on.
-        seed: seed of its training loop.
-        was_done: whether it had been finished before with the same settings and data, so that nothing was done.
-    """
+    """The encoder of a run; `was_done`: it had been finished before with the same settings and data."""
 
     name: str
     run: str
@@ -97,11 +88,7 @@ def train_encoder(
 
 
 def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[EncoderSettings]:
-    """Return the encoders with some names, by default all.
-
-    Raises:
-        SettingsError: the project has no such encoder, or none at all.
-    """
+    """Return the encoders with some names, by default all."""
     if not names and not settings.encoders:
         # The project does so on purpose, so nothing that follows a release may fail; the user is warned.
         warn(f"The project {settings.name!r} has no encoder: add a section [[encoders]] to train one.")

@@ -37,18 +37,10 @@ def wanted_of(project: StageSections) -> tuple[Wanted, ...]:
 def stages_of(
     project: StageSections, wanted: Sequence[Wanted], reads_also: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[Reading]:
-    """Return the stages of a build: those wanted and not switched off, with the tables that they read.
+    """Return the stages of a build, in an order in which they can be made, with the tables that they read.
 
-    Args:
-        project: the project file, which may switch stages off.
-        wanted: what is read.
-        reads_also: stage → tables that it reads only with the settings of this project.
-
-    Returns:
-        The stages, in an order in which they can be made.
-
-    Raises:
-        SettingsError: a stage needs one that is switched off.
+    These are the stages that are wanted and not switched off; `reads_also` has stage → tables that it reads only with
+    the settings of this project.
     """
     off = switched_off(project)
     needed = {table for one in wanted for table in one.tables} - off

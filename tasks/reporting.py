@@ -6,7 +6,6 @@ Stages know nothing of this: they just call a function with two numbers.
 """
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 from distributed import get_worker
@@ -20,11 +19,6 @@ EVERY = 1.0
 def reporter(topic: str, stage: str, shard: str) -> OnRows:
     """Return a callback that reports the progress of a shard to the subscribers of a topic.
 
-    Args:
-        topic: Dask topic; empty for none.
-        stage: the stage.
-        shard: the shard.
-
     Returns:
         A function that does nothing if there is no worker, as in a notebook. The first and last report of a shard are
         always sent, others at most once in `EVERY` seconds.
@@ -35,21 +29,7 @@ def reporter(topic: str, stage: str, shard: str) -> OnRows:
         worker = None
     if worker is None:
         return ignore_rows
-    name = str(worker.name)
-
-    def send(done: int, total: int) -> None:
-        # A report must never endanger its shard.
-        with suppress(Exception):
-            # Not "worker": the scheduler writes the address there.
-            message = {"stage": stage, "shard": shard, "done": int(done), "total": int(total), "by": name}
-            worker.log_event(topic, message)
-
-    return rarely(send)
-
-
-def rarely(send: Callable[[int, int], None]) -> OnRows:
-    """Return a function that calls another at most once in `EVERY` seconds, but always at the start and the end."""
-    told = 0.0
+    name, told = str(worker.name), 0.0
 
     def on_rows(done: int, total: int) -> None:
         nonlocal told
@@ -57,6 +37,9 @@ def rarely(send: Callable[[int, int], None]) -> OnRows:
         if 0 < done < total and now - told < EVERY:
             return
         told = now
-        send(done, total)
+        with suppress(Exception):  # a report must never endanger its shard
+            # Not "worker": the scheduler writes the address there.
+            message = {"stage": stage, "shard": shard, "done": int(done), "total": int(total), "by": name}
+            worker.log_event(topic, message)
 
     return on_rows

@@ -48,12 +48,7 @@ class ShardJob:
 
 
 class Inputs:
-    """The rows that a job may read, each table at its pinned version.
-
-    Args:
-        store: the opened store.
-        job: job that names tables, versions and shards.
-    """
+    """The rows that a job may read, each table at its pinned version."""
 
     def __init__(self, store: Store, job: ShardJob) -> None:
         self._store = store
@@ -73,11 +68,7 @@ A worker of a local cluster has one thread; a worker started elsewhere may have 
 
 
 def make_shard(job: ShardJob, settings: BaseModel) -> Receipt | None:
-    """Make one shard; a process makes one at a time, and loads a model once.
-
-    Args:
-        job: what to make.
-        settings: prepared settings of the stage.
+    """Make one shard by the prepared settings of its stage; a process makes one at a time, and loads a model once.
 
     Returns:
         The receipt, or None if the shard is already committed and its files are intact: after the death of a worker,

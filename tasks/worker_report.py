@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 async def report(store: str, models: Sequence[str], files: Sequence[Path], dask_worker: Worker) -> dict[str, Any]:
     """Return what a build needs to know about a worker, as plain values; called by `Client.run`.
 
-    Args:
-        store: location of the store.
-        models: names of the models that stages load.
-        files: other files that stages read.
-        dask_worker: filled in by Dask.
-
     Returns:
         `code`: digest of the code that makes shards; `store`: id of the store in the folder, None if there is none;
         `writable`: why the folder cannot be written, None if it can; `missing`: what the worker does not find, a

@@ -3,12 +3,12 @@
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from features.core.counting import counted
-from features.core.types import LEFT_OUT, SPLITS, Fingerprint
+from features.core.types import LEFT_OUT, SPLITS, Fingerprint, Shard
 from features.corpora.settings import CorpusSettings
 from features.ingest import (
     ALGORITHM_VERSION,
@@ -19,12 +19,15 @@ from features.ingest import (
     IngestReport,
     ingest,
 )
+from features.ingest.text_faults import cut
 from features.stage_output import StageOutput, rejects_frame
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
+from features.store.receipts import Receipt
 from features.store.store import Store
 from flows.project import Project
+from training.encoders.aspect.settings import AspectSettings
 
 KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
 """Table → the columns that ingest has to know, in the order in which `ingest` takes them."""
@@ -38,31 +41,26 @@ RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "
 KEYS = {"sentences": "sentence_id", "pairs": "pair_id", "labels": "label_id"}
 """Table → its id. Sentences come first, so that a pair never points to a missing sentence."""
 
+_SHOWN_LABELS = 3
+
 
 def ingest_corpora(project: Project, store: Store, run_id: str) -> Ingested:
-    """Read the corpora of a project and commit the rows that the store does not hold.
-
-    Args:
-        project: settings of the corpora, the leakage guard and shard sizes.
-        store: the store.
-        run_id: id of the run, recorded with the commit.
-
-    Returns:
-        What was read and what was new.
-
-    Raises:
-        InputError: a file is missing or is not what its dataset promises.
-    """
+    """Read the corpora of a project, commit the rows that the store does not hold, and return them."""
     ingested = read_corpora(project, store)
-    receipts = [
-        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
-        for table, shards in ingested.tables.items()
-        for shard, rows in shards.items()
-    ]
+    receipts = write_tables(store, ingested.tables)
     rejects = rejects_frame(ingested.rejects)
     receipts.append(store.write_rejects(STAGE, STAGE, _fingerprint(STAGE, rejects["entity_id"].to_list()), rejects))
     store.commit(receipts, run_id=run_id, recipes=RECIPES)
     return ingested
+
+
+def write_tables(store: Store, tables: Mapping[str, Mapping[Shard, pl.DataFrame]]) -> list[Receipt]:
+    """Write the shards of the tables of ingest, and return their receipts, to be committed."""
+    return [
+        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
+        for table, shards in tables.items()
+        for shard, rows in shards.items()
+    ]
 
 
 def read_corpora(project: Project, store: StoreReader) -> Ingested:
@@ -80,13 +78,13 @@ def read_corpora(project: Project, store: StoreReader) -> Ingested:
     )
 
 
-def summary(report: IngestReport, corpora: Sequence[CorpusSettings]) -> str:
-    """Return a one-line summary of what was read, in the words of those who have texts if there are no pairs.
+def in_words(project: Project, report: IngestReport, labels: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what was read, a sentence each: in all, by split where they are drawn, by aspect (`label_counts`)."""
+    return [_summary(report, project.corpora), *_drawn_splits(report, project.corpora), *map(_labels_in_words, labels)]
 
-    Args:
-        report: report of the ingest.
-        corpora: corpora of the project.
-    """
+
+def _summary(report: IngestReport, corpora: Sequence[CorpusSettings]) -> str:
+    """Speak of texts, not sentences, if there are no pairs."""
     dropped = sum(split.dropped for split in report.splits)
     leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
     rejected = f", {report.rejected:,} rejected" if report.rejected else ""
@@ -106,24 +104,13 @@ def summary(report: IngestReport, corpora: Sequence[CorpusSettings]) -> str:
 
 
 def left_out(skipped: Mapping[str, int]) -> str:
-    """Return how many rows are left out by design and why: `102 left out: debatable`.
-
-    Args:
-        skipped: reason → rows, at least one.
-    """
+    """Return how many rows are left out by design and why, such as `102 left out: debatable`."""
     reasons = [f"{rows:,} {reason}" for reason, rows in skipped.items()] if len(skipped) > 1 else skipped
     return f"{sum(skipped.values()):,} left out: {', '.join(reasons)}"
 
 
-def drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> list[str]:
-    """Return the number of rows in each split, one sentence per corpus whose splits are drawn.
-
-    A text that occurs twice in a corpus counts as two rows, but is one text to search.
-
-    Args:
-        report: report of the ingest.
-        corpora: corpora of the project.
-    """
+def _drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> list[str]:
+    """Count rows: a text that occurs twice in a corpus counts as two, but is one text to search."""
     sentences = []
     for corpus in corpora:
         counts = {each.split: each.new + each.known for each in report.splits if each.corpus == corpus.name}
@@ -133,40 +120,82 @@ def drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> lis
     return sentences
 
 
-def warnings(report: IngestReport, *, drops: bool) -> list[str]:
-    """Return what a user should know about the corpora, as sentences.
+def label_counts(project: Project, store: StoreReader) -> list[dict[str, Any]]:
+    """Count the labels of the project's texts, by corpus and aspect; those of texts with one class are left out.
 
-    Args:
-        report: report of the ingest.
-        drops: whether sentences of evaluation sets are to be kept out.
+    Returns:
+        `corpus`, `aspect`, `labels`, `texts` (that have one), `rare` (labels with fewer training texts than
+        `min_texts`), `min_texts` (of the first encoder that learns from them, else the usual one), and `most`
+        (label → its texts, the most frequent ones).
     """
-    faults = (
-        *report.key_faults,
-        *report.unused_labels,
-        *report.label_faults,
-        *report.text_faults,
-        *report.judgement_faults,
+    rows = store.read("labels", columns=["corpus", "split", "sentence", "aspect", "label"])
+    corpora = [corpus.name for corpus in project.corpora if corpus.record.kind != "classes"]
+    counts = []
+    for (corpus, aspect), labelled in rows.filter(pl.col("corpus").is_in(corpora)).group_by("corpus", "aspect"):
+        min_texts, train = _requirement(project, str(corpus), str(aspect))
+        labels = labelled.group_by("label").agg(
+            texts=pl.col("sentence").n_unique(), train=pl.col("sentence").filter(pl.col("split") == train).n_unique()
+        )
+        most = labels.sort("texts", "label", descending=[True, False]).head(_SHOWN_LABELS)
+        counts.append(
+            {
+                "corpus": corpus,
+                "aspect": aspect,
+                "labels": labels.height,
+                "texts": labelled["sentence"].n_unique(),
+                "rare": int((labels["train"] < min_texts).sum()),
+                "min_texts": min_texts,
+                "most": dict(most.select("label", "texts").iter_rows()),
+            }
+        )
+    return sorted(counts, key=lambda each: (corpora.index(each["corpus"]), each["aspect"]))
+
+
+def _labels_in_words(counts: Mapping[str, Any]) -> str:
+    most = ", ".join(f"{cut(label)!r} ({texts:,})" for label, texts in counts["most"].items())
+    return (
+        f"Aspect {counts['aspect']!r} of {counts['corpus']!r}: {counted(counts['labels'], 'label')} on "
+        f"{counted(counts['texts'], 'text')}, {counts['rare']:,} with fewer than {counts['min_texts']} training texts "
+        f"(`min_texts`); the most frequent: {most}."
     )
-    found = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws)]
-    found += [
+
+
+def _requirement(project: Project, corpus: str, aspect: str) -> tuple[int, str]:
+    reading = [
+        (encoder.min_texts, encoder.splits[0])
+        for encoder in project.encoders
+        if isinstance(encoder, AspectSettings)
+        and corpus in (encoder.corpora or (corpus,))
+        and aspect in (encoder.aspects or (aspect,))
+    ]
+    usual = AspectSettings.model_fields
+    return reading[0] if reading else (usual["min_texts"].default, usual["splits"].default[0])
+
+
+def warnings(report: IngestReport, *, drops: bool) -> list[str]:
+    """Return what a user should know about the corpora, as sentences."""
+    of_labels = (*report.unused_labels, *report.label_faults)
+    faults = (*report.key_faults, *of_labels, *report.text_faults, *report.judgement_faults)
+    sentences = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws)]
+    sentences += [
         f"{rows:,} rows of {corpus!r} keep the split that the store has them in, although `draw` or `files` of the "
         "corpus now put them into another: what the store holds stays as it is, only new rows follow the change. For "
         "other splits, build a new store."
         for corpus, rows in _by_corpus(report, "kept").items()
     ]
-    found += [
+    sentences += [
         f"{rows:,} {'row' if rows == 1 else 'rows'} of {corpus!r} {'has' if rows == 1 else 'have'} another score or "
         f"label than in the store{_example(report, corpus)}: what the store holds stays, for training and "
         "evaluation. For the corrected ones, build a new store."
         for corpus, rows in _by_corpus(report, "changed").items()
     ]
-    found += [
+    sentences += [
         f"{pairs:,} pairs of {corpus!r} are left out, because they would join sentences that the store has in "
         "different splits (`facetflow rejects`, code joins_splits)."
         for corpus, pairs in _by_corpus(report, "joining").items()
     ]
     if not drops:
-        found += [
+        sentences += [
             f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of {corpus!r} {'has' if pairs == 1 else 'have'} a sentence "
             "of an evaluation set, and are kept, as [leakage] says: scores on that set may be better than on new "
             "sentences."
@@ -178,46 +207,34 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
             if stored == 1
             else f"{stored:,} training pairs that are already in the store have"
         )
-        found.append(
+        sentences.append(
             f"{pairs} a sentence of an evaluation set: what the store holds stays, and encoders are trained on it; a "
             "new store is free of such pairs."
         )
-    return found
+    return sentences
 
 
 def _example(report: IngestReport, corpus: str) -> str:
-    """Return a changed judgement of a corpus as part of a sentence."""
     files = {file.name for file in report.files if file.corpus == corpus}
     for each in report.changed:
         if each.origin.rpartition(":")[0] in files:
-            before, now = (
-                (each.stored_score, each.found_score)
-                if each.stored_label == each.found_label
-                else (each.stored_label, each.found_label)
-            )
-            return f", such as {each.origin} ({_judged(before)}, now {_judged(now)})"
+            scores, labels = (each.stored_score, each.found_score), (each.stored_label, each.found_label)
+            changed = scores if each.stored_label == each.found_label else labels
+            before, now = ("empty" if value is None else repr(value) for value in changed)
+            return f", such as {each.origin} ({before}, now {now})"
     return ""
-
-
-def _judged(value: float | str | None) -> str:
-    return "empty" if value is None else repr(value)
 
 
 def _by_corpus(report: IngestReport, count: Literal["kept", "joining", "changed", "leaked"]) -> Counter[str]:
     """Return a count of splits, summed by corpus; corpora without any are left out."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for split in report.splits:
-        found[split.corpus] += getattr(split, count)
-    return +found
+        counts[split.corpus] += getattr(split, count)
+    return +counts
 
 
 def refusal(ingested: Ingested, allowed: float) -> str | None:
-    """Return why no release may be made from these corpora, None if one may.
-
-    Args:
-        ingested: what was read.
-        allowed: share of rows that may be rejected, in [0, 1].
-    """
+    """Return why no release may be made if more than a share of the rows, in [0, 1], was rejected; None if one may."""
     report = ingested.report
     if not report.rows or report.rejected / report.rows <= allowed:
         return None

@@ -16,13 +16,12 @@ from features.core.faults import CannotRebuild
 from features.core.types import LabelId, PairId, Shard
 from features.corpora.settings import LeakageSettings
 from features.ingest import Ingested, Spellings, ingest
-from features.stage_output import StageOutput
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
 from features.store.provenance import Provenance
 from features.store.store import Store
 from features.store.tables import SOURCES
-from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of
+from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of, write_tables
 from flows.project import Project
 
 _ROWS = ("pairs", "labels")
@@ -32,23 +31,8 @@ Remade = Mapping[str, dict[Shard, pl.DataFrame]]
 
 
 def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
-    """Rewrite the damaged shards of ingest; return their damage.
-
-    Args:
-        project: settings that name the corpora.
-        store: the store, locked.
-        damaged: the damage found; damage in tables of stages is left to the stages.
-        run_id: recorded with a commit if one is needed. Equal bytes repair the file in place, for every version.
-
-    Raises:
-        StoreError: a shard cannot be rebuilt from the corpora as it was; nothing is written then.
-    """
-    remade = make_again(project, store, damaged)
-    receipts = [
-        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
-        for table, shards in remade.items()
-        for shard, rows in shards.items()
-    ]
+    """Rewrite the damaged shards of ingest in a locked store, all or none, and return their damage."""
+    receipts = write_tables(store, make_again(project, store, damaged))
     store.commit(receipts, run_id=run_id, recipes=RECIPES)
     return of_ingest(damaged)
 
@@ -59,11 +43,7 @@ def of_ingest(damaged: Sequence[Damage]) -> list[Damage]:
 
 
 def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Remade:
-    """Return the rows of the damaged shards of ingest; nothing is written.
-
-    Raises:
-        StoreError: a shard cannot be rebuilt from the corpora as it was.
-    """
+    """Return the rows of the damaged shards of ingest; a StoreError names those that the corpora no longer yield."""
     lost = {(damage.table, damage.shard): damage for damage in of_ingest(damaged)}
     remade: dict[str, dict[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
     if lost:
@@ -78,14 +58,7 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
 
 
 class _Past:
-    """Past ingests, repeated.
-
-    Args:
-        project: settings that name the corpora.
-        store: the store.
-        lost: table and shard of what cannot be read.
-        remade: the lost shards rebuilt so far.
-    """
+    """Past ingests, repeated."""
 
     def __init__(
         self, project: Project, store: Store, lost: Mapping[tuple[str, Shard], Damage], remade: Remade
@@ -134,7 +107,6 @@ class _Past:
                 return
 
     def _is_left(self, run_id: str) -> bool:
-        """Return whether a lost shard of an ingest has not been rebuilt yet."""
         return any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table))
 
     def equal(self, run_id: str, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:

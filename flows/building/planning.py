@@ -17,9 +17,8 @@ from features.store.plan import Plan, plan
 from features.store.publishing import obstacles
 from features.store.runs import failed_shards
 from features.store.store import Store
-from flows.building.ingest_corpora import fingerprint_of, read_corpora, refusal
+from flows.building.ingest_corpora import fingerprint_of, label_counts, read_corpora, refusal
 from flows.building.ingest_repair import make_again, of_ingest
-from flows.building.label_counts import label_counts
 from flows.project import Project
 from flows.stages import chain, check
 from flows.trainings.due import Due, due
@@ -100,29 +99,17 @@ class Outlook:
         """Return, as sentences, what follows the build: a release, trainings, evaluations."""
         if self.release is None:
             return []
-        told = [f"Release {self.release} {'would follow' if self.publishes else 'stays the newest'}."]
-        trainings = [item for item in self.due if item.step == "training"]
-        evaluations = [item for item in self.due if item.step == "evaluation"]
-        if trainings:
-            named = "; ".join(f"{item.subject}, because {item.reason}" for item in trainings)
-            told.append(f"{counted(len(trainings), 'encoder')} would be trained: {named}.")
-        if evaluations:
-            named = "; ".join(f"{item.subject}, because {item.reason}" for item in evaluations)
-            verb = "is" if len(evaluations) == 1 else "are"
-            told.append(f"{counted(len(evaluations), 'evaluation')} {verb} due: {named}.")
-        return told
+        sentences = [f"Release {self.release} {'would follow' if self.publishes else 'stays the newest'}."]
+        for step, what in (("training", "encoder"), ("evaluation", "evaluation")):
+            items = [item for item in self.due if item.step == step]
+            verb = "would be trained" if step == "training" else "is due" if len(items) == 1 else "are due"
+            named = "; ".join(f"{item.subject}, because {item.reason}" for item in items)
+            sentences += [f"{counted(len(items), what)} {verb}: {named}."] if items else []
+        return sentences
 
 
 def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
-    """Find out what a refresh would do.
-
-    Args:
-        project: the project file.
-        deep: check every byte of the store for damage.
-
-    Raises:
-        FacetflowError: a build would end with this error before it makes anything.
-    """
+    """Find out what a refresh would do, also its error; with `deep`, every byte is checked for damage."""
     # If there is no store yet, plan with an empty one; the build creates it.
     store = Store.open(project.store, or_empty=True)
     store.check_owner(project.name)
@@ -142,10 +129,9 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
         stages = made_by.stages
         planned = plan(ahead, stages, wanted=made_by.wanted, failed=failed_shards(store.runs()), damaged=damaged)
     refused = refusal(ingested, limits.rejected_rows)
+    shares = {"failed_shards": limits.failed_shards, "rejected_rows": limits.rejected_rows}
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
-    in_the_way += obstacles(
-        ahead, planned, stages, failed_shards=limits.failed_shards, rejected_rows=limits.rejected_rows
-    )
+    in_the_way += obstacles(ahead, planned, stages, **shares)
     release, contents, publishes = _following(store, ahead, planned, obstructed=bool(in_the_way))
     return Outlook(
         store.location,

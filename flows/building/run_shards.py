@@ -21,6 +21,7 @@ from dask.base import annotate
 from distributed import KilledWorker
 from distributed.client import ClosedClientError, FutureCancelledError
 from httpx import TransportError
+from prefect.settings import PREFECT_API_URL
 from prefect_dask.task_runners import PrefectDaskFuture
 
 from features.core.errors import RunError, described
@@ -31,9 +32,9 @@ from features.store.receipts import Receipt
 from features.store.runs import FailedShard
 from features.store.stage import ShardKey
 from features.store.store import Store
+from flows.clusters.cluster import JoinedCluster
 from flows.clusters.cluster_watch import watch
-from flows.clusters.joined_cluster import JoinedCluster
-from flows.server.api_watch import watch_api
+from flows.server.api_watch import ApiWatch
 from flows.stages import Chain
 from flows.watching.progress import BuildProgress
 from tasks.shard import MAKE_SHARD, ShardJob
@@ -47,15 +48,9 @@ _POLL = 0.5
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a plan.
+    """What became of a plan: by stage, made shards, rejected rows, and seconds, of workers and of wall time.
 
-    Args:
-        made: committed shards, by stage.
-        rejected: rejected rows, by stage.
-        seconds: worker time, by stage.
-        wall: stage → seconds from the first submission to the last receipt.
-        failed: shards that could not be made.
-        blocked: shards that were left out because one that they need failed.
+    The wall time of a stage goes from its first submission to its last receipt.
     """
 
     made: Counter[str] = field(default_factory=Counter)
@@ -63,38 +58,19 @@ class Outcome:
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     wall: dict[str, float] = field(default_factory=dict)
     failed: list[FailedShard] = field(default_factory=list)
-    blocked: list[ShardKey] = field(default_factory=list)
 
 
 class ShardRunner:
-    """Works through the work of a plan.
+    """Works through the work of a plan; the id of the run is kept with each commit."""
 
-    Args:
-        store: the store.
-        chain: the stages and their settings.
-        joined: the cluster.
-        progress: what the user sees.
-        run_id: kept with each commit.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        chain: Chain,
-        joined: JoinedCluster,
-        progress: BuildProgress,
-        run_id: str,
-    ) -> None:
+    def __init__(self, store: Store, chain: Chain, joined: JoinedCluster, progress: BuildProgress, run_id: str) -> None:
         self._store = store
         self._chain = chain
         self._joined = joined
-        self._runner = joined.runner
         self._available = joined.capacity
         self._progress = progress
         self._run_id = run_id
         self._outcome = Outcome()
-        self._rows = {name: store.committed(name) for name in ("sentences", "pairs")}
-        self._over = {stage.name: stage.over for stage in chain.stages}
         self._versions = store.versions()
         self._open: set[ShardKey] = set()
         self._lost: set[ShardKey] = set()
@@ -111,10 +87,7 @@ class ShardRunner:
         self._started: dict[str, float] = {}
 
     def run(self, work: Sequence[ShardWork]) -> Outcome:
-        """Make all shards that can be made.
-
-        Args:
-            work: the shards, in an order in which they can be made one by one.
+        """Make all shards that can be made, given in an order in which they can be made one by one.
 
         Returns:
             What was made and what failed; everything made is committed.
@@ -123,7 +96,7 @@ class ShardRunner:
             RunError: the cluster is gone, or cannot continue; what was made until then is committed.
             StoreError: a commit was refused.
         """
-        self._show(work)
+        self._progress.plan()
         waiting = list(work)
         self._open = {(item.stage, item.shard) for item in work}
         with held_back() as interruption, self._listening():
@@ -163,10 +136,9 @@ class ShardRunner:
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Listen to the reports of workers, and watch them and Prefect's server."""
         client = self._joined.client
         self._watch = watch(client, self._joined.address, self._joined.inspect)
-        self._api_watch = watch_api()
+        self._api_watch = ApiWatch(str(PREFECT_API_URL.value()))
         # Called in one of Dask's threads: it only puts a report into a queue.
         client.subscribe_topic(self._topic, lambda event: self._reports.put(event[1]))  # type: ignore[no-untyped-call]
         try:
@@ -178,23 +150,10 @@ class ShardRunner:
                 client.unsubscribe_topic(self._topic)  # type: ignore[no-untyped-call]
 
     def _show_reports(self) -> None:
-        """Show the reported progress of shards that are still running."""
         while not self._reports.empty():
             report = self._reports.get()
             if (report["stage"], report["shard"]) in self._running:
-                said = (report[part] for part in ("stage", "shard", "done", "total", "by"))
-                self._progress.reported(*said)
-
-    def _show(self, work: Sequence[ShardWork]) -> None:
-        shards: Counter[str] = Counter()
-        rows: Counter[str] = Counter()
-        for item in work:
-            shards[item.stage] += 1
-            rows[item.stage] += self._rows_in(item)
-        self._progress.plan({stage: (shards[stage], rows[stage]) for stage in shards})
-
-    def _rows_in(self, work: ShardWork) -> int:
-        return self._rows[self._over[work.stage]][work.shard].rows
+                self._progress.reported(*(report[part] for part in ("stage", "shard", "done", "total", "by")))
 
     def _submit(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
         """Submit what is ready, as far as workers have room; return what still waits."""
@@ -206,8 +165,7 @@ class ShardRunner:
             on_gpu = self._on_gpu(item.stage)
             if any(need in self._lost for need in item.waits_for):
                 self._lost.add((item.stage, item.shard))
-                self._outcome.blocked.append((item.stage, item.shard))
-                self._progress.left_out(item.stage, item.shard, self._rows_in(item))
+                self._progress.left_out(item.stage, item.shard)
             elif room[on_gpu] > 0 and not any(need in self._open for need in item.waits_for):
                 room[on_gpu] -= 1
                 self._start(item)
@@ -233,11 +191,11 @@ class ShardRunner:
         )
         parameters = {"job": job, "settings": self._chain.settings[work.stage]}
         with annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
-            future = self._runner.submit(MAKE_SHARD, parameters=parameters)
+            future = self._joined.runner.submit(MAKE_SHARD, parameters=parameters)
         key = (work.stage, work.shard)
         self._running[key] = (work, future)
         self._started.setdefault(work.stage, time.monotonic())
-        self._progress.submitted(work.stage, work.shard, self._rows_in(work))
+        self._progress.history.submit(work.stage, work.shard)
         # Called in one of Dask's threads: it only signals that a shard is finished.
         future.wrapped_future.add_done_callback(lambda _: self._finished.put(key))  # type: ignore[no-untyped-call]
 
@@ -263,12 +221,9 @@ class ShardRunner:
             result = error
         future.wrapped_future.release()  # type: ignore[no-untyped-call]
         alone, self._alone = self._alone == key, None
-        if isinstance(result, KilledWorker) and not alone:
+        server_is_gone = isinstance(result, TransportError) and (not alone or self._api_watch.is_silent)
+        if server_is_gone or (isinstance(result, KilledWorker) and not alone):
             self._suspects.append(work)
-            self._progress.taken_back(*key)
-            return
-        if isinstance(result, TransportError) and (not alone or self._api_watch.is_silent):
-            self._suspects.append(work)  # Prefect's server is gone
             self._progress.taken_back(*key)
             return
         if isinstance(result, KilledWorker):
@@ -294,7 +249,7 @@ class ShardRunner:
     def _fail(self, work: ShardWork, message: str) -> None:
         self._lost.add((work.stage, work.shard))
         self._outcome.failed.append(FailedShard(work.stage, work.shard, work.fingerprint, message))
-        self._progress.failed(work.stage, work.shard, self._rows_in(work), message)
+        self._progress.failed(work.stage, work.shard, message)
 
     def _commit(self) -> None:
         if not self._receipts:
@@ -302,6 +257,6 @@ class ShardRunner:
         self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
         committed = {(receipt.stage, receipt.shard) for receipt in self._receipts}
         self._open -= committed
-        self._progress.committed(committed)
+        self._progress.history.commit(committed)
         self._receipts.clear()
         self._committed_at = time.monotonic()

@@ -1,8 +1,11 @@
-"""Where tasks run: a cluster of processes on this machine, or an existing cluster given by address.
+"""Where tasks run: a cluster of processes on this machine, or an existing one, joined when it is fit for the stages.
 
     flow process: scheduler ──┬── worker 0   one shard at a time, its own threads, its own log
                               ├── worker 1
                               └── gpu 0      resource GPU=1, sees one GPU
+
+    local       GPUs there? ── memory? ──────────> start
+    existing    address safe? ──> connect ──> workers there? ── GPUs there? ── fit? (`flows.clusters.preflight`)
 
 A local cluster lives and dies with the flow: when the flow's process is gone, each worker ends by itself. Only that
 process and its workers can connect to it (`flows.clusters.cluster_security`).
@@ -12,7 +15,7 @@ import logging
 import shutil
 import subprocess
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,16 +25,18 @@ import dask
 from dask.system import CPU_COUNT
 from dask.utils import parse_bytes
 from distributed import Client, Nanny, Scheduler, SpecCluster
-from distributed.security import Security
 from distributed.system import MEMORY_LIMIT
 from distributed.versions import VersionMismatchWarning
 from prefect_dask.task_runners import DaskTaskRunner
 
 from features.core.faults import NoGpu, NoScheduler, NoWorkers
+from features.store.store import Store
 from flows.clusters import cluster_security
 from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
+from flows.clusters.preflight import Preflight
 from flows.clusters.worker_start import environment, starting
 from flows.project import ClusterSettings
+from flows.stages import Chain
 from flows.terminal import Verbosity, detail, verbosity, warn
 
 LOCALHOST = "127.0.0.1"
@@ -74,13 +79,9 @@ DASK = {
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many workers there are, and what a shard must ask for to get one.
+    """How many workers there are: all, those that advertise a GPU, and those that do everything else.
 
-    Args:
-        workers: number of all workers.
-        gpu: number of those that advertise a GPU.
-        cpu: number of those that do everything else.
-        reserved: whether the latter advertise CPU=1, so that GPU workers can be kept free for what needs them.
+    `reserved`: the latter advertise CPU=1, so that GPU workers can be kept free for what needs them.
     """
 
     workers: int
@@ -96,14 +97,7 @@ class Capacity:
 
 
 def capacity(settings: ClusterSettings) -> Capacity:
-    """Return the capacity of a local cluster before it is started.
-
-    Args:
-        settings: `[cluster]` of the project file, without an address.
-
-    Raises:
-        RunError: this machine lacks the GPUs that the settings ask for.
-    """
+    """Return the capacity of a local cluster before it is started."""
     gpus = gpu_count() if settings.gpu_workers else 0
     if gpus < settings.gpu_workers:
         raise NoGpu(
@@ -115,15 +109,7 @@ def capacity(settings: ClusterSettings) -> Capacity:
 
 
 def capacity_of(client: Client, address: str) -> Capacity:
-    """Return the capacity of an existing cluster.
-
-    Args:
-        client: connected to its scheduler.
-        address: of the scheduler.
-
-    Raises:
-        RunError: it has no workers.
-    """
+    """Return the capacity of an existing cluster, by the client of its scheduler."""
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     if not workers:
         raise NoWorkers(
@@ -142,28 +128,14 @@ def memory_of(settings: ClusterSettings) -> int:
 
 
 def no_more_than(settings: ClusterSettings, shards: int) -> ClusterSettings:
-    """Return the settings of a cluster, without local workers that would have nothing to do.
-
-    Args:
-        settings: `[cluster]` of the project file.
-        shards: number of shards to make.
-    """
+    """Return the settings of a cluster, without local workers that would have nothing to do."""
     if settings.address is not None:
         return settings
     return settings.model_copy(update={"workers": min(settings.workers or CPU_COUNT, max(shards, 1))})
 
 
 def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[str]) -> None:
-    """Refuse stages that ask for a GPU if no worker has one: their shards would wait for ever.
-
-    Args:
-        settings: `[cluster]` of the project file.
-        available: what the cluster has.
-        stages: the stages of the plan with a device `cuda`.
-
-    Raises:
-        RunError: there is such a stage.
-    """
+    """Refuse stages that ask for a GPU if no worker has one: their shards would wait for ever."""
     if not stages or available.gpu:
         return
     where = "the local cluster" if settings.address is None else f"the Dask cluster at {settings.address!r}"
@@ -171,16 +143,85 @@ def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[s
     raise NoGpu(f'[{stages[0]}] asks for device = "cuda", but no worker of {where} has a GPU: {how}, or use "auto".')
 
 
-def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
-    """Return the task runner for a project, which starts or joins the cluster when the first shard is submitted.
+@dataclass(frozen=True, slots=True)
+class JoinedCluster:
+    """A cluster that has been started or joined, with its capacity then; the address is None for the local one."""
 
-    Args:
-        settings: `[cluster]` of the project file.
-        log_folder: where workers of a local cluster write their output.
+    runner: DaskTaskRunner
+    client: Client
+    address: str | None
+    capacity: Capacity
+    preflight: Preflight
+
+    def inspect(self, workers: Collection[str]) -> None:
+        """Check workers that have joined since, for a RunError; those of a local cluster are known."""
+        new = set(workers) - self.preflight.fit
+        if self.address is not None and new:
+            self.preflight.check(self.client, self.address, new)
+
+
+@contextmanager
+def joined_cluster(
+    settings: ClusterSettings, store: Store, chain: Chain, stages: Sequence[str], logs: Path
+) -> Iterator[JoinedCluster]:
+    """Start or join the cluster of a build, checked for the named stages; it ends afterwards if it was started."""
+    on_gpu = [stage for stage in stages if chain.device(stage).startswith("cuda")]
+
+    def preflight(available: Capacity) -> Preflight:
+        check_gpu(settings, available, on_gpu)
+        return Preflight(store, chain, stages, gpu=available.gpu > 0)
+
+    if settings.address is None:
+        available = capacity(settings)
+        checked = preflight(available)
+        checked.check_local(memory_of(settings), PAUSE, shared=settings.memory_limit is None)
+        with connected(settings, logs) as (runner, client):
+            yield JoinedCluster(runner, client, None, available, checked)
+        return
+    with connected(settings, logs) as (runner, client):
+        available = capacity_of(client, settings.address)
+        checked = preflight(available)
+        checked.check(client, settings.address)
+        yield JoinedCluster(runner, client, settings.address, available, checked)
+
+
+def require_scheduler(settings: ClusterSettings) -> None:
+    """Refuse an existing cluster that cannot be joined, also for a build that will find nothing to make."""
+    if settings.address is not None:
+        with connected(settings, Path()):
+            pass
+
+
+@contextmanager
+def connected(settings: ClusterSettings, log_folder: Path) -> Iterator[tuple[DaskTaskRunner, Client]]:
+    """Start the local cluster or connect to the existing one; yield what submits shards to it, and its client.
 
     Raises:
         SettingsError: the connection to an existing cluster would not be safe, or its certificates are wrong.
+        RunError: the cluster does not start, or nobody answers at the address.
     """
+    with _task_runner(settings, log_folder) as runner:
+        try:
+            # Differences are reported or refused by `flows.clusters.worker_versions`.
+            with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
+                client = runner.client
+        except (OSError, ValueError) as error:
+            if settings.address is None:
+                raise
+            certificates = (
+                " and the certificates (tls_ca, tls_cert, tls_key), which must be signed by the authority of the "
+                "cluster"
+                if cluster_security.is_encrypted(settings.address)
+                else ", and that the cluster does not ask for tls://"
+            )
+            raise NoScheduler(
+                f"No Dask scheduler answers at {settings.address!r} within {CONNECT_TIMEOUT:.0f} s: check the address "
+                f"(--dask-address, or [cluster]){certificates}."
+            ) from error
+        yield runner, client
+
+
+def _task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
     if settings.address is not None:
         security = cluster_security.of_existing(settings)
         return DaskTaskRunner(
@@ -196,63 +237,35 @@ def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
     return DaskTaskRunner(cluster_class="flows.clusters.cluster.local_cluster", cluster_kwargs=kwargs)
 
 
-def connect(runner: DaskTaskRunner, settings: ClusterSettings) -> Client:
-    """Start the local cluster or join the existing one, and return the connection.
-
-    Args:
-        runner: the task runner of the settings.
-        settings: `[cluster]` of the project file.
-
-    Raises:
-        RunError: the cluster does not start, or nobody answers at the address.
-    """
-    try:
-        # Differences are reported or refused by `flows.clusters.worker_versions`.
-        with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
-            return runner.client
-    except (OSError, ValueError) as error:
-        if settings.address is None:
-            raise
-        certificates = (
-            " and the certificates (tls_ca, tls_cert, tls_key), which must be signed by the authority of the cluster"
-            if cluster_security.is_encrypted(settings.address)
-            else ", and that the cluster does not ask for tls://"
-        )
-        raise NoScheduler(
-            f"No Dask scheduler answers at {settings.address!r} within {CONNECT_TIMEOUT:.0f} s: check the address "
-            f"(--dask-address, or [cluster]){certificates}."
-        ) from error
-
-
 def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit: int, log_folder: str) -> SpecCluster:
-    """Start a scheduler in this process and workers next to it, which only this process can reach.
+    """Start a scheduler in this process and workers next to it, of so many bytes, which only this process can reach.
 
-    Args:
-        workers: number of workers without a GPU.
-        gpu_workers: number of workers with one GPU each.
-        threads: threads of the numeric libraries in each worker. A worker makes one shard at a time in any case:
-            the parsers' models are not meant to be shared by threads.
-        memory_limit: bytes of one worker.
-        log_folder: where the workers write their output.
+    Threads are those of the numeric libraries in each worker, which makes one shard at a time in any case: the parsers'
+    models are not meant to be shared by threads.
     """
     security = cluster_security.temporary()
+    shared = {
+        "host": LOCALHOST,
+        "protocol": "tls",
+        "security": security,
+        "dashboard": False,
+        "dashboard_address": f"{LOCALHOST}:0",  # else Dask's HTTP server would listen on every interface
+    }
 
     def worker(gpu: str, resources: dict[str, float]) -> dict[str, Any]:
-        return _worker(memory_limit, log_folder, security, gpu=gpu, resources=resources)
+        options = {
+            "nthreads": 1,
+            "resources": resources,
+            "memory_limit": memory_limit,
+            "env": {"CUDA_VISIBLE_DEVICES": gpu, "FACETFLOW_WORKER_LOG": log_folder},
+            "preload": ["flows.clusters.worker_process"],
+            "silence_logs": False,
+        }
+        return {"cls": Nanny, "options": shared | options}
 
     spec = {f"worker-{i}": worker("", CPU) for i in range(workers)}
     spec |= {f"gpu-{i}": worker(str(i), GPU) for i in range(gpu_workers)}
-    # Without an explicit address, Dask's HTTP server would listen on every interface.
-    scheduler = {
-        "cls": Scheduler,
-        "options": {
-            "host": LOCALHOST,
-            "protocol": "tls",
-            "security": security,
-            "dashboard": False,
-            "dashboard_address": f"{LOCALHOST}:0",
-        },
-    }
+    scheduler = {"cls": Scheduler, "options": shared}
     variables = environment(threads)
 
     def start() -> SpecCluster:
@@ -278,9 +291,6 @@ def logged(folder: Path) -> Iterator[None]:
     """Log warnings and errors of Dask's scheduler and nannies to `scheduler.log` in a folder.
 
     With `--verbose` they are also shown, along with every worker that comes and goes.
-
-    Args:
-        folder: folder of the log; created if missing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger("distributed")
@@ -317,22 +327,3 @@ def gpu_count() -> int:
         return 0
     listing = subprocess.run([command, "-L"], capture_output=True, text=True, timeout=30, check=False)
     return sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
-
-
-def _worker(
-    limit: int, log_folder: str, security: Security, *, gpu: str, resources: dict[str, float]
-) -> dict[str, Any]:
-    options = {
-        "host": LOCALHOST,
-        "protocol": "tls",
-        "security": security,
-        "nthreads": 1,
-        "resources": resources,
-        "memory_limit": limit,
-        "dashboard": False,
-        "dashboard_address": f"{LOCALHOST}:0",
-        "env": {"CUDA_VISIBLE_DEVICES": gpu, "FACETFLOW_WORKER_LOG": log_folder},
-        "preload": ["flows.clusters.worker_process"],
-        "silence_logs": False,
-    }
-    return {"cls": Nanny, "options": options}

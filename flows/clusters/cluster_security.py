@@ -24,15 +24,7 @@ def temporary() -> Security:
 
 
 def of_existing(settings: ClusterSettings) -> Security:
-    """Return the credentials of this process for an existing cluster.
-
-    Args:
-        settings: `[cluster]` of the project file, with an address.
-
-    Raises:
-        SettingsError: certificates are missing, unreadable or not needed, or the cluster is on another machine and its
-            connections are not encrypted.
-    """
+    """Return the credentials of this process for an existing cluster, or refuse it if connections would not be safe."""
     address = settings.address or ""
     given = {name: path for name in ("tls_ca", "tls_cert", "tls_key") if (path := getattr(settings, name)) is not None}
     if not is_encrypted(address):
@@ -68,7 +60,7 @@ def is_encrypted(address: str) -> bool:
 
 
 def _certified(given: dict[str, Path]) -> Security:
-    """Return Dask's own configuration, with the files of the project in their places."""
+    """Return Dask's own configuration, with the files of the project."""
     fields = {"tls_ca": "tls_ca_file", "tls_cert": "tls_client_cert", "tls_key": "tls_client_key"}
     named = {fields[name]: str(path) for name, path in given.items()}
     if "tls_client_cert" in named:  # never the key of another certificate

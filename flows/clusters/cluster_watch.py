@@ -46,8 +46,8 @@ class ClusterWatch:
     Args:
         look: returns the workers; may raise or block.
         restart: restarts the worker at an address.
-        address: address of the scheduler; None for the local cluster.
-        inspect: checks workers that have joined, each once; a `FacetflowError` that it raises ends the build.
+        address: of the scheduler; None for the local cluster.
+        inspect: checks each new worker; a `FacetflowError` that it raises ends the build.
     """
 
     def __init__(
@@ -81,11 +81,7 @@ class ClusterWatch:
         self._ended.set()
 
     def check(self) -> None:
-        """Report problems and repair what can be repaired; called often, from the thread that waits for the cluster.
-
-        Raises:
-            RunError: nothing more can be expected of the cluster.
-        """
+        """Report problems, repair what can be repaired, and raise if no hope is left; called often."""
         now = time.monotonic()
         if now - self._checked > _LATE:
             self._answered = now  # it was this process that was suspended
@@ -154,24 +150,18 @@ class ClusterWatch:
     def _start_again(self, address: str, worker: Mapping[str, Any]) -> None:
         name = str(worker["name"])
         held, limit = worker["metrics"].get("memory", 0), worker["memory_limit"]
-        rests = (
-            f"The worker {name!r} {self._where} is paused at {format_bytes(held)} "
-            f"of its {format_bytes(limit)} of memory"
-        )
+        memory = f"{format_bytes(held)} of its {format_bytes(limit)} of memory"
+        rests = f"The worker {name!r} {self._where} is paused at {memory}"
         what_to_set = (
             "raise memory_limit or lower workers in [cluster]"
             if self._address is None
             else "start workers with a higher `--memory-limit`, or fewer of them"
         )
-        failed = False
         if self._restarts[name] < MOST_RESTARTS:
             self._restarts[name] += 1
             warn(f"{rests}, so Dask gives it no shard; it is restarted. To avoid this, {what_to_set}.")
-            try:
+            with suppress(Exception):  # whatever Dask raises for a worker that cannot be restarted
                 self._restart(address)
-            except Exception:  # noqa: BLE001 (whatever Dask raises for a worker that cannot be restarted)
-                failed = True
-            if not failed:
                 return
         raise TooLittleMemory(f"{rests}, so Dask gives it no shard: {what_to_set}, and run the same command.")
 
@@ -183,33 +173,21 @@ class ClusterWatch:
                 self._workers = workers
                 new = set(workers) - self._inspected
                 if new and self._unfit is None:  # otherwise the build is about to end
-                    self._look_at(new)
-
-    def _look_at(self, workers: Collection[str]) -> None:
-        try:
-            self._inspect(workers)
-            self._inspected |= set(workers)
-        except FacetflowError as error:
-            self._unfit = error
+                    try:
+                        self._inspect(new)
+                        self._inspected |= new
+                    except FacetflowError as error:
+                        self._unfit = error
 
 
 def watch(client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> ClusterWatch:
-    """Return a watch over the cluster of a client.
-
-    Args:
-        client: client connected to the scheduler.
-        address: address of the scheduler; None for the local cluster.
-        inspect: checks workers that have joined; what it raises ends the build.
-    """
-
-    def look() -> Workers:
-        workers: Workers = client.scheduler_info(n_workers=-1)["workers"]
-        return workers
-
-    def restart(worker: str) -> None:
-        client.restart_workers([worker], timeout=60)
-
-    return ClusterWatch(look, restart, address, inspect)
+    """Return a watch over the cluster of a client; what `inspect` raises about new workers ends the build."""
+    return ClusterWatch(
+        lambda: client.scheduler_info(n_workers=-1)["workers"],
+        lambda worker: client.restart_workers([worker], timeout=60),
+        address,
+        inspect,
+    )
 
 
 def _rests(worker: Mapping[str, Any]) -> bool:

@@ -31,13 +31,7 @@ _PACKAGES_OF = {
 
 
 class Preflight:
-    """What the stages of a build require of the workers that make them.
-
-    Args:
-        store: the store.
-        chain: the stages and their settings.
-        stages: names of the stages that have something to do.
-        gpu: whether some workers have a GPU, and so get the stages with a choice of device.
+    """What the stages that have something to do require of workers; those with a choice of device, of one with a GPU.
 
     Attributes:
         fit: addresses of the workers of an existing cluster that were checked and can make the shards.
@@ -51,15 +45,9 @@ class Preflight:
         self.fit: set[str] = set()
 
     def check_local(self, limit: int, pause: float, *, shared: bool) -> None:
-        """Compare the memory of the workers that are about to start with what the stages need.
+        """Refuse workers that would be paused, at a share of their limit in bytes, as soon as the models are loaded.
 
-        Args:
-            limit: memory limit of one worker in bytes.
-            pause: share of it at which Dask pauses a worker.
-            shared: whether the limit is a share of the machine's memory, and so grows with fewer workers.
-
-        Raises:
-            RunError: a worker would be paused as soon as the models are loaded.
+        A shared limit is a share of the machine's memory, and so grows with fewer workers.
         """
         for gpu in (False, True):
             needed = self._need(gpu=gpu)
@@ -71,29 +59,22 @@ class Preflight:
                 )
 
     def check(self, client: Client, address: str, workers: Collection[str] | None = None) -> None:
-        """Check workers of an existing cluster.
-
-        Args:
-            client: client connected to its scheduler.
-            address: address of the scheduler, as the user gave it.
-            workers: addresses of the workers to check; all if None.
-
-        Raises:
-            RunError: a worker cannot make the shards of this build, or would make different ones.
-        """
+        """Refuse an existing cluster if one of some workers, by default of all, could not make the same shards."""
         cluster = f"of the Dask cluster at {address!r}"
         info = cast("Mapping[str, Any]", client.get_versions(packages=worker_versions.PACKAGES))
         if workers is None:
             self._check_scheduler(client, info, cluster)
-        packages = worker_versions.of_info(info)
-        asked = [worker for worker in packages if workers is None or worker in workers]
-        versions = {worker: packages[worker] for worker in asked}
+        versions = {  # of workers that have not left meanwhile
+            worker: answer["packages"]
+            for worker, answer in info["workers"].items()
+            if answer and "packages" in answer and (workers is None or worker in workers)
+        }
         ours = info["client"]["packages"]
         worker_versions.compare(ours, versions, self._packages(), cluster, self._said)
         resources = {
             worker: details["resources"] for worker, details in client.scheduler_info(n_workers=-1)["workers"].items()
         }
-        for worker, answer in self._ask(client, asked).items():
+        for worker, answer in self._ask(client, list(versions)).items():
             who = f"The worker {worker!r} {cluster}"
             if isinstance(answer, BaseException):
                 raise OtherCode(
@@ -118,9 +99,7 @@ class Preflight:
         names = [name for models in self._models.values() for name in models.names]
         files = [file for models in self._models.values() for file in models.files]
         ask = partial(report, self._store.location, names, files)
-        if not workers:
-            return {}
-        return dict(client.run(ask, workers=list(workers), on_error="return"))
+        return dict(client.run(ask, workers=list(workers), on_error="return")) if workers else {}
 
     def _check_answer(self, who: str, answer: Mapping[str, Any], *, gpu: bool) -> None:
         if answer["code"] != code_digest():
@@ -152,7 +131,6 @@ class Preflight:
             )
 
     def _of_worker(self, *, gpu: bool) -> dict[str, StageModels]:
-        """Return the stages that may go to a worker with or without a GPU."""
         return {stage: models for stage, models in self._models.items() if (stage in self._on_gpu) == gpu}
 
     def _need(self, *, gpu: bool) -> int:

@@ -33,25 +33,17 @@ _VARIABLES: dict[str, str] = {}
 """Variables with which the current process was started."""
 
 
-def get_ready(project: Project, dask_address: str | None = None) -> Project:
+def get_ready(project: Project, dask_address: str | None = None) -> None:
     """Start the process that workers are copied from, unless it runs already, without waiting for it.
 
     A command calls this before it knows what there is to do, because the imports take longer than finding out; a build
-    that finds nothing to do ends the process midway.
-
-    Args:
-        project: settings that determine which libraries the stages need.
-        dask_address: scheduler of an existing cluster, which has its own workers: nothing is started.
-
-    Returns:
-        The project.
+    that finds nothing to do ends the process midway. An existing cluster has its own workers: nothing is started.
     """
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload([_FIRST, *modules(project), _LAST])
         with starting(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
             forkserver.ensure_running()
         atexit.register(_end)
-    return project
 
 
 @contextmanager
@@ -118,14 +110,11 @@ def modules(project: Project) -> tuple[str, ...]:
 
 
 def environment(threads: int) -> dict[str, str]:
-    """Return the environment of local workers.
+    """Return the environment of local workers, whose numeric libraries have so many threads.
 
     The libraries read it when they are loaded. It replaces Dask's own, without MALLOC_TRIM_THRESHOLD_ on purpose: with
     any value set, glibc no longer raises the size above which it maps new memory for each tensor, and that costs a
     quarter of a build.
-
-    Args:
-        threads: threads of the numeric libraries in a worker.
     """
     names = ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON")
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {

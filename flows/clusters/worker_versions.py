@@ -13,7 +13,6 @@ The part of a version after a plus is ignored: a GPU worker may have torch 2.13.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from features.core.faults import OtherCode
 from flows.terminal import warn
@@ -32,18 +31,7 @@ Packages = Mapping[str, str | None]
 def compare(
     here: Packages, workers: Mapping[str, Packages], needed: Collection[str], cluster: str, reported: set[str]
 ) -> None:
-    """Compare the packages of workers with those of this process.
-
-    Args:
-        here: packages of this process.
-        workers: packages of each worker, by its address.
-        needed: packages that the stages of this build use.
-        cluster: the cluster, in words.
-        reported: differences already reported; new ones are added.
-
-    Raises:
-        RunError: a worker has another version of what must be the same.
-    """
+    """Compare the packages of each worker, by address, with those here; `reported` collects differences that may be."""
     tell: defaultdict[str, list[str]] = defaultdict(list)
     for worker, packages in workers.items():
         for package, theirs, ours in _differences(here, packages, needed):
@@ -66,16 +54,7 @@ def compare(
 
 
 def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
-    """Compare the packages of a scheduler with those of this process; it carries shards and makes none.
-
-    Args:
-        here: packages of this process.
-        there: packages of the scheduler.
-        cluster: the cluster, in words.
-
-    Raises:
-        RunError: it has another version of what must be the same.
-    """
+    """Compare the packages of a scheduler with those of this process; it carries shards and makes none."""
     for package, theirs, ours in _differences(here, there, ()):
         if package not in DECIDE:
             has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
@@ -86,7 +65,7 @@ def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
 
 
 def _differences(here: Packages, there: Packages, needed: Collection[str]) -> Iterator[tuple[str, str | None, str]]:
-    ours, theirs = _minor(str(here["python"])), _minor(str(there["python"]))
+    ours, theirs = (".".join(str(packages["python"]).split(".")[:2]) for packages in (here, there))
     if ours != theirs:
         yield "python", theirs, ours
     for package in PACKAGES:
@@ -104,14 +83,5 @@ def _what_to_do(package: str, version: str) -> str:
     return f"install {package}=={_public(version)} where it runs"
 
 
-def _minor(python: str) -> str:
-    return ".".join(python.split(".")[:2])
-
-
 def _public(version: str) -> str:
     return version.partition("+")[0]
-
-
-def of_info(info: Mapping[str, Any]) -> dict[str, Packages]:
-    """Return worker → its packages, from the result of `Client.get_versions`; workers that have left are skipped."""
-    return {worker: answer["packages"] for worker, answer in info["workers"].items() if answer and "packages" in answer}

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from flows.console.options import DEEP, JSON
+from flows.console.options import DASK_ADDRESS, DEEP, JSON
 
 
 @click.command()
-@click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tls://host:8786).")
+@DASK_ADDRESS
 @click.option("--adopt", is_flag=True, help="Take over a store that belongs to another project.")
 @DEEP
 @JSON
@@ -20,26 +20,14 @@ def build(project: Path, dask_address: str | None, *, adopt: bool, deep: bool, a
     missing. The exit code is 2 when some shards failed or the limits of the project forbid a release.
     """
     from dataclasses import asdict
+    from functools import partial
 
-    from features.core.locks import check_lockable
     from flows.clusters.worker_start import get_ready
-    from flows.project import load
     from flows.server.local_run import run_flow
     from flows.terminal import write_json
 
-    def check() -> None:
-        settings = load(project)
-        check_lockable(settings.store)
-        get_ready(settings, dask_address)
-
-    record = run_flow(
-        "build_features",
-        check,
-        project_file=project,
-        dask_address=dask_address,
-        deep=deep,
-        adopt=adopt,
-    )
+    ready = partial(get_ready, dask_address=dask_address)
+    record = run_flow("build_features", project, ready, dask_address=dask_address, deep=deep, adopt=adopt)
     if as_json:
         write_json(asdict(record))
     return 0 if record.state == "done" else 2

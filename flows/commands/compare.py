@@ -95,7 +95,6 @@ def _tell_suites(runs: Sequence[Path]) -> str:
 def _write_page(
     html: Path, settings: "Project", named: Sequence[tuple[str, list[Path], list[str]]], comparison: "Comparison"
 ) -> None:
-    """Write the page of a comparison."""
     from features.core.outputs import write_text
     from features.stages.dependencies import DEPENDENCY_STAGE
     from flows.watching.file_progress import FileProgress

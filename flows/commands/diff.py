@@ -38,7 +38,7 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     releases = [store.release(number) for number in numbers]
     difference = compare_releases(store, *releases)
     if html is not None:
-        from flows.pages.difference_page import render_difference
+        from flows.pages.difference import render_difference
 
         write_text(html, [render_difference(difference, settings.name, *(release.created for release in releases))])
         say_written(f"the comparison of releases {difference.old} and {difference.new}", html)
@@ -53,11 +53,7 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
 
 
 def _numbers(releases: list[int], old: int | None, new: int | None) -> tuple[int, int]:
-    """Return the numbers of the releases to compare.
-
-    Raises:
-        StoreError: there is nothing to compare with.
-    """
+    """Return the numbers of the releases to compare."""
     if old is not None and new is not None:
         return old, new
     last = releases[-1:] if old is not None else releases[-2:]
@@ -71,7 +67,7 @@ def _numbers(releases: list[int], old: int | None, new: int | None) -> tuple[int
 
 def _print(difference: "ReleaseDifference") -> None:
     from flows.console.tables import print_tables
-    from flows.pages.difference_tables import difference_tables, drift_table
+    from flows.pages.difference import difference_tables, drift_table
 
     click.echo(f"Release {difference.new} compared with release {difference.old}")
     for change in difference.recipes:

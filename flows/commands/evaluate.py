@@ -34,7 +34,7 @@ def evaluate(
     """
     from features.core.errors import PartlyDoneError
     from flows.commands.report import print_scores
-    from flows.project import load
+    from flows.project import Project, load
     from flows.server.local_run import run_flow
     from flows.terminal import write_json
     from flows.trainings.finished_runs import runs_to_evaluate, suites_to_score
@@ -46,45 +46,30 @@ def evaluate(
     if promote and suites:
         raise click.UsageError("--promote needs all scores; leave --suite out")
 
-    def check() -> None:
-        settings = load(project)
+    def check(settings: Project) -> None:
         for run in runs_to_evaluate(settings, names):
             suites_to_score(settings, run, suites)
 
     def tell(folders: Sequence[Path]) -> None:
         runs = load(project).runs
-        found = []
+        results = []
         for folder in folders:
-            file = metrics_file(folder, suites)
-            of_all = file == metrics_file(folder)
+            run, file = run_id(runs, folder), metrics_file(folder, suites)
+            report = folder / REPORT_FILE if file == metrics_file(folder) else None
             scores = read_json(file)
-            found.append(
-                {
-                    "run": run_id(runs, folder),
-                    "metrics": str(file),
-                    "report": str(folder / REPORT_FILE) if of_all else None,
-                    "scores": scores,
-                }
-            )
+            results.append({"run": run, "metrics": str(file), "report": report and str(report), "scores": scores})
             if not as_json:
                 if len(folders) > 1:
-                    click.echo(f"{run_id(runs, folder)}\n")
+                    click.echo(f"{run}\n")
                 print_scores(scores)
-                click.echo(f"Wrote {file}" + (f" and {folder / REPORT_FILE}" if of_all else ""))
+                click.echo(f"Wrote {file}" + (f" and {report}" if report else ""))
         if as_json:
-            write_json(found)
+            write_json(results)
 
     try:
         with saying_what_is_left():
-            folders = run_flow(
-                "evaluate_encoder",
-                check,
-                project_file=project,
-                name=list(names),
-                split=split,
-                suites=list(suites),
-                promote=promote,
-            )
+            parameters = {"name": list(names), "split": split, "suites": list(suites), "promote": promote}
+            folders = run_flow("evaluate_encoder", project, check, **parameters)
     except PartlyDoneError as error:
         tell(error.done)
         raise

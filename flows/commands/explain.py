@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from features.metrics.explanation.pair import GraphPair
     from flows.console.here import Here
     from training.attribution import Attribution
-    from training.encoders.s3bert.encoder_facts import EncoderFacts
     from training.encoders.s3bert.explain import Explanation
 
 
@@ -106,7 +105,8 @@ def explain(
 
         write_text(html, [render_explanations(explanations, compared, facts, origin, project=here.name)])
         say_written(counted(len(explanations), "explained pair"), html)
-    origins = [_graphs_of(compared.get(n), origin, no_graphs=no_graphs) for n in range(len(explanations))]
+    lacking = f"this pair has none ({origin}), so nothing is measured"
+    origins = [origin if n in compared or no_graphs else lacking for n in range(len(explanations))]
     if as_json:
         explained = iter(enumerate(explanations))
         for row in rows:
@@ -115,7 +115,9 @@ def explain(
                 line |= {"sentence_a": row.text_a, "sentence_b": row.text_b, "problem": row.problem}
             else:
                 position, explanation = next(explained)
-                line |= _as_json(explanation, facts, origins[position])
+                about = None if facts is None else asdict(facts)
+                line |= asdict(explanation) | {"equal": explanation.equal, "encoder": about}
+                line |= {"graphs_from": origins[position]}
                 line |= {"graphs": asdict(compared[position])} if position in compared and graphs else {}
                 line |= {"shares": shares[position].as_json()} if shares else {}
             write_json(line, indent=None)
@@ -163,20 +165,6 @@ def _encoder_in_use(here: "Here", name: str | None) -> Path | None:
             "train one. Encoders of kind pas are explained by `facetflow predict --explain`."
         )
     return folder
-
-
-def _as_json(explanation: "Explanation", encoder: "EncoderFacts | None", graphs: str) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    about = None if encoder is None else asdict(encoder)
-    return asdict(explanation) | {"equal": explanation.equal, "encoder": about, "graphs_from": graphs}
-
-
-def _graphs_of(pair: "GraphPair | None", origin: str, *, no_graphs: bool) -> str:
-    """Return where the graphs of a pair come from, or why it has none."""
-    if pair is not None or no_graphs:
-        return origin
-    return f"this pair has none ({origin}), so nothing is measured"
 
 
 def _explain_graphs(

@@ -56,11 +56,7 @@ def facets(
 
 
 def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.float32]":
-    """Return the vectors of a table, (n, d).
-
-    Raises:
-        InputError: it has no such column, or something in it is no vector, or of another length than the first.
-    """
+    """Return the vectors of a table, (n, d)."""
     import numpy as np
     import polars as pl
 

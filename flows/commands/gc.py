@@ -53,7 +53,7 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
     not use it if other projects train on the store.
     """
     from features.store.store import Store
-    from flows.building.build_lock import only_writer
+    from flows.building.store_access import only_writer
     from flows.project import load
     from flows.removal.clean_up import clean_up
     from flows.removal.retention import Extent, delete_obsolete, find_obsolete, in_words

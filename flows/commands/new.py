@@ -35,7 +35,8 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
 
     if example and "facets" not in KINDS[kind].suites:
         raise Conflict(f"The example is for an encoder with facets: leave out --example, or --kind {kind}.")
-    contents = _example() if example else {PROJECT_FILE.name: _project(kind, _name(folder))}
+    contents = {PROJECT_FILE.name: _read("example.toml") if example else _project(kind, _name(folder))}
+    contents |= {"pairs-to-explain.tsv": _read("pairs-to-explain.tsv")} if example else {}
     contents |= {SCHEMA_FILE: schema_text()}
     there = [folder / name for name in contents if (folder / name).exists() and name != SCHEMA_FILE]
     if if_missing and folder / PROJECT_FILE in there:
@@ -59,11 +60,6 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
         what = KINDS[kind].learns_from
         say(f"Next: put your {what} next to it, and name their files and columns under [[corpora]] in it.")
         say(f"Then: {enter}facetflow plan")
-
-
-def _example() -> dict[str, str]:
-    """Return the files of the built-in example, name → text."""
-    return {PROJECT_FILE.name: _read("example.toml"), "pairs-to-explain.tsv": _read("pairs-to-explain.tsv")}
 
 
 def _project(kind: str, name: str) -> str:

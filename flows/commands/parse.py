@@ -154,7 +154,6 @@ def _run(
     at_once: int = _SENTENCES_AT_ONCE,
     graphs: Sequence[Path] = (),
 ) -> int:
-    """Read, parse and write; name the rejected lines, and return the exit code."""
     from features.parsers.texts import parse_lines, read_sentences
     from flows.watching.file_progress import FileProgress
 
@@ -166,11 +165,6 @@ def _run(
         with FileProgress("sentences") as progress:
             parsed = parse_lines(lines, stage(), at_once=at_once, on_rows=progress)
         write(parsed, output, form)
-    return _report(parsed, output)
-
-
-def _report(parsed: pl.DataFrame, output: Path) -> int:
-    """Name the rejected lines, and return the exit code."""
     empty = pl.col("text") == ""
     rejects = parsed.filter(pl.col("code").is_not_null() & ~empty).select("line", "id", "code", "message")
     name_wrong([

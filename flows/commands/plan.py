@@ -17,8 +17,7 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
 
     The exit code is 0 also when it says that nothing would be published.
     """
-    from flows.building.ingest_corpora import drawn_splits, summary, warnings
-    from flows.building.label_counts import in_words
+    from flows.building.ingest_corpora import in_words, warnings
     from flows.building.planning import look_ahead
     from flows.project import load
     from flows.terminal import warn, write_json
@@ -30,8 +29,7 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     if as_json:
         write_json(outlook.as_json())
         return
-    corpora, labels = settings.corpora, map(in_words, outlook.labels)
-    for sentence in (summary(outlook.ingest, corpora), *drawn_splits(outlook.ingest, corpora), *labels):
+    for sentence in in_words(settings, outlook.ingest, outlook.labels):
         click.echo(sentence)
     for damage in outlook.damaged:
         click.echo(f"damaged: {damage}")

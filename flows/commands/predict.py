@@ -95,7 +95,10 @@ def predict(
         raise click.UsageError("-o - and --json would both write to standard output; give the table a file")
     kind = format_of(output, TABLES, form)
     check_output(output, pairs)  # before the work starts
-    _check_page(page, pairs, output)
+    if page == STANDARD:
+        raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")
+    if page is not None:
+        check_output(page, pairs, output)
     here = Here.read(project)
     with nothing_half_written():
         chosen = choose_predictor(here.runs, encoder, among=here.encoders, explained=page is not None)
@@ -131,13 +134,11 @@ def predict(
 
 
 def _counts(predictions: "Predictions") -> dict[str, int]:
-    """Return label → number of pairs that were given it."""
     predicted = predictions.predicted
     return {label: predicted.count(label) for label in predictions.labels}
 
 
 def _described(predictions: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, object]:
-    """Return what is known about predictions, as JSON values."""
     rate, parsing = predictions.pairs_per_second, predictions.share_of_parsing
     return {
         "labels": _counts(predictions),
@@ -154,28 +155,15 @@ def _described(predictions: "Predictions", wrong: "Sequence[PairCells]") -> dict
 
 
 def _speed(predictions: "Predictions") -> str:
-    """Return how fast predictions were, or what was known before, in words."""
     if predictions.reused:
-        return (
-            f"; {predictions.reused:,} of {counted(predictions.sentences, 'sentence')} embedded by an earlier command"
-        )
+        sentences = counted(predictions.sentences, "sentence")
+        return f"; {predictions.reused:,} of {sentences} embedded by an earlier command"
     speed = "" if predictions.pairs_per_second is None else f"; {predictions.pairs_per_second:,.1f} pairs a second"
     share = predictions.share_of_parsing
     return speed if share is None else f"{speed}, {100 * share:.0f} % of the time spent parsing"
 
 
-def _check_page(page: Path | None, *others: Path) -> None:
-    """Refuse a page that cannot be written."""
-    from features.core.outputs import STANDARD, check_output
-
-    if page == STANDARD:
-        raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")
-    if page is not None:
-        check_output(page, *others)
-
-
 def _tell_more(predictions: "Predictions", pairs: int) -> None:
-    """Report what a reader of the labels must know."""
     if predictions.threshold is not None:
         say(predictions.threshold.told)
     for caveat in predictions.caveats:
@@ -190,7 +178,6 @@ def _tell_more(predictions: "Predictions", pairs: int) -> None:
 
 
 def _table(rows: "list[PairCells]", predictions: "Predictions") -> "pl.DataFrame":
-    """Return a table with one row per row of the input, in the same order."""
     import polars as pl
 
     predicted = iter(zip(predictions.predicted, predictions.probabilities.round(6).tolist(), strict=True))

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from flows.console.options import DEEP, JSON
+from flows.console.options import DASK_ADDRESS, DEEP, JSON
 
 
 @click.command()
-@click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tls://host:8786).")
+@DASK_ADDRESS
 @DEEP
 @JSON
 @click.pass_obj
@@ -20,19 +20,14 @@ def refresh(project: Path, dask_address: str | None, *, deep: bool, as_json: boo
     the build published nothing, or a training or an evaluation failed.
     """
     from dataclasses import asdict
+    from functools import partial
 
-    from features.core.locks import check_lockable
     from flows.clusters.worker_start import get_ready
-    from flows.project import load
     from flows.server.local_run import run_flow
     from flows.terminal import write_json
 
-    def check() -> None:
-        settings = load(project)
-        check_lockable(settings.store)
-        get_ready(settings, dask_address)
-
-    done = run_flow("refresh", check, project_file=project, dask_address=dask_address, deep=deep)
+    ready = partial(get_ready, dask_address=dask_address)
+    done = run_flow("refresh", project, ready, dask_address=dask_address, deep=deep)
     if as_json:
         write_json(asdict(done))
     return 0 if done.build.state == "done" and not done.failures else 2

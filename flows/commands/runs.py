@@ -49,9 +49,8 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     if not listed:
         click.echo(f"No training yet in {settings.runs}: run `facetflow train`.")
         return
-    scored = list(
-        dict.fromkeys((suite, name) for run in listed for suite, numbers in run["scores"].items() for name in numbers)
-    )
+    named = ((suite, name) for run in listed for suite, numbers in run["scores"].items() for name in numbers)
+    scored = list(dict.fromkeys(named))
     searched = ("found by search",) if any(run["chosen"] for run in listed) else ()
     rows = tuple(
         (
@@ -66,9 +65,8 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     )
     columns = ("run", "release", "state", "when (UTC)", *searched, *(name for _, name in scored))
     messages = [f"{run['run']} {run['state']}: {run['message']}" for run in listed if run["message"]]
-    messages += [
-        f"{run['run']} could not be evaluated: {run['evaluation_failed']}" for run in listed if run["evaluation_failed"]
-    ]
+    failed = [run for run in listed if run["evaluation_failed"]]
+    messages += [f"{run['run']} could not be evaluated: {run['evaluation_failed']}" for run in failed]
     others = f"{_ELSEWHERE}{_OTHERS}" if any(run["elsewhere"] for run in listed) else ""
     refused = _REFUSED if any(run["refused"] and not run["current"] for run in listed) else ""
     note = "\n".join(filter(None, [_explained(scored), others, refused]))
@@ -107,7 +105,6 @@ def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
 
 
 def _explained(scored: Sequence[tuple[str, str]]) -> str:
-    """Return an explanation of the scores, one line per suite."""
     from training.evaluation.suites import load_suite
 
     lines = []
@@ -119,7 +116,6 @@ def _explained(scored: Sequence[tuple[str, str]]) -> str:
 
 
 def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
-    """Return what is known about a run, as JSON values."""
     from features.core.errors import FacetflowError
     from training.evaluation.promotion import was_refused
     from training.evaluation.run import METRICS_FILE, read_scores

@@ -137,5 +137,5 @@ def _interval(estimate: "Estimate") -> str:
 
 
 def _proven(share: float | None) -> str:
-    """Return a share in percent, rounded down: 100 % is every pair."""
+    """Round down: 100 % is every pair."""
     return "" if share is None else f"{math.floor(10_000 * share) / 100:g} %"

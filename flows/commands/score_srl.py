@@ -60,8 +60,7 @@ def _json(score: "SrlScore") -> dict[str, Any]:
 
 
 def _shares(counts: "Counts") -> dict[str, float]:
-    names = ("gold", "predicted", "correct", "precision", "recall", "f1")
-    return {name: getattr(counts, name) for name in names}
+    return {name: getattr(counts, name) for name in ("gold", "predicted", "correct", "precision", "recall", "f1")}
 
 
 def _print(title: str, gold_predicates: "SrlScore", own: "SrlScore") -> None:

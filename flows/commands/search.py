@@ -75,7 +75,8 @@ def search(
         return
     searcher.say_what(searched)
     for row in results:
-        click.echo(f"{row['rank']:>3}  {row['similarity']:.3f}  {_cut(row['text'])}")
+        text = row["text"] if len(row["text"]) <= _SHOWN_LETTERS else f"{row['text'][:_SHOWN_LETTERS].rstrip()}…"
+        click.echo(f"{row['rank']:>3}  {row['similarity']:.3f}  {text}")
         if about := _about(row):
             click.echo(f"            {about}")
 
@@ -90,11 +91,6 @@ def _found(searched: "SearchedTexts", rank: int, position: int, similarity: floa
 
 
 def _about(row: dict[str, Any]) -> str:
-    """Return the labels of a text, or where it is in its file."""
     if "id" in row:
         return f"id: {row['id']}"
     return "; ".join(f"{aspect}: {', '.join(labels)}" for aspect, labels in row.get("labels", {}).items())
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS].rstrip()}…"

@@ -70,7 +70,6 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
 
 
 def _show_store(contents: "Mapping[str, Any]") -> None:
-    """Print what the store holds."""
     from features.store.unproven import tell_unproven
 
     owner = f" of project {contents['project']!r}" if contents["project"] else ""
@@ -101,7 +100,6 @@ def _show_store(contents: "Mapping[str, Any]") -> None:
 
 
 def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
-    """Return what to do about a current run that is gone."""
     from training.runs import finished_encoders
 
     if name in finished_encoders(settings.runs):
@@ -112,16 +110,12 @@ def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
 
 
 def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", runs: int) -> dict[str, Any]:
-    """Return what the store holds, as JSON values."""
     from features.store.tables import SOURCES, TABLES
     from features.store.unproven import unproven_pairs
 
     committed = {table: store.committed(table) for table in TABLES if table != "rejects"}
-    asked = (
-        {}
-        if wanted is None
-        else {table: frozenset(wanted.get(table, ())) for table in committed if table not in SOURCES}
-    )
+    stages = [table for table in committed if table not in SOURCES]
+    asked = {} if wanted is None else {table: frozenset(wanted.get(table, ())) for table in stages}
     rejects = store.read("rejects", columns=["stage", "code"]).group_by("stage", "code").len("rows")
     return {
         "store": store.location,
@@ -145,8 +139,7 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
 
 
 def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
-    """Return a run with its actual state."""
-    from flows.building.build_lock import fate
+    from flows.building.store_access import fate
 
     if record.state != "running":
         return asdict(record)

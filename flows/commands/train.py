@@ -31,17 +31,15 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
     """
     from features.core.errors import PartlyDoneError
     from features.store.store import Store
-    from flows.project import load
+    from flows.project import Project
     from flows.server.local_run import run_flow
     from flows.terminal import write_json
     from flows.trainings.training_process import saying_what_is_left
 
-    def check() -> None:
-        settings = load(project)
+    def check(settings: Project) -> None:
         for name in names:
             settings.encoder(name)
-        store = Store.open(settings.store)
-        _ = store.release(release)
+        Store.open(settings.store).release(release)
 
     def tell(encoders: Sequence[Any]) -> None:
         if as_json:
@@ -55,9 +53,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
 
     try:
         with saying_what_is_left():
-            encoders = run_flow(
-                "train_encoder", check, project_file=project, release=release, names=list(names), seeds=seeds
-            )
+            encoders = run_flow("train_encoder", project, check, release=release, names=list(names), seeds=seeds)
     except PartlyDoneError as error:
         tell(error.done)
         raise
@@ -65,7 +61,6 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
 
 
 def _described(encoder: Any) -> dict[str, Any]:
-    """Return what `--json` writes about an encoder returned by the flow."""
     from training.runs import PER_SECOND, TRAINING_FILE
     from training.writing import read_json
 

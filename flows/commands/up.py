@@ -26,8 +26,6 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
 
     from flows import deployments
     from flows.project import load
-    from flows.redeploying import deploy_lost
-    from flows.schedules import schedule_of
     from flows.server import services, up_record
     from flows.server.own_server import prefect_api
     from flows.server.passwords import shown
@@ -36,7 +34,7 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
 
     load(project)  # before anything is started
     if cron is not None:
-        schedule_of(cron)
+        deployments.schedule_of(cron)
     if systemd:
         more = [*(["--cron", cron] if cron is not None else []), *(["--port", str(port)] if port else [])]
         click.echo(services.systemd_unit(project.resolve(), more), nl=False)
@@ -64,7 +62,7 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         return
 
     def on_ready(url: str) -> None:
-        deploy_lost()
+        deployments.deploy_lost()
         made = deployments.deploy(project, cron=cron)
         up_record.record_project(project, cron)
         click.echo(f"Serving {', '.join(made.names)}: {url.removesuffix('/api')}")
@@ -72,6 +70,6 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
 
     os.environ.pop("PREFECT_API_URL", None)
     try:
-        services.keep_running(deployments.POOL, port or 0, on_ready, deploy_lost)
+        services.keep_running(deployments.POOL, port or 0, on_ready, deployments.deploy_lost)
     except KeyboardInterrupt:
         click.echo("Stopped. Schedules rest until `facetflow up` runs again.", err=True)

@@ -62,7 +62,6 @@ def _needed(damage: "Damage") -> str:
 
 
 def _what_to_do(verification: "Verification", checked: str, *, deep: bool) -> str:
-    """Return the final sentence of a check that found damage."""
     parts = []
     if verification.damaged:
         count = "1 file is" if len(verification.damaged) == 1 else f"{len(verification.damaged)} files are"

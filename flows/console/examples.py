@@ -46,12 +46,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 
 def with_examples(command: click.Command, path: str) -> click.Command:
-    """Add the examples to a command and its subcommands, and return it.
-
-    Args:
-        command: the command.
-        path: its name, preceded by the names of its groups.
-    """
+    """Add the examples to a command and its subcommands, and return it; `path` has the names of its groups too."""
     if path in EXAMPLES:
         title = "Example" if len(EXAMPLES[path]) == 1 else "Examples"
         # A line with only \b keeps click from refilling the paragraph.

@@ -56,7 +56,7 @@ def print_explanations(
         encoder: facts about the encoder; None without one.
         graphs: where the graphs of each pair come from; said once if that is the same for all.
         console: where to write instead.
-        shares: how the words of each pair share a similarity; empty if that was not asked for.
+        shares: how the words of each pair share a similarity, if that was asked for.
         unfold: whether facets that rank dev pairs poorly have a row of their own too.
     """
     console = console or Console()
@@ -102,7 +102,6 @@ def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> 
 
 
 def _print_shares(shares: Attribution, console: Console) -> None:
-    """Write the share of each word of both sentences in a similarity, and the pairs of words with the largest."""
     console.print(Text(f"{shares.facet} {shares.similarity:.2f}, by words (100 is all of it)", style="bold"))
     whole = shares.similarity or 1.0
     for side, words, each in (("a", shares.words_a, shares.of_a), ("b", shares.words_b, shares.of_b)):

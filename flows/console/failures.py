@@ -21,11 +21,7 @@ from flows.terminal import detail
 
 
 def fault_of(error: Exception) -> FacetflowError:
-    """Return the fault, with code and sentence, for an error that ended a command.
-
-    Args:
-        error: any; the traceback of an unexpected one is written to a file that the sentence names.
-    """
+    """Return the fault, with code and sentence, for an error that ended a command."""
     if isinstance(error, FacetflowError):
         return error
     if isinstance(error, click.ClickException):

@@ -15,68 +15,33 @@ from training.runs import encoder_name, run_id
 
 
 def keep(folder: Path) -> Path:
-    """Keep a run from being deleted until the command ends, whatever a build deletes, and return its folder as given.
-
-    Args:
-        folder: folder of the run, or of the encoder in it.
-
-    Raises:
-        ModelError: it has just been deleted.
-    """
+    """Keep a run, or the run of an encoder, from being deleted until the command ends; return the folder as given."""
     click.get_current_context().with_resource(in_use(folder))
     return folder
 
 
 @dataclass(frozen=True)
 class Here:
-    """What a command knows of the project in its folder.
+    """What a command knows of the project in its folder: nothing where there is none."""
 
-    Args:
-        project: the project; None where there is none.
-    """
-
-    project: Project | None
+    project: Project | None = None
+    name: str = ""
+    runs: Path | None = None
+    store: Path | None = None
+    corpora: tuple[CorpusSettings, ...] = ()
+    encoders: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Read the project file if it exists.
-
-        Raises:
-            SettingsError: it is wrong.
-        """
-        return cls(load(file) if file.exists() else None)
-
-    @property
-    def name(self) -> str:
-        """Name of the project, or nothing."""
-        return "" if self.project is None else self.project.name
-
-    @property
-    def runs(self) -> Path | None:
-        """Folder of its runs."""
-        return None if self.project is None else self.project.runs
-
-    @property
-    def store(self) -> Path | None:
-        """Folder of its store."""
-        return None if self.project is None else self.project.store
-
-    @property
-    def corpora(self) -> tuple[CorpusSettings, ...]:
-        """Its corpora."""
-        return () if self.project is None else self.project.corpora
-
-    @property
-    def encoders(self) -> list[str]:
-        """Names of its encoders."""
-        return [] if self.project is None else [encoder.name for encoder in self.project.encoders]
+        """Read the project file if it exists."""
+        if not file.exists():
+            return cls()
+        project = load(file)
+        encoders = tuple(encoder.name for encoder in project.encoders)
+        return cls(project, project.name, project.runs, project.store, project.corpora, encoders)
 
     def use(self, folder: Path, named: str | None) -> Path:
-        """Keep the run of an encoder, and warn if it replaces a current run that is gone.
-
-        Args:
-            folder: folder of the encoder.
-            named: what the user named; a run that is named by its id is used anyway. None if the project chose.
+        """Keep the run of an encoder and return its folder; warn if it replaces a current run that is gone.
 
         Returns:
             The folder.

@@ -26,27 +26,13 @@ def nothing_half_written() -> Iterator[None]:
 
 
 def require_one_standard(first: Path, second: Path) -> None:
-    """Refuse to read two files from standard input.
-
-    Raises:
-        UsageError: both are `-`.
-    """
+    """Refuse to read two files from standard input."""
     if first == second == STANDARD:
         raise click.UsageError("only one of the two files can be '-': standard input is read once")
 
 
 def check_page(html: Path | None, *inputs: Path, as_json: bool) -> None:
-    """Check before the work starts that the page of `--html` can be written.
-
-    Args:
-        html: its file; None if no page was asked for.
-        inputs: files that the command reads.
-        as_json: whether standard output is for JSON.
-
-    Raises:
-        UsageError: page and JSON would both be written to standard output.
-        InputError: as in `check_output`.
-    """
+    """Check before the work starts that the page of `--html` can be written: over no input, and not amid JSON."""
     if as_json and html == STANDARD:
         raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:

@@ -1,6 +1,7 @@
 """Arguments that several commands take."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -25,15 +26,11 @@ TAGGER = click.option(
     "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
 )
 DEVICE = click.option(
-    "--device",
-    default="auto",
-    show_default=True,
-    help="cpu, cuda or cuda:N; auto uses a GPU if there is one.",
+    "--device", default="auto", show_default=True, help="cpu, cuda or cuda:N; auto uses a GPU if there is one."
 )
 THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads; the library decides by default.")
 ASPECT = click.option(
-    "--aspect",
-    help="The respect in which texts are compared; selects the encoder trained for it, or its route.",
+    "--aspect", help="The respect in which texts are compared; selects the encoder trained for it, or its route."
 )
 ENCODER = click.option(
     "--encoder",
@@ -67,6 +64,9 @@ CRON = click.option(
     help='When to refresh, such as "0 3 * * *" for every night at 3:00 UTC; without it, schedules stay as they are.',
 )
 POOL = click.option("--pool", default="facetflow", show_default=True, help="Work pool; created if missing.")
+DASK_ADDRESS = click.option(
+    "--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tls://host:8786)."
+)
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Write the result, and nothing else, to standard output as JSON."
 )
@@ -79,13 +79,7 @@ PROJECT_FILE = Path("facetflow.toml")
 
 
 def output_options(about: str, *names: str, required: bool = True) -> Callable[[Decorated], Decorated]:
-    """Return the options of a file to write: -o, and --format for a suffix that does not determine it.
-
-    Args:
-        about: help of -o.
-        names: names of the formats; the first is the default for standard output.
-        required: whether -o is.
-    """
+    """Return the options of a file to write: -o, and --format, whose first name is the default for standard output."""
     form = click.option(
         "--format",
         "form",
@@ -110,11 +104,7 @@ def predicates_option(purpose: str = "") -> Callable[[Decorated], Decorated]:
 
 
 def page_option(about: str) -> Callable[[Decorated], Decorated]:
-    """Return the option of a page to write instead of tables.
-
-    Args:
-        about: what is on it.
-    """
+    """Return the option of a page to write instead of tables; `about` is what is on it."""
     path = click.Path(dir_okay=False, path_type=Path)
     return click.option("--html", type=path, help=f"Write a page that opens offline{about}; - is standard output.")
 
@@ -125,14 +115,9 @@ def _choose_project(context: click.Context, _parameter: click.Parameter, value: 
         context.obj = value / PROJECT_FILE if value.is_dir() else value
 
 
-def _be_quiet(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
+def _be(level: Verbosity, _context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
     if value:
-        set_verbosity(Verbosity.QUIET)
-
-
-def _be_verbose(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
-    if value:
-        set_verbosity(Verbosity.VERBOSE)
+        set_verbosity(level)
 
 
 COMMON = (
@@ -147,14 +132,14 @@ COMMON = (
     click.Option(
         ["-q", "--quiet"],
         is_flag=True,
-        callback=_be_quiet,
+        callback=partial(_be, Verbosity.QUIET),
         expose_value=False,
         help="Print only results, warnings and errors.",
     ),
     click.Option(
         ["-v", "--verbose"],
         is_flag=True,
-        callback=_be_verbose,
+        callback=partial(_be, Verbosity.VERBOSE),
         expose_value=False,
         help="Print more about what is happening.",
     ),

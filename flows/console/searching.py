@@ -27,17 +27,10 @@ if TYPE_CHECKING:
 
 
 class Searcher:
-    """An encoder for search, with its stored vectors.
-
-    Args:
-        project: the project file, which need not exist if encoder and texts are named.
-        encoder: name or folder; None leaves the choice to the project.
-        aspect: the respect in which texts are compared.
-        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+    """An encoder for search, with its stored vectors: named, or chosen by the project, also for an aspect.
 
     Raises:
         ModelError: there is no such encoder, or several are equally suitable.
-        SettingsError: the project file is wrong.
     """
 
     def __init__(self, project: Path, encoder: str | None, aspect: str | None, device: str) -> None:
@@ -59,16 +52,7 @@ class Searcher:
         return load_encoder(self.chosen.folder, device=resolve_device(self._device))
 
     def texts(self, among: str | None, columns: Sequence[str]) -> SearchedTexts:
-        """Return the texts to search.
-
-        Args:
-            among: a file, `-`, or a corpus of the project; if None, all texts with labels of its newest release, or
-                all sentences of its pairs.
-            columns: columns of a table that hold the text.
-
-        Raises:
-            InputError: there are no texts.
-        """
+        """Return the texts of a file, whose named columns are joined, of a corpus, or of the newest release."""
         if among is not None and (Path(among) == STANDARD or Path(among).exists()):
             texts = texts_of_file(Path(among), columns)
             if texts.empty:

@@ -97,14 +97,7 @@ class BuildFacts:
 
 
 class FactKeeper:
-    """Keeps the facts of one build, in memory and in its folder.
-
-    Args:
-        settings: the project file.
-        store: the store.
-        record: record of the build that begins.
-        history: what becomes of its shards.
-    """
+    """Keeps the facts of the build that begins with a record, in memory and in its folder."""
 
     def __init__(self, settings: Project, store: Store, record: RunRecord, history: BuildHistory) -> None:
         self._settings = settings
@@ -142,13 +135,7 @@ class FactKeeper:
         }
 
     def planned(self, plan: Plan, stages: Chain, work: Sequence[ShardWork]) -> None:
-        """Record what is to be made.
-
-        Args:
-            plan: all that a complete build would make.
-            stages: the chain.
-            work: the part of it that this build is to make.
-        """
+        """Record the whole plan, and the work that this build is to do of it."""
         self._expected, self._stages = plan.expected, stages
         self._sources = {name: self._store.committed(name) for name in SOURCES}
         reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}
@@ -170,15 +157,7 @@ class FactKeeper:
             self._write()
 
     def end(self, record: RunRecord, wall: Mapping[str, float]) -> bool:
-        """Write the facts of a build that ended, in whatever way.
-
-        Args:
-            record: says how it ended.
-            wall: part → seconds.
-
-        Returns:
-            Whether they could be written; if not, a warning was given.
-        """
+        """Write the facts of a build that ended, in whatever way, and return whether they could be written."""
         facts = self.facts
         facts.state, facts.message, facts.finished = record.state, record.message, record.finished
         facts.release, facts.wall = record.release, dict(wall)
@@ -240,11 +219,7 @@ class FactKeeper:
 
 
 def write(settings: Project, facts: BuildFacts) -> bool:
-    """Write the facts and page of a build; if that is impossible, warn and continue.
-
-    Returns:
-        Whether they were written.
-    """
+    """Write the facts and page of a build, or warn, and return whether they were written."""
     build = settings.builds / facts.run_id
     content = asdict(facts)
     try:
@@ -274,7 +249,12 @@ def end_killed(settings: Project, store: Store) -> None:
         facts = read(settings, record.run_id) if record.state == "running" else None
         if facts is None or facts.state != "running":
             continue
-        committed = _committed_by(store, facts)
+        committed = {
+            (stage["stage"], shard)
+            for stage in facts.stages
+            for (shard, _), made in store.provenance(stage["stage"]).items()
+            if made.run_id == facts.run_id
+        }
         for shard in facts.shards:
             _settle(shard, committed=(shard["stage"], shard["shard"]) in committed)
         facts.state, facts.written = KILLED, now()
@@ -285,16 +265,6 @@ def end_killed(settings: Project, store: Store) -> None:
         write(settings, facts)
 
 
-def _committed_by(store: Store, facts: BuildFacts) -> set[tuple[str, str]]:
-    """Return the shards that a build committed, by stage and name."""
-    return {
-        (stage["stage"], shard)
-        for stage in facts.stages
-        for (shard, _), made in store.provenance(stage["stage"]).items()
-        if made.run_id == facts.run_id
-    }
-
-
 def _newest_release(store: Store) -> Release | None:
     try:
         return store.releases()[-1]
@@ -303,7 +273,6 @@ def _newest_release(store: Store) -> Release | None:
 
 
 def _settle(shard: dict[str, Any], *, committed: bool) -> None:
-    """Update a shard of a killed build with what is known now."""
     for attempt in shard["attempts"]:
         if attempt["outcome"] == "running":
             attempt["outcome"] = "made" if committed else "lost"

@@ -33,11 +33,7 @@ _STATES = {"waiting": "not made", "submitted": "not made", "made": "made, not co
 
 
 def render_build(facts: Mapping[str, Any]) -> str:
-    """Return the page of a build.
-
-    Args:
-        facts: content of `build.json`.
-    """
+    """Return the page of a build, from the content of `build.json`."""
     shards = sorted(facts["shards"], key=lambda shard: (_ORDER.get(shard["state"], 2), -(shard["seconds"] or 0.0)))
     kind, words = _ENDINGS[facts["state"]]
     total = facts["wall"].get("total", 0.0)

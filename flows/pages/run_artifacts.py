@@ -19,7 +19,7 @@ from features.core.types import LEFT_OUT
 from flows.pages.build_facts import FactKeeper
 from flows.project import Project
 from flows.server.outbox import Artifact, Outbox
-from flows.watching.shard_history import BuildHistory, ShardHistory
+from flows.watching.shard_history import ENDED, BuildHistory, ShardHistory
 
 SHOWN_SHARDS = 500
 """Maximum rows of the table of shards: a server sends all of them to every viewer."""
@@ -29,13 +29,7 @@ _ORDER = {"failed": 0, "left out": 1, "running": 2}
 
 
 class BuildArtifacts:
-    """Shows a build while it runs.
-
-    Args:
-        outbox: outbox to the server.
-        facts: facts of the build.
-        history: history of its shards.
-    """
+    """Shows a build while it runs."""
 
     def __init__(self, outbox: Outbox, facts: FactKeeper, history: BuildHistory) -> None:
         self._outbox = outbox
@@ -71,12 +65,7 @@ class BuildArtifacts:
 
 
 def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
-    """Yield the artifacts of a finished training.
-
-    Args:
-        settings: the project file.
-        encoder: folder of the encoder.
-    """
+    """Yield the artifacts of a finished training, from the folder of its encoder."""
     from training.evaluation.seen import tell_choice
     from training.runs import PER_SECOND, TRAINING_FILE, encoder_name, run_id
     from training.writing import read_json
@@ -99,12 +88,7 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
 
 
 def show_evaluation(settings: Project, scores: Path) -> Iterator[Artifact]:
-    """Yield the artifacts of an evaluation.
-
-    Args:
-        settings: the project file.
-        scores: file of the scores, in the folder of the run; only a complete evaluation has a report.
-    """
+    """Yield the artifacts of an evaluation, from the file of its scores; only a complete evaluation has a report."""
     from training.evaluation.run import METRICS_FILE, REPORT_FILE
     from training.evaluation.suites import score_tables
     from training.runs import encoder_name, run_id
@@ -124,23 +108,17 @@ def show_evaluation(settings: Project, scores: Path) -> Iterator[Artifact]:
         yield link("report", owner, folder / REPORT_FILE)
 
 
-def link(kind: str, project: str, page: Path) -> Artifact:
-    """Return a link to a page.
-
-    Args:
-        kind: build or report.
-        project: name of the project, and of the encoder if the page is about one.
-        page: the page, on the machine of the run.
-    """
+def link(kind: str, owner: str, page: Path) -> Artifact:
+    """Return a link to the page of a build or a report; `owner` is the project, and the encoder if it is about one."""
     text = (
-        f"[{page.name}]({page.resolve().as_uri()}) of `{project}`\n\n    {page}\n\n"
+        f"[{page.name}]({page.resolve().as_uri()}) of `{owner}`\n\n    {page}\n\n"
         "A browser follows this link only on the machine of the run, and some only if it is typed as an address."
     )
-    return Artifact(_key(f"{kind}-page", project), "markdown", text, f"The page of this {kind}.")
+    return Artifact(_key(f"{kind}-page", owner), "markdown", text, f"The page of this {kind}.")
 
 
 def _progress(project: str, share: float, shards: Sequence[ShardHistory]) -> Artifact:
-    ended = sum(shard.state in {"made", "committed", "failed", "left out"} for shard in shards)
+    ended = sum(shard.state in ENDED for shard in shards)
     failed = sum(shard.state == "failed" for shard in shards)
     left_out = sum(shard.state == "left out" for shard in shards)
     text = f"{ended:,} of {len(shards):,} shards have ended, counted by rows"

@@ -30,16 +30,9 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One worker's attempt at one shard.
+    """The attempt of a worker at one shard, or several: made, failed, lost or running.
 
-    Args:
-        worker: name of the worker.
-        stage: stage of the shard.
-        begun: its begin, in seconds since the start of the timeline.
-        ended: its end, in the same units; for lost work, its last report.
-        outcome: made, failed, lost or running.
-        caption: description in words.
-        shards: number of shards that the bar stands for.
+    Times are in seconds since the start of the timeline; lost work ended with its last report.
     """
 
     worker: str
@@ -52,13 +45,7 @@ class Bar:
 
 
 def draw_timeline(bars: Sequence[Bar], stages: Sequence[str], seconds: float) -> Markup:
-    """Draw bars, one line per worker, sorted by name.
-
-    Args:
-        bars: the bars, in any order.
-        stages: stages, in the order of their colours.
-        seconds: seconds that the timeline covers; more than 0.
-    """
+    """Draw bars over so many seconds, more than 0, one line per worker; stages are in the order of their colours."""
     colours = {stage: f"s{position % _COLOURS}" for position, stage in enumerate(stages)}
     drawn, outcomes = {bar.stage for bar in bars}, {bar.outcome for bar in bars}
     ordered = sorted(bars, key=lambda bar: (_natural(bar.worker), bar.begun))

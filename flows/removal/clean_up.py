@@ -14,15 +14,10 @@ _MINUTE = 60.0
 
 
 def clean_up(project: Project, store: Store) -> list[str]:
-    """Remove temporary files and folders whose process is gone, never those of a live one.
+    """Remove and return temporary files and folders whose process is gone, never those of a live one.
 
-    Args:
-        project: its runs may hold files of killed trainings and evaluations.
-        store: its store, locked for this process.
-
-    Returns:
-        What was removed: in the store, in the folders of runs, and, in the system's folder for temporary files, those
-        of this user's private servers, Dask clusters, trainings and commands.
+    They are in the locked store, in the folders of runs, and, of this user's private servers, Dask clusters, trainings
+    and commands, in the system's folder for temporary files.
     """
     removed = []
     for name in (".*.tmp", "_tmp-*"):

@@ -14,22 +14,20 @@ from features.store.releases import release_name
 from features.store.runs import record_name
 from features.store.store import Store
 from flows.project import Project
-from flows.removal.old_builds import find_old_builds, find_old_records
-from flows.removal.old_folders import OldFolder, remove
-from flows.removal.old_releases import find_old_releases
-from flows.removal.old_runs import find_old_runs
+from flows.removal.obsolete import (
+    OldFolder,
+    find_old_builds,
+    find_old_records,
+    find_old_releases,
+    find_old_runs,
+    remove,
+)
 from flows.terminal import say, warn
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What may be deleted.
-
-    Args:
-        older_than: minimum age.
-        trainings: whether trainings that newer ones have replaced may be.
-        releases: whether releases that no training reads may be.
-    """
+    """What may be deleted from some age on: also replaced trainings, and releases that no training reads."""
 
     older_than: timedelta
     trainings: bool = False
@@ -38,26 +36,13 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Obsolete:
-    """What can be deleted, or was.
-
-    Args:
-        trainings: folders of trainings, each with all its seeds.
-        releases: numbers of releases.
-        garbage: files of the store that no other release needs.
-        builds: folders with the pages and logs of builds.
-        records: ids of builds whose records in the store can go.
-    """
+    """What can be deleted, or was: trainings with all seeds, releases by number, records by the ids of builds."""
 
     trainings: tuple[OldFolder, ...]
     releases: tuple[int, ...]
     garbage: Garbage
     builds: tuple[OldFolder, ...]
     records: tuple[str, ...]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to delete."""
-        return not (self.trainings or self.releases or self.garbage.files or self.builds or self.records)
 
     @property
     def bytes(self) -> int:
@@ -76,16 +61,7 @@ class Obsolete:
 
 
 def find_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
-    """Find what is no longer needed, and delete nothing.
-
-    Args:
-        settings: the project file.
-        store: its store.
-        extent: what may be deleted.
-
-    Raises:
-        StoreError: something cannot be read, or a release does not hold what was published.
-    """
+    """Find what is no longer needed, and delete nothing."""
     age = extent.older_than
     old_trainings = tuple(find_old_runs(settings, age)) if extent.trainings else ()
     gone = [old.path for old in old_trainings]
@@ -100,11 +76,7 @@ def find_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
 
 
 def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
-    """Delete what `find_obsolete` finds, and return it; only for the holder of the store's lock.
-
-    Raises:
-        StoreError: as for `find_obsolete`, before anything is deleted; or something cannot be deleted.
-    """
+    """Delete what `find_obsolete` finds, and return it; only for the holder of the store's lock."""
     found, age = find_obsolete(settings, store, extent), extent.older_than
     # Reading the tables took a while, in which a training may have begun: looked up again where it is deleted.
     again = {old.path for old in find_old_runs(settings, age)} if extent.trainings else set()
@@ -123,12 +95,7 @@ def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete
 
 
 def delete_by_age(settings: Project, store: Store) -> None:
-    """Delete what `[retention]` of the project says; no build fails if that cannot be done.
-
-    Args:
-        settings: the project file.
-        store: its store, locked for this process.
-    """
+    """Delete what `[retention]` of the project says from a locked store; no build fails if that cannot be done."""
     retention = settings.retention
     if retention.days is None:
         return
@@ -138,17 +105,12 @@ def delete_by_age(settings: Project, store: Store) -> None:
     except FacetflowError as error:
         warn(f"Older than {retention.days:g} days, and not deleted: {error} The next build tries again.")
         return
-    if not found.is_empty:
+    if found.trainings or found.releases or found.garbage.files or found.builds or found.records:
         say(f"Deleted what is older than {retention.days:g} days: {in_words(found, extent)}.")
 
 
 def in_words(found: Obsolete, extent: Extent) -> str:
-    """Return what was found, such as "3 files of the store and the pages and logs of 2 builds, 5.1 MB".
-
-    Args:
-        found: what was found.
-        extent: what was looked for.
-    """
+    """Return what was found, such as "3 files of the store and the pages and logs of 2 builds, 5.1 MB"."""
     parts = [counted(len(found.garbage.files), "file") + " of the store"]
     parts += [counted(len(found.releases), "release")] if extent.releases else []
     if found.records:

@@ -26,11 +26,7 @@ _TIMEOUT = 5.0
 
 
 class ApiWatch:
-    """Polls Prefect's server from its own thread.
-
-    Args:
-        url: address of the API.
-    """
+    """Polls Prefect's server, by the address of its API, from its own thread."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -51,11 +47,7 @@ class ApiWatch:
         return self._silent
 
     def check(self) -> None:
-        """Return while the server is there.
-
-        Raises:
-            RunError: it has not answered repeated requests for `GONE_AFTER` or `STILL_AFTER` seconds.
-        """
+        """Raise if the server has not answered repeated requests for `GONE_AFTER` or `STILL_AFTER` seconds."""
         # Both times are the thread's: while this process is suspended, it does not ask.
         if self._asked - self._answered > (STILL_AFTER if self._is_reached else GONE_AFTER):
             _report_no_more()
@@ -71,13 +63,6 @@ class ApiWatch:
             if not self._silent:
                 self._answered = time.monotonic()
             self._asked = time.monotonic()
-
-
-def watch_api() -> ApiWatch:
-    """Return a watch over the server that this process talks to."""
-    from prefect.settings import PREFECT_API_URL
-
-    return ApiWatch(str(PREFECT_API_URL.value()))
 
 
 def is_gone(url: str) -> RunError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from features.store.store import Store
 from flows.project import Project
-from flows.server.events import resource_id
+from flows.server.outbox import resource_id
 from flows.server.prefect_address import server_does, somebody_listens
 from flows.terminal import conclude, warn
 from flows.trainings.due import Due, due
@@ -39,16 +39,8 @@ def deployment_name(project: str, pool: str | None) -> str:
 def begin_due(project: Project, store: Store) -> list[Due] | None:
     """Let the configured server do what is due, unless it does so already.
 
-    Args:
-        project: the project file.
-        store: its store, with a release.
-
     Returns:
-        What was due; None if no server works for this project, so that it is to be done here.
-
-    Raises:
-        RunError: the server does not answer as it should, or lacks the deployments of a pool.
-        StoreError: the newest release cannot be read.
+        What the server does, begun now or before; None if none works for this project: it is to be done here.
     """
     from prefect.client.orchestration import get_client
     from prefect.exceptions import ObjectNotFound
@@ -63,26 +55,24 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
         if deployed.version != resource_id(store):  # another project of this name
             return None
         items = due(project, Contents.of(store, store.latest_release()))
-        for item in items:
-            _begin(client, project, item)
-    return items
+        return [item for item in items if _begin(client, project, item)]
 
 
-def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> None:
-    """Begin one training or evaluation, unless that was done or is left to the user."""
+def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> bool:
+    """Begin one training or evaluation; return whether the server does it, and it is not left to the user."""
     from prefect.exceptions import ObjectNotFound
 
-    flow = FLOWS[item.step]
-    runs = _attempts(client, item.identity)
+    flow, tag = FLOWS[item.step], f"facetflow:{item.identity}"
+    runs = _attempts(client, tag)
     states = [run.state_type.value if run.state_type else "" for run in runs]
     if any(state not in _ENDED for state in states):
-        return
+        return True
     since = states[: states.index("COMPLETED")] if "COMPLETED" in states else states
     if "CANCELLED" in since[:1] or len(since) >= ATTEMPTS:
         ended = "was cancelled" if "CANCELLED" in since[:1] else f"has ended without a result {ATTEMPTS} times"
         words = f"train {item.encoder.name}" if item.step == "training" else f"evaluate {item.runs[0]} --promote"
         warn(f"{flow} ({item.subject}) {ended} and is not started again: `facetflow {words}` does.")
-        return
+        return False
     number = max((int(str(run.idempotency_key).rpartition(":")[2]) for run in runs), default=-1) + 1
     name = deployment_name(project.name, item.encoder.pool)
     parameters = {"names": [item.encoder.name]} if item.step == "training" else {"name": list(item.runs)}
@@ -90,28 +80,22 @@ def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> None:
         deployed = client.read_deployment_by_name(f"{flow}/{name}")
     except ObjectNotFound:
         warn(f"The server has no deployment {flow}/{name}: `facetflow deploy` or `facetflow up` registers it.")
-        return
+        return False
     run = client.create_flow_run_from_deployment(
         deployed.id,
         parameters={**parameters, "wanted": item.identity},
-        tags=[_tag(item.identity)],
+        tags=[tag],
         idempotency_key=f"{item.identity}:{number}",
     )
     again = f", attempt {number + 1}" if number else ""
     conclude(f"The server does the {item.step} of {item.subject} ({run.name}{again}), because {item.reason}.")
+    return True
 
 
-def _attempts(client: "SyncPrefectClient", identity: str) -> "list[FlowRun]":
-    """Return the runs that were begun under an identity, newest first."""
+def _attempts(client: "SyncPrefectClient", tag: str) -> "list[FlowRun]":
+    """Return the runs that were begun under a tag, newest first."""
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterTags
     from prefect.client.schemas.sorting import FlowRunSort
 
-    return client.read_flow_runs(
-        flow_run_filter=FlowRunFilter(tags=FlowRunFilterTags(all_=[_tag(identity)])),
-        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
-        limit=_MANY,
-    )
-
-
-def _tag(identity: str) -> str:
-    return f"facetflow:{identity}"
+    begun = FlowRunFilter(tags=FlowRunFilterTags(all_=[tag]))
+    return client.read_flow_runs(flow_run_filter=begun, sort=FlowRunSort.EXPECTED_START_TIME_DESC, limit=_MANY)

@@ -32,16 +32,9 @@ _RUN_ID = "PREFECT__FLOW_RUN_ID"
 
 
 def mark_dead_runs(*, worker_runs: bool) -> list[str]:
-    """Mark deployment runs without a process here as crashed; only for a server whose workers are all on this machine.
+    """Mark deployment runs without a process here as crashed, and return their names.
 
-    Args:
-        worker_runs: whether a worker is running, which may be about to start or end the process of a run.
-
-    Returns:
-        The names of the runs.
-
-    Raises:
-        RunError: the server does not answer as it should.
+    Only for a server whose workers are all on this machine; one that runs may be about to start or end a process.
     """
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
@@ -66,17 +59,7 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
 
 
 def schedule_again(runs: set[UUID]) -> list[str]:
-    """Schedule runs again that were ended with `facetflow up`: the next worker goes on with them.
-
-    Args:
-        runs: ids of runs whose processes have been ended.
-
-    Returns:
-        The names of those that had not done their work.
-
-    Raises:
-        RunError: the server does not answer as it should.
-    """
+    """Schedule ended runs again that had not done their work, for the next worker, and return their names."""
     from prefect.client.orchestration import get_client
     from prefect.states import AwaitingRetry, Crashed
 
@@ -93,11 +76,7 @@ def schedule_again(runs: set[UUID]) -> list[str]:
 
 
 def watch_heartbeats(client: "SyncPrefectClient") -> None:
-    """Make the server mark runs of our flows as crashed when they stop sending heartbeats, wherever they ran.
-
-    Args:
-        client: client of the server; its automation is created or updated.
-    """
+    """Make the server mark runs of our flows as crashed when they stop sending heartbeats, wherever they ran."""
     from prefect.client.schemas.objects import StateType
     from prefect.events import AutomationCore, EventTrigger, Posture, ResourceSpecification
     from prefect.events.actions import ChangeFlowRunState
@@ -133,20 +112,12 @@ def watch_heartbeats(client: "SyncPrefectClient") -> None:
 
 
 def runs_of_processes(url: str | None = None) -> set[UUID]:
-    """Return the ids of the flow runs that have a process on this machine.
-
-    Args:
-        url: address of the API of their server; any when None.
-    """
+    """Return the ids of the flow runs with a process on this machine, of any server or of the one at `url`."""
     return {run for _, run, server in _processes() if url in (None, server)}
 
 
 def processes_of_flows(url: str) -> list[psutil.Process]:
-    """Return the processes of this machine that run flows for a server, without those that they have started.
-
-    Args:
-        url: address of the server's API.
-    """
+    """Return the processes here that run flows for the server with an API at `url`, without those that they started."""
     found = [process for process, _, server in _processes() if server == url]
     known = {process.pid for process in found}
     first = []

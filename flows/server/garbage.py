@@ -21,12 +21,7 @@ _FULL_EVERY = 60
 
 
 def collect_apart(seconds: float = 1.0) -> None:
-    """Turn automatic collection off and collect in a thread from now on, for as long as the process lives.
-
-    Args:
-        seconds: interval between collections of young objects; every sixtieth is a full one. Freeze what is to be left
-            alone before (`gc.freeze`).
-    """
+    """Turn automatic collection off and collect in a thread from now on, for as long as the process lives."""
 
     def collect() -> None:
         count = 0

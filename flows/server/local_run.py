@@ -4,37 +4,35 @@ import gc
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from features.core.errors import FacetflowError
+from flows.project import Project, load
 from flows.server.own_server import prefect_api
 from flows.wall_time import count_from_process_start
 
 
-def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) -> Any:
+def run_flow(flow_name: str, project_file: Path, check: Callable[[Project], object], /, **parameters: Any) -> Any:
     """Run the flow `flows.<flow_name>.<flow_name>` and return its result.
 
-    Args:
-        flow_name: name of the flow and its module.
-        check: called while the server starts; what it raises ends the run before the flow begins.
-        parameters: parameters of the flow.
-
-    Raises:
-        Exception: what the flow raised, as it was raised.
+    What it raised is raised, and what `check` raises, while the server starts, ends the run before the flow begins.
     """
     count_from_process_start()
     with prefect_api() as server:
         with _not_collecting():
-            check()
+            check(load(project_file))
             flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
         if server is not None:
             server.wait_until_ready()
         try:
-            state = flow(**parameters, return_state=True)
+            state = flow(project_file=project_file, **parameters, return_state=True)
         except Exception as error:
             raise _of_ours(error) from error
         result = state.result(raise_on_failure=False)
-        _send_events()
+        from prefect.events.worker import EventsWorker
+
+        EventsWorker.drain_all(timeout=10)  # the server may be about to stop
     if isinstance(result, BaseException):
         raise result
     return result
@@ -71,10 +69,3 @@ def _of_ours(error: BaseException) -> BaseException:
     while said is not None and not isinstance(said, TransportError):
         said = said.__cause__  # before a flow begins, Prefect wraps what it could not reach in its own error
     return error if said is None else is_gone(str(PREFECT_API_URL.value()))
-
-
-def _send_events() -> None:
-    """Wait until the events of the run have reached the server, which may be about to stop."""
-    from prefect.events.worker import EventsWorker
-
-    EventsWorker.drain_all(timeout=10)

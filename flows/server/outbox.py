@@ -1,13 +1,15 @@
-"""What a flow sends to a Prefect server besides its states: log lines and artifacts, without risk to the run.
+"""What a flow sends to a Prefect server besides its states, without risk to the run: log lines, artifacts, an event.
 
     flow ── log, show ──> outbox ── a thread, every two seconds ──> server
                             └── the server is away: kept, tried again, given up at the end
 
 Log lines are those of the terminal at every verbosity, so that the page of a run shows what its user would have seen.
-If no server outlives the run, nobody would look, and nothing is sent.
+If no server outlives the run, nobody would look, and nothing is sent. The event of a release is for automations of
+others: facetflow itself starts nothing by it, and it is lost if the server is away.
 """
 
 import contextvars
+import json
 import threading
 import time
 from collections import deque
@@ -19,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from features.core.errors import described
+from features.store.releases import Release
+from features.store.store import Store
 from flows import terminal
 from flows.server.prefect_address import somebody_listens
 
@@ -38,17 +42,15 @@ _LONGEST = 20_000  # characters of a line
 
 ERROR = 40
 """Level of a line about a failure, as in `logging`."""
+COMMITTED = "facetflow.features.committed"
+"""The event of a release, emitted once when it is published."""
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """Something shown on the page of a run.
+    """Something shown on the page of a run: a share in percent, a text, or rows, with Markdown above it.
 
-    Args:
-        key: lower-case letters, digits and dashes; the server keeps a history by it.
-        kind: how it is shown.
-        data: a share in percent, the text, or the rows.
-        description: Markdown above it.
+    The server keeps a history by its key, of lower-case letters, digits and dashes.
     """
 
     key: str
@@ -58,11 +60,7 @@ class Artifact:
 
 
 class Outbox:
-    """Log lines and artifacts of one run on their way to the server.
-
-    Args:
-        flow_run: id of the run that they belong to; None if there is no server to tell.
-    """
+    """Log lines and artifacts of a flow run on their way to the server; None if there is none to tell."""
 
     def __init__(self, flow_run: UUID | None) -> None:
         self._flow_run = flow_run
@@ -85,12 +83,7 @@ class Outbox:
         return self._thread is not None
 
     def log(self, level: int, text: str) -> None:
-        """Send a line to the log of the run.
-
-        Args:
-            level: as in `logging`, 10 to 50.
-            text: the line, or several.
-        """
+        """Send a line, or several, to the log of the run, with a level as in `logging`."""
         if self._thread is None or not text.strip():
             return
         line = {
@@ -133,7 +126,6 @@ class Outbox:
             terminal.say(f"The Prefect server did not take {' and '.join(left)} of this run.")
 
     def _work(self) -> None:
-        """Send what has been collected, until the outbox is closed."""
         from prefect.client.orchestration import get_client
         from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
@@ -174,7 +166,9 @@ class Outbox:
         with self._lock:
             waiting = list(self._artifacts.values())
         for artifact in waiting:
-            data = _stored(artifact)
+            data: Any = artifact.data
+            if artifact.kind == "table":
+                data = json.dumps(list(data), ensure_ascii=False)
             if artifact.key in self._known:
                 update = ArtifactUpdate(data=data, description=artifact.description)
                 client.update_artifact(self._known[artifact.key], update)
@@ -194,17 +188,15 @@ class Outbox:
 
 @contextmanager
 def telling_the_server() -> Iterator[Outbox]:
-    """Send the server of this flow run what the terminal shows, and its error if it fails.
-
-    Yields:
-        The outbox, for artifacts.
-    """
+    """Send the server of this flow run what the terminal shows, and its error if it fails."""
     outbox = Outbox(_flow_run() if somebody_listens() else None)
     try:
         with terminal.heard_by(outbox.log):
             yield outbox
     except Exception as error:
-        if not _prefect_logs():
+        from prefect.settings import get_current_settings
+
+        if not get_current_settings().logging.to_api.enabled:  # else Prefect itself logs the error
             outbox.log(ERROR, described(error))
         raise
     finally:
@@ -218,17 +210,21 @@ def _flow_run() -> UUID | None:
     return context.flow_run.id if context is not None and context.flow_run is not None else None
 
 
-def _prefect_logs() -> bool:
-    """Return whether Prefect itself logs the error that ends a flow to the run."""
-    from prefect.settings import get_current_settings
-
-    return get_current_settings().logging.to_api.enabled
+def resource_id(store: Store) -> str:
+    """Return the id by which events and deployments name a store."""
+    return f"facetflow.store.{store.id}"
 
 
-def _stored(artifact: Artifact) -> Any:
-    """Return the data of an artifact as the server stores it."""
-    import json
+def emit_release(project: str, store: Store, release: Release) -> None:
+    """Tell the configured server of a new release of a named project; without one nobody would listen."""
+    if not somebody_listens():
+        return
+    from prefect.events import emit_event
 
-    if artifact.kind == "table":
-        return json.dumps(list(artifact.data), ensure_ascii=False)  # type: ignore[arg-type]
-    return artifact.data
+    resource = {
+        "prefect.resource.id": resource_id(store),
+        "prefect.resource.name": project,
+        "facetflow.store": store.location,
+    }
+    contents = {"versions": dict(release.versions), "rows": dict(release.rows)}
+    emit_event(COMMITTED, resource, payload={"project": project, "release": release.number} | contents)

@@ -164,11 +164,7 @@ class OwnServer:
                 self._listener.accept()[0].close()
 
     def wait_until_ready(self) -> None:
-        """Return when the server answers.
-
-        Raises:
-            RunError: it ended, or did not answer within `START_TIMEOUT` seconds.
-        """
+        """Return when the server answers; raise if it ended, or did not within `START_TIMEOUT` seconds."""
         deadline = time.monotonic() + START_TIMEOUT
         while not answers(self.url):
             if self._process.poll() is not None:
@@ -212,7 +208,6 @@ class OwnServer:
 
 
 def _no_port(port: int, error: OSError) -> str:
-    """Return why a port cannot be used, and what to do."""
     if not port:
         return f"No port of 127.0.0.1 is free for a Prefect server ({os.strerror(error.errno or 0)}): free one."
     if error.errno == errno.EADDRINUSE:

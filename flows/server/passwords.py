@@ -21,11 +21,7 @@ def shown(url: str) -> str:
 
 
 def without_credentials(url: str) -> tuple[str, str | None]:
-    """Return an address without user name and password, and these separately as Prefect takes them, `name:password`.
-
-    Args:
-        url: an address; its password may contain characters that should have been escaped.
-    """
+    """Return an address without user name and password, and these separately as Prefect takes them, `name:password`."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         scheme, rest = "", url

@@ -96,12 +96,9 @@ def is_on_this_machine(url: str) -> bool:
 
 @contextmanager
 def talking_to(address: str) -> Iterator[None]:
-    """Make this process, and those that it starts, talk to a Prefect API.
+    """Make this process, and those that it starts, talk to the API at an address, perhaps with name and password.
 
     The password goes into a setting of its own, because Prefect logs the address.
-
-    Args:
-        address: address of the API, perhaps with name and password.
     """
     url, credentials = without_credentials(address)
     variables = {"PREFECT_API_URL": url}
@@ -122,14 +119,7 @@ def talking_to(address: str) -> Iterator[None]:
 
 @contextmanager
 def server_does(what: str) -> Iterator[None]:
-    """Turn errors in talking to the configured server into one sentence.
-
-    Args:
-        what: what the server is asked to do, such as "confirm the event".
-
-    Raises:
-        RunError: the server is away, refuses, or does not answer as a Prefect server does.
-    """
+    """Turn errors in talking to the configured server into a sentence; `what` it is asked to do, as in "confirm it"."""
     import httpx
     from prefect.exceptions import PrefectHTTPStatusError
     from prefect.settings import get_current_settings

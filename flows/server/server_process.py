@@ -21,14 +21,7 @@ from flows.server.watchdog import end_with
 
 
 def main(home: Path, descriptor: int, parent: int, *, lasting: bool) -> None:
-    """Serve until SIGTERM or the end of the parent, then remove the home folder of a private server.
-
-    Args:
-        home: folder for the database; it is `PREFECT_HOME` of this process.
-        descriptor: file descriptor of a bound TCP socket.
-        parent: process id of the flow.
-        lasting: whether the home folder stays.
-    """
+    """Serve on a bound TCP socket until SIGTERM or the end of the parent, then remove the home of a private server."""
 
     def clean_up() -> None:
         if not lasting:
@@ -67,7 +60,8 @@ def _serve(home: Path, descriptor: int, *, lasting: bool) -> None:
 def _prepare_database(home: Path) -> None:
     import prefect
 
-    template = _cache_folder() / f"prefect-{prefect.__version__}.db"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    template = cache / "facetflow" / f"prefect-{prefect.__version__}.db"
     database = home / "prefect.db"
     if template.exists():
         shutil.copyfile(template, database)
@@ -93,10 +87,6 @@ def _make_database(database: Path, template: Path) -> None:
     except (OSError, sqlite3.Error):
         # A cache that cannot be written only costs the next start some seconds.
         mine.unlink(missing_ok=True)
-
-
-def _cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow"
 
 
 if __name__ == "__main__":

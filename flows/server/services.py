@@ -57,10 +57,6 @@ def keep_running(
         port: port of the server; if 0, the one it had before if that is free, else any.
         on_ready: called once with the server's address, before the worker starts.
         on_restart: called whenever a restarted server answers, which may have lost its database.
-
-    Raises:
-        RunError: it is already running, the port cannot be used, or the server does not start the first time.
-        StoreError: the state folder cannot be written.
     """
     state = state_folder()
     with up_record.only_one(), scratch("up") as temporary, ExitStack() as stack:
@@ -109,14 +105,7 @@ def keep_running(
 
 
 def stop() -> bool:
-    """Stop what `facetflow up` runs, and return when it is gone.
-
-    Returns:
-        Whether it was running.
-
-    Raises:
-        RunError: it does not end.
-    """
+    """Stop what `facetflow up` runs, and return when it is gone whether it was running."""
     known = running()
     if known is None:
         return False
@@ -131,12 +120,7 @@ def stop() -> bool:
 
 
 def systemd_unit(project_file: Path, arguments: list[str]) -> str:
-    """Return a systemd user unit that runs `facetflow up` for a project.
-
-    Args:
-        project_file: absolute path of the project file.
-        arguments: further arguments of `facetflow up`.
-    """
+    """Return a systemd user unit that runs `facetflow up` for a project, with further arguments."""
     words = [sys.executable, "-P", "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
     # systemd expands % specifiers and $ variables, even within quotes.
     special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
@@ -180,23 +164,9 @@ def _start_server(state: Path, port: int) -> OwnServer:
 
 
 def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
-    """Start a worker in its own process group, together with all that it starts.
-
-    Args:
-        pool: its work pool.
-        temporary: folder for temporary files, because Prefect does not remove those of a killed run.
-    """
-    command = [
-        sys.executable,
-        "-m",
-        "flows.server.watchdog",
-        str(os.getpid()),
-        "prefect",
-        "worker",
-        "start",
-        "--pool",
-        pool,
-    ]
+    """Start a worker in its own process group, together with all that it starts."""
+    watched = [sys.executable, "-m", "flows.server.watchdog", str(os.getpid())]
+    command = [*watched, "prefect", "worker", "start", "--pool", pool]
     shutil.rmtree(temporary, ignore_errors=True)  # of the previous worker
     temporary.mkdir()
     shown = {"PREFECT_LOGGING_HANDLERS_CONSOLE_CLASS": "flows.server.worker_log.OneLineHandler"}

@@ -30,23 +30,14 @@ _POLL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What `facetflow up` runs.
-
-    Args:
-        process: process id of `facetflow up`.
-        url: address of the server's API; None while it starts.
-    """
+    """The process of `facetflow up`, and the address of its server's API; None while it starts."""
 
     process: int
     url: str | None
 
     @property
     def address(self) -> str | None:
-        """Address of the server's API with name and password, for our own clients; None while it starts.
-
-        Raises:
-            StoreError: the password cannot be read.
-        """
+        """Address of the server's API with name and password, for our own clients; None while it starts."""
         if self.url is None:
             return None
         with clear_errors(f"Reading {str(password_file())!r}"):
@@ -66,22 +57,17 @@ def password_file() -> Path:
 def running() -> Running | None:
     """Return what runs for this user, None if nothing does."""
     deadline = time.monotonic() + _PATIENCE
-    while _is_held():
-        found = _record()
-        if found is not None or time.monotonic() > deadline:
-            return found
+    while is_held(state_folder() / _LOCK):
+        known = _record()
+        if known is not None or time.monotonic() > deadline:
+            return known
         time.sleep(_POLL)  # it has just taken the lock
     return None
 
 
 @contextmanager
 def only_one() -> Iterator[None]:
-    """Hold the lock of `facetflow up`, with a record that it is starting.
-
-    Raises:
-        RunError: it is already running.
-        StoreError: the state folder cannot be written.
-    """
+    """Hold the lock of `facetflow up` if nobody does, with a record that it is starting."""
     state = state_folder()
     with clear_errors(f"Writing to {str(state)!r}"):
         state.mkdir(parents=True, exist_ok=True)
@@ -107,31 +93,16 @@ def only_one() -> Iterator[None]:
 
 
 def write_password(credentials: str) -> None:
-    """Record name and password of the server; nobody else can read the file at any moment.
-
-    Raises:
-        StoreError: the state folder cannot be written.
-    """
+    """Record name and password of the server; nobody else can read the file at any moment."""
     path = password_file()
     with clear_errors(f"Writing {str(path)!r}"):
         path.unlink(missing_ok=True)  # of one that was killed: its mode, or a link, must not stay
-        with open(path, "x", encoding="utf-8", opener=_for_the_user_only) as file:
+        with open(path, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(f"{credentials}\n")
 
 
-def _for_the_user_only(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 def write(url: str | None) -> None:
-    """Record that this process is `facetflow up`.
-
-    Args:
-        url: address of its server's API; None while it starts.
-
-    Raises:
-        StoreError: the state folder cannot be written.
-    """
+    """Record that this process is `facetflow up`, and the address of its server when that answers."""
     content = json.dumps({"process": os.getpid(), "url": url}).encode()
     with clear_errors(f"Writing to {str(state_folder())!r}"):
         write_whole(state_folder(), _RECORD, content)
@@ -147,15 +118,7 @@ def projects() -> dict[str, str | None]:
 
 
 def record_project(project_file: Path, cron: str | None) -> None:
-    """Record that a project is registered on the server.
-
-    Args:
-        project_file: the project file.
-        cron: schedule of its build; None keeps the recorded one.
-
-    Raises:
-        StoreError: the state folder cannot be written.
-    """
+    """Record that a project is registered on the server; without a schedule, the recorded one is kept."""
     every = projects()
     name = str(project_file.resolve())
     every[name] = cron or every.get(name)
@@ -163,21 +126,15 @@ def record_project(project_file: Path, cron: str | None) -> None:
         write_whole(state_folder(), _PROJECTS, json.dumps(every).encode())
 
 
-def _is_held() -> bool:
-    return is_held(state_folder() / _LOCK)
-
-
 def _record() -> Running | None:
     """Return the content of the record; None if there is none yet, or only that of a killed process."""
     try:
-        known = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
-        found = Running(int(known["process"]), str(known["url"]) if known["url"] is not None else None)
-        os.kill(found.process, 0)
-    except PermissionError:
-        return None
+        content = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
+        known = Running(int(content["process"]), str(content["url"]) if content["url"] is not None else None)
+        os.kill(known.process, 0)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return found
+    return known
 
 
 def _free(descriptor: int) -> bool:

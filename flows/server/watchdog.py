@@ -16,12 +16,7 @@ _GRACE_SECONDS = 3.0
 
 
 def end_with(parent: int, clean_up: Callable[[], object] = lambda: None) -> None:
-    """End this process soon after its parent: first with SIGTERM, then forcibly.
-
-    Args:
-        parent: process id of the parent.
-        clean_up: called before the forced end.
-    """
+    """End this process soon after its parent: first with SIGTERM, then forcibly, after a last `clean_up`."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -7,19 +7,22 @@
 A first training, new rows, other settings, a kill, a failure: all this one subtraction, as for shards.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from features.core.errors import StoreError
+from features.store.store import Store
 from flows.project import Project
-from flows.trainings.evaluation_job import evaluation_job
 from flows.trainings.finished_runs import shown_runs
-from flows.trainings.identities import Contents, differences, evaluation_identity, key_of, training_identity
+from flows.trainings.identities import Contents, differences, evaluation_identity, key_of, training_identity, unscored
 from training.encoders.settings import EncoderSettings
 from training.evaluation.promotion import PROMOTION_FILE
-from training.run_records import Identity, evaluated_as, failed_evaluation, trained_as
-from training.runs import is_finished, newest, run_id, runs_named, seeds_of
+from training.jobs import EvaluationJob, Source
+from training.kinds import read_encoder_job
+from training.run_records import evaluated_as, failed_evaluation, trained_as
+from training.runs import ENCODER, TRAINING_JOB, is_finished, newest, run_id, runs_named, seeds_of
 
 Step = Literal["training", "evaluation"]
 _IN_WORDS = {"store": "the store", "settings": "its settings", "seed": "its seed", "encoder": "the encoder"}
@@ -27,15 +30,7 @@ _IN_WORDS = {"store": "the store", "settings": "its settings", "seed": "its seed
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A training or an evaluation that is due.
-
-    Args:
-        step: which of the two.
-        encoder: settings of the encoder.
-        identity: one word for what decides the result.
-        reason: why it is due, as a clause.
-        runs: ids of the runs to evaluate; none for a training.
-    """
+    """A training or an evaluation of runs, by id, that is due under an identity, and why, as a clause."""
 
     step: Step
     encoder: EncoderSettings
@@ -50,12 +45,7 @@ class Due:
 
 
 def due(project: Project, contents: Contents) -> list[Due]:
-    """Return the trainings and evaluations that are due, in the order of the encoders.
-
-    Args:
-        project: the project file.
-        contents: of the release to train on.
-    """
+    """Return the trainings and evaluations that are due on a release, in the order of the encoders."""
     return [item for encoder in project.encoders for item in _due(project, encoder, contents)]
 
 
@@ -71,7 +61,31 @@ def _due(project: Project, encoder: EncoderSettings, contents: Contents) -> Iter
         last = newest(finished)
         parts = _in_words(differences(trained_as(last), expected)) if trained_as(last) else "what it was trained on"
         reason = f"{parts} changed since {run_id(project.runs, last)}"
-    yield Due("training", encoder, _key(project, encoder, expected), reason)
+    yield Due("training", encoder, key_of(project, encoder, expected), reason)
+
+
+def evaluation_job(project: Project, run: Path, split: str | None = None, suites: Sequence[str] = ()) -> EvaluationJob:
+    """Return the job that evaluates a run on the release that it was trained on, by default by all suites."""
+    trained = read_encoder_job(run / TRAINING_JOB)
+    try:
+        store = Store.open(project.store)
+        contents = Contents.of(store, store.release(trained.source.release))
+        without = unscored(project, trained.settings, contents)
+    except StoreError:  # the suites that read the store say what is wrong with it
+        without = trained.source.without
+    return EvaluationJob(
+        source=Source(store=project.store, release=trained.source.release, without=without),
+        encoder=run / ENCODER,
+        output=run,
+        split=split or trained.settings.splits[1],
+        suites=tuple(suites),
+        ratings=tuple(each.model_dump(mode="json") for each in project.evaluation if not each.has_classes),
+        tasks=tuple(each.model_dump(mode="json") for each in project.evaluation if each.has_classes),
+        classifiers=project.transfer.classifiers,
+        folds=project.transfer.folds,
+        base=project.base,
+        project=project.name,
+    )
 
 
 def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Iterator[Due]:
@@ -94,12 +108,7 @@ def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Itera
         else:
             reasons.append("it is not judged yet" if before else "it is not evaluated yet")
     if missing:
-        yield Due("evaluation", encoder, _key(project, encoder, *identities), reasons[0], tuple(missing))
-
-
-def _key(project: Project, encoder: EncoderSettings, *identities: Identity) -> str:
-    """Return one word that is unique on a server, also among encoders and copies of a project with equal settings."""
-    return key_of({"project": project.name, "encoder": encoder.name}, *identities)
+        yield Due("evaluation", encoder, key_of(project, encoder, *identities), reasons[0], tuple(missing))
 
 
 def _in_words(parts: list[str]) -> str:

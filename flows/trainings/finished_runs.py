@@ -30,35 +30,18 @@ _IN_WORDS = {"failed": "failed", "running": "is still running", "interrupted": "
 
 
 def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Path]:
-    """Return the finished runs behind names: the seeds of the newest finished training of an encoder, or one run.
-
-    Args:
-        settings: the project file.
-        names: names of encoders, or ids of runs; by default all trained encoders of the project.
-
-    Raises:
-        ModelError: a name has no finished run.
-    """
-    if not names:
-        encoders = [_find(settings, name) for name in _trained(settings)] or [latest_encoder(settings.runs)]
-    else:
-        encoders = [_find(settings, name) for name in names]
-    found: dict[Path, None] = {}
-    for encoder, name in zip(encoders, names or [""] * len(encoders), strict=True):
+    """Return the finished runs behind names: the seeds of the newest finished training of an encoder, or one run."""
+    encoders = {name: _find(settings, name) for name in names or _trained(settings)}
+    runs: dict[Path, None] = {}
+    for name, encoder in (encoders or {"": latest_encoder(settings.runs)}).items():
         run = encoder.parent
-        exactly = run_id(settings.runs, run) == name
-        group = [run] if exactly else seeds_of(run)
-        found |= dict.fromkeys(one for one in group if is_finished(one))
-    return list(found)
+        seeds = [run] if run_id(settings.runs, run) == name else seeds_of(run)
+        runs |= dict.fromkeys(seed for seed in seeds if is_finished(seed))
+    return list(runs)
 
 
 def left_behind(settings: project.Project, names: Sequence[str]) -> list[str]:
-    """Return a sentence for each name whose newest training is not finished, so that it means older runs.
-
-    Args:
-        settings: the project file.
-        names: names of encoders, or ids of runs, that have a finished run; by default all trained encoders.
-    """
+    """Return a sentence for each name whose newest training is not finished, so that it means older runs."""
     sentences = []
     for name in dict.fromkeys(names or _trained(settings)):
         meant = runs_to_evaluate(settings, [name])
@@ -77,49 +60,28 @@ def left_behind(settings: project.Project, names: Sequence[str]) -> list[str]:
 
 
 def unfinished_since(runs: Path, name: str) -> list[tuple[Path, RunState]]:
-    """Return the unfinished runs behind a name that are newer than, or seeds beside, the one that was finished last.
-
-    Args:
-        runs: folder of all runs.
-        name: name of an encoder, or the id of a run or its beginning.
-
-    Returns:
-        Folders and states, the newest last; all unfinished ones where none is finished.
-    """
+    """Return the unfinished runs behind a name, the newest last, since or beside the last finished one."""
     begun = runs_named(runs, name)
     finished = [run for run in begun if is_finished(run)]
     last = newest(finished) if finished else None
-    found = [(run, state_of(run)) for run in begun if run not in finished]
+    unfinished = [(run, state_of(run)) for run in begun if run not in finished]
     if last is not None:
         since = int((last / ENCODER / TRAINING_FILE).stat().st_mtime)  # states have no fractions of seconds
-        found = [
+        unfinished = [
             (run, state)
-            for run, state in found
+            for run, state in unfinished
             if state.state == "running" or group_of(run) == group_of(last) or _time(run, state) >= since
         ]
-    return sorted(found, key=lambda known: _time(*known))
+    return sorted(unfinished, key=lambda known: _time(*known))
 
 
 def shown_runs(ids: Sequence[str]) -> str:
-    """Return how seeds of a training are called: by the id of the only one, or that of their training and their number.
-
-    Args:
-        ids: of the runs, at least one.
-    """
+    """Return how one or more seeds of a training are called: by their id, or that of the training and their number."""
     return ids[0] if len(ids) == 1 else f"{ids[0].rpartition('/')[0]} ({len(ids)} seeds)"
 
 
 def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return the suites that score a run.
-
-    Args:
-        settings: the project file.
-        run: folder of the run.
-        asked: names of suites; if empty, all that its kind has.
-
-    Raises:
-        SettingsError: its kind has no such suite.
-    """
+    """Return the suites that score a run: those asked for, or all that its kind has."""
     known = suites_of(read_encoder_job(run / TRAINING_JOB).settings.kind)
     if unknown := [suite for suite in asked if suite not in known]:
         raise UnknownName(
@@ -135,11 +97,7 @@ def _trained(settings: project.Project) -> list[str]:
 
 
 def _find(settings: project.Project, name: str) -> Path:
-    """Return the encoder that a name means.
-
-    Raises:
-        ModelError: it has no finished run; the message says what became of those that were begun.
-    """
+    """Return the encoder that a name means."""
     begun = runs_named(settings.runs, name)
     if not begun and any(encoder.name == name for encoder in settings.encoders):
         raise no_training(settings.runs, name)

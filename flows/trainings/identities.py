@@ -38,13 +38,7 @@ from training.runs import run_folder, settings_digest
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a release holds, or would hold.
-
-    Args:
-        store: id of the store.
-        shards: table → shard → fingerprint.
-        uses: which corpora use which shard.
-    """
+    """What a release of a store holds, or would hold: table → shard → fingerprint, and which corpora use a shard."""
 
     store: str
     shards: Mapping[str, Mapping[Shard, Fingerprint]]
@@ -52,11 +46,7 @@ class Contents:
 
     @classmethod
     def of(cls, store: Store, release: Release) -> "Contents":
-        """Return what a release holds.
-
-        Raises:
-            StoreError: it can no longer be read.
-        """
+        """Return what a release holds."""
         shards = {
             table: {shard: known.fingerprint for shard, known in store.committed(table, version).items()}
             for table, version in release.versions.items()
@@ -66,12 +56,7 @@ class Contents:
 
     @classmethod
     def ahead(cls, store: StoreReader, planned: Plan) -> "Contents":
-        """Return what the next release holds if everything that is planned is made.
-
-        Args:
-            store: the store with what will be ingested.
-            planned: the plan for it.
-        """
+        """Return what the next release holds if everything is made that is planned for the store as it will be."""
         shards = {
             table: {shard: known.fingerprint for shard, known in store.committed(table).items()}
             for table in (*SOURCES, *planned.stages)
@@ -95,13 +80,7 @@ class Contents:
 
 
 def training_identity(project: Project, encoder: EncoderSettings, contents: Contents) -> Identity:
-    """Return the identity of the training of an encoder on a release.
-
-    Args:
-        project: the project file.
-        encoder: the encoder, with its seed.
-        contents: of the release.
-    """
+    """Return the identity of the training of an encoder on a release."""
     digest = _digest_of(project, encoder, unread(project, encoder, contents))
     tables = [table for table in tables_of(encoder) if table in contents.shards]
     reader = Wanted(tuple(tables), encoder.corpora)
@@ -118,13 +97,7 @@ def training_identity(project: Project, encoder: EncoderSettings, contents: Cont
 
 
 def evaluation_identity(encoder: Identity, run: str, job: EvaluationJob) -> Identity:
-    """Return the identity of an evaluation of an encoder by all suites.
-
-    Args:
-        encoder: identity of its training.
-        run: id of its run.
-        job: the evaluation.
-    """
+    """Return the identity of an evaluation of an encoder by all suites."""
     described = {known["name"]: known for known in (*job.ratings, *job.tasks)}
     settings = job.model_dump(mode="json", include={"split", "classifiers", "folds"})
     without = job.source.without if job.source else ()
@@ -136,9 +109,9 @@ def evaluation_identity(encoder: Identity, run: str, job: EvaluationJob) -> Iden
     }
 
 
-def key_of(*identities: Identity) -> str:
-    """Return one word that names what has some identities."""
-    return _digest(map(_json, identities))
+def key_of(project: Project, encoder: EncoderSettings, *identities: Identity) -> str:
+    """Return one word that is unique on a server, also among encoders and copies of a project with equal settings."""
+    return _digest(map(_json, ({"project": project.name, "encoder": encoder.name}, *identities)))
 
 
 def differences(before: Identity, now: Identity) -> list[str]:
@@ -147,29 +120,13 @@ def differences(before: Identity, now: Identity) -> list[str]:
 
 
 def run_of(project: Project, encoder: EncoderSettings, release: int, without: tuple[str, ...] = ()) -> Path:
-    """Return the folder of an encoder's run, which also depends on the ratings that choose its model.
-
-    Args:
-        project: the project of the run.
-        encoder: the encoder, with its seed.
-        release: number of the release that it is trained on.
-        without: corpora of the release that it does not read (`unread`).
-    """
+    """Return the folder of an encoder's run, which also depends on the ratings that choose its model."""
     digest = _digest_of(project, encoder, without)
     return run_folder(project.runs, encoder.name, release, digest, encoder.loop.seed)
 
 
 def unread(project: Project, encoder: EncoderSettings, contents: Contents) -> tuple[str, ...]:
-    """Return the corpora that an encoder could be trained on, and is not because the project no longer names them.
-
-    Args:
-        project: the project file.
-        encoder: the encoder; one that names its corpora reads just these.
-        contents: of the release.
-
-    Returns:
-        Their names, sorted.
-    """
+    """Return the corpora, sorted, that an encoder is not trained on because the project no longer names them."""
     if encoder.corpora:
         return ()
     read = contents.of_pairs if "pairs" in tables_of(encoder) else contents.of_texts
@@ -187,7 +144,7 @@ def _digest_of(project: Project, encoder: EncoderSettings, without: tuple[str, .
 
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
-    """Return the digest of the ratings that choose the model of an encoder; empty if none do or none can be read."""
+    """Digest the ratings that choose the model of an encoder; empty if none do or none can be read."""
     chosen = [known for known in project.evaluation if encoder.by_ratings and known.name == encoder.choose_by]
     try:
         rated = read_rating_sets([known.model_dump(mode="json") for known in chosen], project.base)

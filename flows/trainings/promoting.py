@@ -40,12 +40,8 @@ def promote_best(
 ) -> None:
     """Make the best of the evaluated runs of each encoder the current one, if its scores hold, and say so.
 
-    Args:
-        settings: the project.
-        jobs: the evaluations, all of them done.
-        asked: folders of the runs that were to be evaluated, with those that could not be.
-        unattended: whether a refresh began them: what was late then promotes no run of an older release, nor one seed
-            after another.
+    Some of the runs that were asked for may have no evaluation, since it failed. What a refresh began, unattended,
+    promotes no run of an older release if it was late, nor one seed after another.
     """
     by_encoder: dict[str, list[EvaluationJob]] = {}
     for job in sorted(jobs, key=lambda job: seed_of(job.output)):
@@ -68,6 +64,7 @@ def _promote_of(
         for run in [run for run in evaluated if was_refused(run)]:
             _keep_refused(runs, name, run, gone)
             del evaluated[run]
+    against = run_id(runs, before) if before is not None else None if gone is None else gone.run
     verdicts = _verdicts(settings, before, gone, evaluated, unattended=unattended)
     holding = [run for run, verdict in verdicts.items() if verdict.holds]
     last = group_of(newest(holding)) if holding else None
@@ -78,7 +75,7 @@ def _promote_of(
         why = [] if best is None or not verdict.holds else _choice(runs, run, best, seeds)
         # That there was nothing to compare with explains a promotion, not that another seed was chosen.
         reasons = [*(verdict.reasons if promoted or before is not None else ()), *why]
-        _record(run, promoted=promoted, holds=verdict.holds, against=_id(runs, before, gone), reasons=reasons)
+        _record(run, promoted=promoted, holds=verdict.holds, against=against, reasons=reasons)
         what = f"is now the current run of the encoder {name!r}" if promoted else "was not promoted"
         if promoted:  # recorded before: if it is killed here, the run is judged again
             promote(run, name)
@@ -86,15 +83,7 @@ def _promote_of(
 
 
 def _leave(runs: Path, name: str, current: Path, seeds: Sequence[Path], *, alone: bool) -> None:
-    """Leave a current run that is a seed of the same training as evaluated ones, which differ from it by chance.
-
-    Args:
-        runs: folder of all runs.
-        name: of the encoder.
-        current: its current run.
-        seeds: evaluated runs of the same training, perhaps with the current one.
-        alone: whether no other run of the encoder was evaluated, so that nothing changes.
-    """
+    """Leave a current run that is a seed of the same training as evaluated ones, which differ from it by chance."""
     known = run_id(runs, current)
     others = [run for run in seeds if run != current]
     for run in seeds:
@@ -112,11 +101,7 @@ def _leave(runs: Path, name: str, current: Path, seeds: Sequence[Path], *, alone
 def _keep_refused(runs: Path, name: str, run: Path, gone: GoneRun) -> None:
     """Say that a run stays refused although the current one is gone, and which one may be promoted instead."""
     reasons = "; ".join(read_json(run / PROMOTION_FILE)["reasons"])
-    others = [
-        other
-        for other in all_runs(runs)
-        if encoder_name(other) == name and is_finished(other) and not was_refused(other)
-    ]
+    others = [run for run in all_runs(runs) if encoder_name(run) == name and is_finished(run) and not was_refused(run)]
     advice = (
         f"`facetflow evaluate {run_id(runs, newest(others))} --promote` promotes one that was not refused"
         if others
@@ -173,25 +158,8 @@ def _choice(runs: Path, run: Path, best: BestSeed, seeds: Sequence[Path]) -> lis
 
 
 def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | None, reasons: Sequence[str]) -> None:
-    """Write the decision on a run.
-
-    Args:
-        run: its folder.
-        promoted: whether it became the current one.
-        holds: whether its scores hold; None if they were not compared.
-        against: id of the run that was current before.
-        reasons: why, a clause each.
-    """
-    write_json(
-        run / PROMOTION_FILE,
-        {"promoted": promoted, "holds": holds, "against": against, "reasons": list(reasons)},
-    )
-
-
-def _id(runs: Path, before: Path | None, gone: GoneRun | None) -> str | None:
-    if before is not None:
-        return run_id(runs, before)
-    return None if gone is None else gone.run
+    decision = {"promoted": promoted, "holds": holds, "against": against, "reasons": list(reasons)}
+    write_json(run / PROMOTION_FILE, decision)
 
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:

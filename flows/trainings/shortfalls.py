@@ -1,4 +1,4 @@
-"""What the newest training of each encoder of a project lacks: what nobody saw, because nobody was there.
+"""What the newest training of each encoder of a project lacks.
 
     training ──> evaluation ──> promotion
        │             │              └── refused: its scores do not hold against those of the current run
@@ -28,15 +28,9 @@ Step = Literal["training", "evaluation", "promotion"]
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """A step after a release that did not succeed.
+    """A step after a release that did not succeed, of a run or, if several seeds are meant, a training.
 
-    Args:
-        step: which.
-        name: of the encoder.
-        run: id of the run, or of the training if several of its seeds are meant.
-        said: what became of it, as the end of a sentence that begins with the run.
-        message: why; empty where nothing more is known.
-        advice: what to do about it, with a command.
+    `said` ends a sentence that begins with the run, `message` says why if that is known, `advice` names a command.
     """
 
     step: Step
@@ -50,14 +44,13 @@ class Shortfall:
 def shortfalls(project: Project) -> list[Shortfall]:
     """Return what the newest training of each encoder of a project lacks."""
     return [
-        found
+        lack
         for encoder in project.encoders
-        for found in (*_training(project.runs, encoder), *_after(project.runs, encoder.name))
+        for lack in (*_training(project.runs, encoder), *_after(project.runs, encoder.name))
     ]
 
 
 def _training(runs: Path, encoder: EncoderSettings) -> Iterator[Shortfall]:
-    """Yield that of a newest training that failed."""
     for run, state in unfinished_since(runs, encoder.name)[-1:]:
         if state.state == "failed":
             advice = f"`{_train(encoder, run)}` tries again"
@@ -65,7 +58,6 @@ def _training(runs: Path, encoder: EncoderSettings) -> Iterator[Shortfall]:
 
 
 def _train(encoder: EncoderSettings, run: Path) -> str:
-    """Return the command that trains a run again."""
     further = seed_of(run) - encoder.loop.seed
     seeds = f" --seeds {further + 1}" if further > 0 else ""
     return f"facetflow train {encoder.name} --release {release_in_name(run)}{seeds}"
@@ -98,7 +90,6 @@ def _after(runs: Path, name: str) -> Iterator[Shortfall]:
 
 
 def _reasons(run: Path) -> str:
-    """Return why a run was refused."""
     try:
         return "; ".join(read_json(run / PROMOTION_FILE)["reasons"])
     except (InputError, KeyError, TypeError):  # deleted or written by hand since

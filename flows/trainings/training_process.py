@@ -40,9 +40,7 @@ _WORDS = {Verbosity.QUIET: ["--quiet"], Verbosity.NORMAL: [], Verbosity.VERBOSE:
 def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
     """Run a module with one or several jobs in one process, and pass its output on to standard error.
 
-    Args:
-        module: module such as `training.encoders.s3bert.train`; takes `--settings FILE.json …`.
-        jobs: jobs to run one after the other; if one fails, the others still run.
+    If one fails, the others still run. The module takes `--settings FILE.json …`.
 
     Raises:
         RunError: the module failed; the message is its own, or names the file with its traceback.
@@ -52,17 +50,9 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
         files = [folder / f"job-{number}.json" for number in range(len(jobs))]
         for file, job in zip(files, jobs, strict=True):
             file.write_text(job.model_dump_json(), encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "flows.server.watchdog",
-            str(os.getpid()),
-            module,
-            "--settings",
-            *map(str, files),
-        ]
+        watched = [sys.executable, "-m", "flows.server.watchdog", str(os.getpid())]
         with subprocess.Popen(
-            [*command, *_WORDS[verbosity()]],
+            [*watched, module, "--settings", *map(str, files), *_WORDS[verbosity()]],
             env=_SLEEPING_THREADS | os.environ | {LEVELS: "1"},  # what the user set takes precedence
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -133,7 +123,6 @@ def _end(process: "subprocess.Popen[str]", *, by: BaseException) -> str:
 
 
 def _sentence(withheld: list[str]) -> str | None:
-    """Return the sentence that a process ended with, if it had one."""
     for begin in (ERROR, INTERRUPTED):
         if withheld and withheld[0].startswith(begin):
             return withheld[0].removeprefix(begin)
@@ -146,10 +135,8 @@ def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], 
         return sentence
     if not withheld:
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return (
-            f"{module} ended with {how} and without a message, as a process does that runs out of memory. Started "
-            "again, a training continues from its last checkpoint, if it has one."
-        )
+        ended = f"{module} ended with {how} and without a message, as a process does that runs out of memory."
+        return f"{ended} {AGAIN.removeprefix('Interrupted. ')}"
     text = "\n".join(withheld) + "\n"
     overheard(logging.ERROR, text)
     log = Path(os.path.commonpath([job.output for job in jobs])) / "error.log"  # for one job, in its own folder

@@ -6,7 +6,6 @@ sentences ━━━━━━━━━╺━━━━━━━━━━  12,288 o
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
@@ -21,12 +20,7 @@ from flows.watching.stage_progress import clock, tells
 
 
 class FileProgress:
-    """Progress on standard error, as an `OnRows` of `features.core.rows`; nothing with `--quiet`.
-
-    Args:
-        what: what is counted, in the plural.
-        console: where bars are drawn; standard error by default.
-    """
+    """Progress on standard error, as an `OnRows` of `features.core.rows`; `what` is counted, in the plural."""
 
     def __init__(self, what: str, console: Console | None = None) -> None:
         self._what = what
@@ -58,8 +52,11 @@ class FileProgress:
                 written_by(partial(self._console.print, markup=False, highlight=False, soft_wrap=True))
             )
         else:
-            ticker = _Ticker(PLAIN_EVERY, self._say)
-            self._open.callback(ticker.stop)
+            ended = threading.Event()
+            thread = threading.Thread(target=self._tick, args=(ended,), daemon=True, name="file progress")
+            thread.start()
+            self._open.callback(thread.join)  # no line is written after the end
+            self._open.callback(ended.set)
         return self
 
     def __exit__(
@@ -78,28 +75,11 @@ class FileProgress:
             parts += [f"{rate:,.0f} a second", f"{clock((self._total - self._done) / rate)} left"]
         return "   ".join(parts)
 
+    def _tick(self, ended: threading.Event) -> None:
+        while not ended.wait(PLAIN_EVERY):
+            self._say()
+
     def _say(self) -> None:
-        """Write a line, unless nothing has moved since the last one."""
         if self._said != (self._done, self._total):
             self._said = (self._done, self._total)
             say(f"{self._what}  {self.line()}")
-
-
-class _Ticker:
-    """Calls a function at an interval, the first time after one interval, from its own thread."""
-
-    def __init__(self, seconds: float, call: Callable[[], None]) -> None:
-        self._seconds = seconds
-        self._call = call
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True, name="file progress")
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the calls; none is made after this returns."""
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._ended.wait(self._seconds):
-            self._call()

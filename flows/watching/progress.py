@@ -5,7 +5,7 @@ amr           ━━━━━━━╺━━━━  12/30 shards  51,370/122,880
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
@@ -25,11 +25,7 @@ PLAIN_EVERY = 10.0
 
 
 class BuildProgress:
-    """The progress of a build on standard error.
-
-    Args:
-        console: where bars are drawn if it is a terminal; standard error by default.
-    """
+    """The progress of a build on standard error, or another console."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.history = BuildHistory()
@@ -63,85 +59,44 @@ class BuildProgress:
         self._progress = None
         self._open.close()
 
-    def plan(self, work: Mapping[str, tuple[int, int]]) -> None:
-        """Show the stages that have something to do.
-
-        Args:
-            work: stage → shards and rows to do.
-        """
-        for stage, (shards, rows) in work.items():
-            self._stages[stage] = StageProgress(shards, rows)
+    def plan(self) -> None:
+        """Show the stages that have something to do, by the history."""
+        for stage in dict.fromkeys(shard.stage for shard in self.history.shards):
+            shards = [shard for shard in self.history.shards if shard.stage == stage]
+            self._stages[stage] = StageProgress(shards)
             if self._progress is not None:
-                self._bars[stage] = self._progress.add_task(stage, total=rows, line=self._stages[stage].line())
-
-    def submitted(self, stage: str, shard: str, rows: int) -> None:
-        """Record that a shard waits for a worker.
-
-        Args:
-            stage: its stage.
-            shard: its name.
-            rows: rows that go into it.
-        """
-        self._stages[stage].submit(shard, rows)
-        self.history.submit(stage, shard)
+                rows, line = sum(shard.rows for shard in shards), self._stages[stage].line()
+                self._bars[stage] = self._progress.add_task(stage, total=rows, line=line)
 
     def reported(self, stage: str, shard: str, done: int, total: int, worker: str) -> None:
-        """Record what a worker reports of its shard.
-
-        Args:
-            stage: its stage.
-            shard: its name.
-            done: number of its parts that are done.
-            total: number of its parts; 0 while the worker reads its input and loads a model.
-            worker: name of the worker.
-        """
+        """Record how many parts of its shard a worker has done; of 0 while it reads its input and loads a model."""
         if total == 0:
             terminal.detail(f"{stage} {shard}: begun by {worker}")
-        self._stages[stage].report(shard, done, total)
-        self.history.report(stage, shard, total, worker)
+        if self.history.report(stage, shard, total, worker):
+            self._stages[stage].work(shard, done, total)
 
     def taken_back(self, stage: str, shard: str) -> None:
         """Record that a shard is no longer being made and will be submitted again."""
         terminal.detail(f"{stage} {shard}: lost with its worker, to be tried again")
-        self._stages[stage].take_back(shard)
+        self._stages[stage].rest(shard)
         self.history.take_back(stage, shard)
 
     def done(self, stage: str, shard: str, rejects: int, seconds: float | None) -> None:
-        """Record a shard that was made.
-
-        Args:
-            stage: its stage.
-            shard: its name.
-            rejects: rows that were rejected.
-            seconds: time that its worker took; None if it found the shard committed.
-        """
+        """Record a shard that was made in a time of its worker; None if that found it committed."""
         how = "was committed already" if seconds is None else f"done in {seconds:.1f} s, {rejects} rejected"
         terminal.detail(f"{stage} {shard}: {how}")
-        self._stages[stage].finish(shard, rejects)
-        self.history.make(stage, shard, rejects, seconds)
+        self._stages[stage].rest(shard, made=self.history.make(stage, shard, rejects, seconds).rows)
         self._show(stage)
 
-    def committed(self, shards: Iterable[tuple[str, str]]) -> None:
-        """Record shards, by stage and name, that are committed to their tables now."""
-        self.history.commit(shards)
-
-    def failed(self, stage: str, shard: str, rows: int, error: str) -> None:
-        """Record a shard that could not be made.
-
-        Args:
-            stage: its stage.
-            shard: its name.
-            rows: rows that would have gone into it.
-            error: what went wrong.
-        """
+    def failed(self, stage: str, shard: str, error: str) -> None:
+        """Record a shard that could not be made."""
         terminal.detail(f"{stage} {shard}: failed: {error}")
-        self._stages[stage].give_up(shard, rows)
+        self._stages[stage].rest(shard)
         self.history.fail(stage, shard, error)
         self._show(stage)
 
-    def left_out(self, stage: str, shard: str, rows: int) -> None:
+    def left_out(self, stage: str, shard: str) -> None:
         """Record a shard that is not begun because one that it needs failed."""
-        self._stages[stage].give_up(shard, rows)
         self.history.leave_out(stage, shard)
         self._show(stage)
 

@@ -16,19 +16,17 @@ from typing import Literal
 
 State = Literal["waiting", "submitted", "running", "made", "committed", "failed", "left out"]
 Outcome = Literal["running", "made", "failed", "lost"]
+ENDED = frozenset({"made", "committed", "failed", "left out"})
+"""States of shards that need no more work."""
 UNKNOWN_WORKER = ""
 """Name of the worker of a shard whose reports did not arrive."""
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One worker's attempt at a shard.
+    """The attempt of a worker, empty if unknown, at a shard; times in seconds since 1970, UTC.
 
-    Args:
-        worker: name of the worker; empty if unknown.
-        begun: when it began, in seconds since 1970, UTC.
-        heard: when it last reported, in seconds since 1970, UTC.
-        outcome: how it ended; a lost attempt ended some time after `heard`.
+    It was last heard of at `heard`; a lost attempt ended some time after that.
     """
 
     worker: str
@@ -65,7 +63,7 @@ class ShardHistory:
 
 
 class BuildHistory:
-    """What became of the shards of a build."""
+    """What became of the shards of a build, each named by its stage and its name."""
 
     def __init__(self) -> None:
         self._shards: dict[tuple[str, str], ShardHistory] = {}
@@ -79,7 +77,7 @@ class BuildHistory:
     def share(self) -> float:
         """Share of the rows that need no more work, in [0, 1]: those of shards made, failed or left out."""
         rows = sum(shard.rows for shard in self._shards.values())
-        ended = sum(s.rows for s in self._shards.values() if s.state in {"made", "committed", "failed", "left out"})
+        ended = sum(shard.rows for shard in self._shards.values() if shard.state in ENDED)
         return ended / rows if rows else 1.0
 
     def plan(self, shards: Iterable[ShardHistory]) -> None:
@@ -88,75 +86,61 @@ class BuildHistory:
 
     def submit(self, stage: str, shard: str) -> None:
         """Record that a shard waits for a worker."""
-        if known := self._shards.get((stage, shard)):
-            known.state = "submitted"
+        self._shards[stage, shard].state = "submitted"
 
-    def report(self, stage: str, shard: str, total: int, worker: str) -> None:
-        """Record what a worker reports of its shard.
-
-        Args:
-            stage: its stage.
-            shard: its name.
-            total: number of parts of the shard; 0 in the first report of a worker that begins it.
-            worker: name of the worker.
-        """
-        known = self._shards.get((stage, shard))
-        if known is None or known.state not in {"submitted", "running"}:
-            return
+    def report(self, stage: str, shard: str, total: int, worker: str) -> bool:
+        """Record a report of a worker of so many parts, 0 when it begins; return whether it came in time."""
+        known = self._shards[stage, shard]
+        if known.state not in {"submitted", "running"}:
+            return False
         now = time.time()
         last = known.attempts[-1] if known.attempts else None
         if last is not None and last.outcome == "running" and last.worker == worker and total > 0:
             last.heard = now
-            return
-        if last is not None and last.outcome == "running":
-            last.outcome = "lost"  # Dask gave the shard to another worker, or to this one after its restart
+            return True
+        self._end(known, "lost")  # if Dask gave the shard to another worker, or to this one after its restart
         known.state = "running"
         known.attempts.append(Attempt(worker, now, now))
+        return True
 
     def take_back(self, stage: str, shard: str) -> None:
         """Record that the worker of a shard died, and that the shard will be submitted again."""
-        if known := self._shards.get((stage, shard)):
-            known.state = "waiting"
-            self._end(known, "lost")
+        known = self._shards[stage, shard]
+        known.state = "waiting"
+        self._end(known, "lost")
 
-    def make(self, stage: str, shard: str, rejects: int, seconds: float | None) -> None:
-        """Record a shard that was made, but not committed yet.
+    def make(self, stage: str, shard: str, rejects: int, seconds: float | None) -> ShardHistory:
+        """Record a shard that was made, but not committed yet, and return it.
 
-        Args:
-            stage: its stage.
-            shard: its name.
-            rejects: number of its rejected rows.
-            seconds: time that its worker took; None if it found the shard committed, and made nothing.
+        Its worker took some seconds; None if it found the shard committed, and made nothing.
         """
-        known = self._shards.get((stage, shard))
-        if known is None:
-            return
+        known = self._shards[stage, shard]
         if seconds is None:
             known.state = "committed"
             known.attempts = [attempt for attempt in known.attempts if attempt.outcome != "running"]
-            return
+            return known
         known.state, known.rejects, known.seconds = "made", rejects, seconds
         if not known.attempts or known.attempts[-1].outcome != "running":
             now = time.time()
             known.attempts.append(Attempt(UNKNOWN_WORKER, now - seconds, now))
         self._end(known, "made", heard=time.time())
+        return known
 
     def commit(self, shards: Iterable[tuple[str, str]]) -> None:
         """Record that shards are committed to their tables."""
         for key in shards:
-            if known := self._shards.get(key):
-                known.state = "committed"
+            self._shards[key].state = "committed"
 
     def fail(self, stage: str, shard: str, error: str) -> None:
         """Record that a shard could not be made."""
-        if known := self._shards.get((stage, shard)):
-            known.state, known.error = "failed", error
-            self._end(known, "failed", heard=time.time())
+        known = self._shards[stage, shard]
+        known.state, known.error = "failed", error
+        self._end(known, "failed", heard=time.time())
 
     def leave_out(self, stage: str, shard: str) -> None:
         """Record that a shard was not begun because one that it needs failed."""
-        if known := self._shards.get((stage, shard)):
-            known.state, known.error = "left out", "a shard that it needs failed"
+        known = self._shards[stage, shard]
+        known.state, known.error = "left out", "a shard that it needs failed"
 
     def _end(self, shard: ShardHistory, outcome: Outcome, heard: float | None = None) -> None:
         if shard.attempts and shard.attempts[-1].outcome == "running":

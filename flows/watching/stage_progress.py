@@ -8,109 +8,64 @@ rows of its new report: nothing is counted twice, and what was lost is no longer
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-
-@dataclass(slots=True)
-class _Shard:
-    """A submitted shard: its rows, the share of them that is done, and what its worker is doing."""
-
-    rows: int
-    share: float = 0.0
-    on_worker: bool = False
-    working: bool = False
+from flows.watching.shard_history import ShardHistory, State
 
 
 @dataclass(slots=True)
 class StageProgress:
-    """Progress of a stage.
+    """Progress of a stage, from the history of its shards and what their workers report of them."""
 
-    Args:
-        shards: number of shards to make.
-        rows: number of rows that go into them.
-    """
-
-    shards: int
-    rows: int
-    done: int = 0
-    failed: int = 0
-    rejects: int = 0
-    _finished: int = 0
-    """Rows of shards that are done."""
-    _given_up: int = 0
-    """Rows of shards that failed."""
+    shards: Sequence[ShardHistory]
+    _shares: dict[str, float] = field(default_factory=dict)
+    """Shards that are being worked on → the share of their rows that is done."""
     _timed: int = 0
     """Rows of finished shards that had reported, so that their time is known."""
     _seconds: float = 0.0
     """Time in which at least one shard was being worked on, up to `_since`."""
     _since: float | None = None
-    _submitted: dict[str, _Shard] = field(default_factory=dict)
+
+    def work(self, shard: str, done: int, total: int) -> None:
+        """Record how many parts of a shard are done; of 0 while the worker reads its input and loads a model."""
+        self._pass_time()
+        self._shares.pop(shard, None)
+        if total > 0:
+            self._shares[shard] = min(max(done / total, 0.0), 1.0)
+        self._pass_time()
+
+    def rest(self, shard: str, *, made: int = 0) -> None:
+        """Record that a shard is no longer being worked on, and how many rows were made, if it is done."""
+        self._pass_time()
+        if self._shares.pop(shard, None) is not None:
+            self._timed += made
+        self._pass_time()
 
     @property
     def rows_done(self) -> int:
         """Number of rows done, including those of shards that are still being made."""
-        return self._finished + self._in_work()
+        return self._rows("made", "committed") + self._in_work()
 
     @property
     def ended(self) -> bool:
         """Whether no shard is left to make."""
-        return self.done + self.failed == self.shards
+        return not self._count("waiting", "submitted", "running")
 
     @property
     def busy(self) -> bool:
         """Whether a shard has been submitted and is not done."""
-        return bool(self._submitted)
+        return bool(self._count("submitted", "running"))
 
     @property
     def on_worker(self) -> bool:
         """Whether a worker has begun a shard that is not done."""
-        return any(shard.on_worker for shard in self._submitted.values())
+        return bool(self._count("running"))
 
-    def submit(self, shard: str, rows: int) -> None:
-        """Record that a shard waits for a worker."""
-        self._submitted[shard] = _Shard(rows)
-
-    def report(self, shard: str, done: int, total: int) -> None:
-        """Record what a worker reports of its shard; reports of shards that are not submitted are ignored.
-
-        Args:
-            shard: the shard.
-            done: number of its parts that are done.
-            total: number of its parts, whatever they are; 0 while the worker reads its input and loads a model.
-        """
-        known = self._submitted.get(shard)
-        if known is None:
-            return
-        self._pass_time()
-        known.on_worker, known.working = True, total > 0
-        known.share = min(max(done / total, 0.0), 1.0) if total > 0 else 0.0
-        self._pass_time()
-
-    def take_back(self, shard: str) -> None:
-        """Record that a shard is no longer being made and will be submitted again."""
-        self._pass_time()
-        self._submitted.pop(shard, None)
-        self._pass_time()
-
-    def finish(self, shard: str, rejects: int) -> None:
-        """Record that a shard is done.
-
-        Args:
-            shard: the shard.
-            rejects: number of its rejected rows.
-        """
-        known = self._submitted[shard]
-        self.take_back(shard)
-        self.done += 1
-        self.rejects += rejects
-        self._finished += known.rows
-        self._timed += known.rows if known.working else 0
-
-    def give_up(self, shard: str, rows: int) -> None:
-        """Record that a shard cannot be made."""
-        self.take_back(shard)
-        self.failed += 1
-        self._given_up += rows
+    @property
+    def standing(self) -> tuple[int, int, int, str]:
+        """What has been reached so far; it stays the same as long as nothing moves."""
+        return self._count("made", "committed"), self._count("failed", "left out"), self.rows_done, self._waits_for()
 
     def rate(self) -> float | None:
         """Return the rows per second over the time in which shards were being worked on; None while unknown."""
@@ -120,29 +75,26 @@ class StageProgress:
 
     def left(self) -> float | None:
         """Return the seconds that the rest takes at this rate; None while no worker is active or too little is done."""
-        rate = self.rate()
-        rest = self.rows - self.rows_done - self._given_up
-        if rate is None or rest <= 0 or self._since is None or not tells(self.rows_done / self.rows, self._seconds):
+        rate, rows = self.rate(), sum(shard.rows for shard in self.shards)
+        rest = rows - self.rows_done - self._rows("failed", "left out")
+        if rate is None or rest <= 0 or self._since is None or not tells(self.rows_done / rows, self._seconds):
             return None
         return rest / rate
 
-    @property
-    def standing(self) -> tuple[int, int, int, str]:
-        """What has been reached so far; it stays the same as long as nothing moves."""
-        return self.done, self.failed, self.rows_done, self._waits_for()
-
     def line(self) -> str:
         """Return counts, rate and remaining time as one text."""
-        parts = [f"{self.done}/{self.shards} shards", f"{self.rows_done:,}/{self.rows:,} rows"]
-        if self.rejects:
-            parts.append(f"{self.rejects:,} rejected")
-        if self.failed:
-            parts.append(f"{self.failed} failed")
+        done, failed, rows_done, waits_for = self.standing
+        rows = sum(shard.rows for shard in self.shards)
+        parts = [f"{done}/{len(self.shards)} shards", f"{rows_done:,}/{rows:,} rows"]
+        if rejects := sum(shard.rejects or 0 for shard in self.shards):
+            parts.append(f"{rejects:,} rejected")
+        if failed:
+            parts.append(f"{failed} failed")
         if (rate := self.rate()) is not None:
             parts.append(f"{rate:,.0f} rows/s" if rate >= 10 else f"{rate:.1f} rows/s")
         if (left := self.left()) is not None:
             parts.append(f"{clock(left)} left")
-        elif waits_for := self._waits_for():
+        elif waits_for:
             parts.append(waits_for)
         return "  ".join(parts)
 
@@ -151,24 +103,25 @@ class StageProgress:
             return ""
         return "loading" if self.on_worker else "waiting for a worker"
 
+    def _count(self, *states: State) -> int:
+        return sum(shard.state in states for shard in self.shards)
+
+    def _rows(self, *states: State) -> int:
+        return sum(shard.rows for shard in self.shards if shard.state in states)
+
     def _in_work(self) -> int:
-        return sum(int(shard.share * shard.rows) for shard in self._submitted.values())
+        return sum(int(self._shares.get(shard.shard, 0.0) * shard.rows) for shard in self.shards)
 
     def _pass_time(self) -> None:
         """Add the time since the last call if a shard was being worked on, and check whether one is now."""
         now = time.monotonic()
         if self._since is not None:
             self._seconds += now - self._since
-        self._since = now if any(shard.working for shard in self._submitted.values()) else None
+        self._since = now if self._shares else None
 
 
 def tells(share: float, seconds: float) -> bool:
-    """Return whether so much is done that its rate says when the rest will be.
-
-    Args:
-        share: share of the work that is done, in [0, 1].
-        seconds: time that it took.
-    """
+    """Return whether so much is done, as a share in [0, 1], that its rate says when the rest will be."""
     return share >= 0.1 or (share >= 0.01 and seconds >= 10.0)
 
 

@@ -61,7 +61,7 @@ def test_a_name_that_it_does_not_have_is_an_attribute_error() -> None:
         _ = facetflow.smtch
 
 
-@pytest.mark.parametrize("module", ["facetflow.metrics", "facetflow.names", "features.parsers.embedded.words"])
+@pytest.mark.parametrize("module", ["facetflow.metrics", "facetflow.arguments", "features.parsers.embedded.words"])
 def test_the_examples_in_docstrings(module: str) -> None:
     result = doctest.testmod(importlib.import_module(module))
     assert result.attempted > 0

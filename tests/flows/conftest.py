@@ -40,6 +40,7 @@ loop = { epochs = 1, threads = 1 }
 """
 SCRIPT = """
 import sys
+from pathlib import Path
 
 if __name__ == "__main__":
     from flows.clusters import cluster
@@ -49,7 +50,7 @@ if __name__ == "__main__":
     from prefect import task
 
 {code}
-    run_flow("build_features", lambda: None, project_file=sys.argv[1])
+    run_flow("build_features", Path(sys.argv[1]), lambda _: None)
 """
 
 

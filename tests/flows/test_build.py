@@ -172,7 +172,7 @@ def test_a_night_of_malformed_rows_leaves_no_trace_in_the_releases(built, facetf
 
 
 def test_two_builds_of_one_store_do_not_run_at_once(built, facetflow):
-    from flows.building.build_lock import only_writer
+    from flows.building.store_access import only_writer
 
     with only_writer(built.store):
         code, output = facetflow.run(built, "build")

@@ -12,7 +12,7 @@ from features.core.locks import only_one
 from flows import evaluate_encoder
 from flows.project import Project
 from flows.trainings import promoting
-from flows.trainings.evaluation_job import evaluation_job
+from flows.trainings.due import evaluation_job
 from flows.trainings.finished_runs import left_behind, runs_to_evaluate, suites_to_score
 from training.evaluation.promotion import Verdict, current_run, promote
 from training.evaluation.suites import suites_of

@@ -165,7 +165,7 @@ def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, ingest
     before = store.read("pairs", with_shard=True)
     counts = dict(before.filter(kind="positive")["split"].value_counts().iter_rows())
     told = f"Pairs of 'own': {counts['train']} train, {counts['dev']} dev, {counts['test']} test."
-    assert ingest_corpora.drawn_splits(report, drawn.corpora) == [told]
+    assert ingest_corpora.in_words(drawn, report, [])[1:] == [told]
     assert set(before["split"]) == {"train", "dev", "test"}
 
     wanted = first if ingested == "first" else set(store.committed("pairs")) - first

@@ -181,7 +181,9 @@ def test_one_that_fails_keeps_no_other_from_being_trained(project, capsys):
 
 def ran(monkeypatch, capsys, *arguments):
     """Run the command, its flow in this process without a server; return its code and what it wrote."""
-    monkeypatch.setattr("flows.server.local_run.run_flow", lambda _name, _check, **given: train_encoder.fn(**given))
+    monkeypatch.setattr(
+        "flows.server.local_run.run_flow", lambda _name, file, _check, **given: train_encoder.fn(file, **given)
+    )
     code = run(["train", *arguments])
     return code, capsys.readouterr()
 

@@ -13,7 +13,7 @@ from sentences import refused
 from features.core.faults import AnotherProcess
 from features.store.runs import RunRecord, now
 from features.store.store import Store
-from flows.building.build_lock import SILENCE, fate, only_writer, this_process
+from flows.building.store_access import SILENCE, fate, only_writer, this_process
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_second_writer_is_told_who_the_first_is(store: Store) -> None:
 def test_a_process_that_was_killed_is_gone(store: Store) -> None:
     code = (
         "import os, signal, sys\nfrom features.store.store import Store\n"
-        "from flows.building.build_lock import only_writer\n"
+        "from flows.building.store_access import only_writer\n"
         "with only_writer(Store.open(sys.argv[1])):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code, store.location]) as process:

@@ -165,8 +165,8 @@ def test_gpus_are_counted_by_their_driver(monkeypatch, tmp_path):
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
     settings = ClusterSettings(address="tcp://127.0.0.1:9")
-    with cluster.task_runner(settings, tmp_path) as runner, refused(NoScheduler):
-        cluster.connect(runner, settings)
+    with refused(NoScheduler), cluster.connected(settings, tmp_path):
+        pass
 
 
 @pytest.mark.slow

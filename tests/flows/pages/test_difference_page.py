@@ -18,7 +18,7 @@ from features.store.drift import compare_values
 from features.store.fingerprints import Change
 from features.store.recipe_changes import RecipeChange
 from flows.commands.diff import diff
-from flows.pages.difference_page import render_difference
+from flows.pages.difference import render_difference
 
 DATES = ("2026-03-01T09:05:00+00:00", "2026-03-02T09:05:00+00:00")
 

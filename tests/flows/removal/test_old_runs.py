@@ -17,8 +17,7 @@ from features.core.faults import RunGone
 from features.store.store import Store
 from flows import project as project_file
 from flows.removal.clean_up import clean_up
-from flows.removal.old_folders import remove
-from flows.removal.old_runs import find_old_runs
+from flows.removal.obsolete import find_old_runs, remove
 from training.evaluation.promotion import promote
 from training.run_records import LOCK
 from training.run_use import in_use, unused

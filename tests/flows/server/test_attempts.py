@@ -79,7 +79,7 @@ def test_a_training_that_ended_without_a_result_has_another_attempt_but_not_for_
         ended(client, runs[0], state)
     assert attempt == ATTEMPTS
     capsys.readouterr()
-    begin_due(settings, built.store)
+    assert [item.subject for item in begin_due(settings, built.store)] == ["syntax"], "the other is left to the user"
     assert len(trainings("s3bert")) == ATTEMPTS
     left = f"train_encoder (s3bert) has ended without a result {ATTEMPTS} times and is not started again: "
     assert f"{left}`facetflow train s3bert` does.\n" in capsys.readouterr().err
@@ -92,7 +92,7 @@ def test_a_result_that_was_deleted_is_made_again_and_what_was_cancelled_is_left(
     begin_due(settings, built.store)
     ended(client, trainings("s3bert")[0], Completed())
     ended(client, trainings("syntax")[0], Cancelled())
-    begin_due(settings, built.store)
+    assert [item.subject for item in begin_due(settings, built.store)] == ["s3bert"]
     assert [run.state.is_final() for run in trainings("s3bert")].count(False) == 1, "Prefect keeps the key of the old"
     assert len(trainings("syntax")) == 1
     assert "train_encoder (syntax) was cancelled and is not started again" in capsys.readouterr().err
@@ -101,6 +101,6 @@ def test_a_result_that_was_deleted_is_made_again_and_what_was_cancelled_is_left(
 def test_encoders_whose_pool_is_not_deployed_are_named(client, settings, built, trainings, capsys):
     built.write(60, name=settings.name, sentences=8, per_shard=8, more=ENCODER)
     deploy(built.folder / "facetflow.toml")
-    begin_due(settings, built.store)
+    assert [item.subject for item in begin_due(settings, built.store)] == ["s3bert"]
     assert len(trainings("s3bert")) == 1
     assert f"no deployment train_encoder/{settings.name}@gpu: `facetflow deploy`" in capsys.readouterr().err

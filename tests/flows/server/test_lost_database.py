@@ -4,7 +4,7 @@ import pytest
 from prefect.client.orchestration import get_client
 from prefect.exceptions import ObjectNotFound
 
-from flows.redeploying import deploy_lost
+from flows.deployments import deploy_lost
 from flows.server import services, up_record
 from flows.server.own_server import OwnServer
 from flows.server.prefect_address import talking_to

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from flows.terminal import Verbosity, say, set_verbosity
 from flows.watching.progress import BuildProgress
-from flows.watching.stage_progress import StageProgress, clock
+from flows.watching.shard_history import ShardHistory
+from flows.watching.stage_progress import clock
 
 
 @pytest.fixture
@@ -26,9 +27,38 @@ def verbosity():
     set_verbosity(Verbosity.NORMAL)
 
 
+def planned(progress, **stages):
+    """Plan shards s0, s1 and so on, of so many rows each, for each stage."""
+    progress.history.plan(
+        ShardHistory(stage, f"s{number}", rows) for stage, each in stages.items() for number, rows in enumerate(each)
+    )
+    progress.plan()
+
+
+class Stage:
+    """The stage `amr` of a build that has no other."""
+
+    def __init__(self, *rows):
+        self.build = BuildProgress(Console(file=io.StringIO()))
+        planned(self.build, amr=rows)
+        self.progress = self.build._stages["amr"]
+
+    def submit(self, shard):
+        self.build.history.submit("amr", shard)
+
+    def report(self, shard, done, total):
+        self.build.reported("amr", shard, done, total, "worker-0")
+
+    def finish(self, shard, rejects=0):
+        self.build.done("amr", shard, rejects, 1.0)
+
+    def __getattr__(self, name):
+        return getattr(self.progress, name)
+
+
 def test_rows_of_a_shard_count_while_it_is_made(seconds):
-    stage = StageProgress(shards=2, rows=800)
-    stage.submit("s0", 400)
+    stage = Stage(400, 400)
+    stage.submit("s0")
     assert stage.line() == "0/2 shards  0/800 rows  waiting for a worker"
     stage.report("s0", 0, 0)
     assert stage.line() == "0/2 shards  0/800 rows  loading"
@@ -43,10 +73,10 @@ def test_rows_of_a_shard_count_while_it_is_made(seconds):
 
 
 def test_time_in_which_nobody_works_does_not_slow_the_rate(seconds):
-    stage = StageProgress(shards=2, rows=200)
+    stage = Stage(100, 100)
     for shard in ("s0", "s1"):
         seconds[0] += 1000  # other stages are made
-        stage.submit(shard, 100)
+        stage.submit(shard)
         stage.report(shard, 0, 100)
         seconds[0] += 5
         stage.report(shard, 50, 100)
@@ -57,9 +87,9 @@ def test_time_in_which_nobody_works_does_not_slow_the_rate(seconds):
 
 
 def test_two_shards_at_once_are_twice_as_fast(seconds):
-    stage = StageProgress(shards=2, rows=200)
+    stage = Stage(100, 100)
     for shard in ("s0", "s1"):
-        stage.submit(shard, 100)
+        stage.submit(shard)
         stage.report(shard, 0, 100)
     seconds[0] += 5
     stage.report("s0", 50, 100)
@@ -68,28 +98,28 @@ def test_two_shards_at_once_are_twice_as_fast(seconds):
 
 
 def test_a_shard_that_is_made_again_counts_once(seconds):
-    stage = StageProgress(shards=2, rows=200)
-    stage.submit("s0", 100)
+    stage = Stage(100, 100)
+    stage.submit("s0")
     stage.report("s0", 0, 100)
     seconds[0] += 9
     stage.report("s0", 90, 100)
     stage.report("s0", 0, 0)  # Dask gave it to another worker
     assert stage.rows_done == 0
     stage.report("s0", 40, 100)
-    stage.take_back("s0")
+    stage.build.taken_back("amr", "s0")
     assert stage.rows_done == 0
     stage.report("s0", 80, 100)  # a late word of the first worker
     assert stage.rows_done == 0
-    stage.submit("s0", 100)
+    stage.submit("s0")
     stage.report("s0", 100, 100)
     stage.finish("s0", rejects=0)
-    assert (stage.done, stage.rows_done) == (1, 100)
+    assert stage.standing[:3] == (1, 0, 100)
 
 
 def test_rows_of_failed_shards_are_not_waited_for(seconds):
-    stage = StageProgress(shards=3, rows=300)
-    stage.give_up("s0", 100)
-    stage.submit("s1", 100)
+    stage = Stage(100, 100, 100)
+    stage.build.failed("amr", "s0", "no graph")
+    stage.submit("s1")
     stage.report("s1", 0, 10)
     seconds[0] += 5
     stage.report("s1", 5, 10)
@@ -98,8 +128,8 @@ def test_rows_of_failed_shards_are_not_waited_for(seconds):
 
 @pytest.mark.parametrize("done", [-3, 0, 7, 10, 99])
 def test_nothing_that_a_worker_says_makes_a_number_absurd(seconds, done):
-    stage = StageProgress(shards=2, rows=20)
-    stage.submit("s0", 10)
+    stage = Stage(10, 10)
+    stage.submit("s0")
     stage.report("s0", 0, 10)
     for _ in range(3):
         seconds[0] += 1
@@ -114,8 +144,8 @@ def test_clocks_have_hours():
 
 def plain(progress, seconds):
     """Make two shards, the first in 25 s; the loop looks twice a second."""
-    progress.plan({"amr": (2, 200), "srl": (1, 50)})
-    progress.submitted("amr", "s0", 100)
+    planned(progress, amr=(100, 100), srl=(50,))
+    progress.history.submit("amr", "s0")
     progress.reported("amr", "s0", 0, 0, "worker-0")
     progress.reported("amr", "s0", 0, 100, "worker-0")
     for tick in range(50):
@@ -123,8 +153,8 @@ def plain(progress, seconds):
         progress.reported("amr", "s0", 2 * tick, 100, "worker-0")
         progress.tick()
     progress.done("amr", "s0", 2, 25.0)
-    progress.submitted("amr", "s1", 100)
-    progress.failed("amr", "s1", 100, "no graph")
+    progress.history.submit("amr", "s1")
+    progress.failed("amr", "s1", "no graph")
 
 
 def test_without_a_terminal_a_line_comes_every_ten_seconds(seconds, capsys):
@@ -141,8 +171,8 @@ def test_without_a_terminal_a_line_comes_every_ten_seconds(seconds, capsys):
 
 def test_without_a_terminal_no_line_comes_while_nothing_moves(seconds, capsys):
     with BuildProgress(Console(file=io.StringIO())) as progress:
-        progress.plan({"amr": (2, 200)})
-        progress.submitted("amr", "s0", 100)
+        planned(progress, amr=(100, 100))
+        progress.history.submit("amr", "s0")
         for reported in ((), (0, 0), (0, 100), (1, 100), (60, 100)):
             if reported:
                 progress.reported("amr", "s0", *reported, "worker-0")
@@ -159,8 +189,8 @@ def test_without_a_terminal_no_line_comes_while_nothing_moves(seconds, capsys):
 
 
 def test_a_first_estimate_waits_until_it_means_something(seconds):
-    stage = StageProgress(shards=1, rows=1000)
-    stage.submit("s0", 1000)
+    stage = Stage(1000)
+    stage.submit("s0")
     stage.report("s0", 0, 1000)
     seconds[0] += 3
     stage.report("s0", 10, 1000)  # the first batch, which compiles and fills caches
@@ -193,8 +223,8 @@ def test_on_a_terminal_bars_move_within_a_shard(monkeypatch, capsys):
     monkeypatch.setattr("time.monotonic", lambda: next(ticks))
     terminal = io.StringIO()
     with BuildProgress(Console(file=terminal, force_terminal=True, width=80, color_system=None)) as progress:
-        progress.plan({"amr": (1, 100)})
-        progress.submitted("amr", "s0", 100)
+        planned(progress, amr=(100,))
+        progress.history.submit("amr", "s0")
         progress.reported("amr", "s0", 0, 100, "worker-0")
         progress.reported("amr", "s0", 40, 100, "worker-0")
         progress.tick()

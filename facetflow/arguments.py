@@ -1,18 +1,20 @@
-"""One text or many: how the public functions read their arguments and pair them.
+"""How the public functions read their arguments: one text or many, paired, names and devices.
 
 "x"  and "y"     one pair, and one result
 list and list    the first with the first, and so on; one result per pair
 "x"  and list    "x" with each item of the list; one result per pair
 """
 
+import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from features.core.faults import CannotPair, NotTexts
+from features.core.faults import CannotPair, DeviceMissing, NotTexts
+from features.core.hints import did_you_mean
 
 Texts = Iterable[str]
 """Several texts: a list, a tuple, a generator, a column of a table."""
-
-
+_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 _LONGEST = 120
 
 
@@ -35,13 +37,9 @@ def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) 
     for number, text in enumerate(items, start=1):
         if not isinstance(text, str):
             left_out = "it and its partner" if paired else "it"
-            raise NotTexts(f"{what} {number} of {len(items)} is not a string but {_shown(text)}; leave {left_out} out")
+            shown = repr(text) if len(repr(text)) <= _LONGEST else f"{repr(text)[:_LONGEST]}…"
+            raise NotTexts(f"{what} {number} of {len(items)} is not a string but {shown}; leave {left_out} out")
     return items, False
-
-
-def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
 
 
 def pair_up(a: str | Texts, b: str | Texts, what: str = "text") -> tuple[list[str], list[str], bool]:
@@ -71,16 +69,37 @@ def pair_sentences(
     Raises:
         InputError: a sentence is not a string, a pair is not two, or the lists differ in length.
     """
-    return _read_pairs(a) if b is None else pair_up(a, b, "sentence")  # type: ignore[arg-type]
-
-
-def _read_pairs(pairs: object) -> tuple[list[str], list[str], bool]:
-    """Return the first sentences, the second sentences and False, from an argument that holds pairs."""
-    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise NotTexts(f"two sentences are needed, but {pairs!r} is only one; give the other one as `b`")
-    items = list(pairs)
+    if b is not None:
+        return pair_up(a, b, "sentence")  # type: ignore[arg-type]
+    if isinstance(a, str) or not isinstance(a, Iterable):
+        raise NotTexts(f"two sentences are needed, but {a!r} is only one; give the other one as `b`")
+    items: list[Any] = list(a)
     for number, pair in enumerate(items, start=1):
         both = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
         if not both or not all(isinstance(text, str) for text in pair):
             raise NotTexts(f"pair {number} of {len(items)} is not two sentences but {pair!r}; give (a, b) for each")
     return [a for a, _ in items], [b for _, b in items], False
+
+
+def near(name: object, names: Iterable[str]) -> str:
+    """Return a clause that names the alternatives to an unknown name.
+
+    >>> near("smtch", ["smatch", "wlk"])
+    "did you mean 'smatch'? There are smatch, wlk"
+    """
+    return did_you_mean(str(name), names, f"there are {', '.join(names)}")
+
+
+def check_device(device: str) -> str:
+    """Return the name of a device unchanged, after checking it.
+
+    Raises:
+        SettingsError: it is not the name of a device, or this process does not see the device.
+    """
+    if not isinstance(device, str) or not _DEVICE.fullmatch(device):
+        raise DeviceMissing(f"there is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'")
+    if device.startswith("cuda"):
+        from features.parsers.devices import resolve_device
+
+        resolve_device(device)
+    return device

@@ -1,4 +1,4 @@
-"""One writer at a time: the lease that a build or a clean-up holds on a store, and what it says about its holder."""
+"""Who may write a store: its project, one build or clean-up at a time, and what the lease says about its holder."""
 
 import math
 import os
@@ -9,8 +9,11 @@ from typing import Literal
 
 import psutil
 
+from features.core.faults import NoRelease
+from features.core.locks import check_lockable
 from features.store.runs import RunRecord
 from features.store.store import Store
+from flows.project import Project
 
 SILENCE = 60.0
 """Seconds without a renewal after which a holder counts as silent."""
@@ -19,17 +22,29 @@ _LEASE = "build.lock"
 Fate = Literal["running", "silent", "ended", "killed"]
 
 
+def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> Store:
+    """Return the store of a project, also another project's with `adopt`; created if missing, unless `only_failed`.
+
+    Raises:
+        StoreError: it is missing, damaged, or belongs to another project.
+        RunError: nothing has failed before, or its file system has no locks.
+    """
+    check_lockable(settings.store)
+    store = Store.open(settings.store, create=not only_failed, project=settings.name)
+    if not adopt:
+        store.check_owner(settings.name)
+    if only_failed and not store.committed("sentences"):
+        raise NoRelease(f"The store {store.location!r} is empty, so no shard has failed: run `facetflow build`.")
+    return store
+
+
 def this_process() -> str:
     """Return the name of this process: host and process id."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def only_writer(store: Store) -> AbstractContextManager[None]:
-    """Hold the store's lease; it is released when the process ends, however that happens.
-
-    Raises:
-        RunError: another process holds it, or the store cannot be written.
-    """
+    """Hold the lease of a store if nobody else does; it ends with the process, however that happens."""
     return store.storage.lease(_LEASE, this_process(), f"A build or a clean-up works on the store {store.location!r}")
 
 
