@@ -10,7 +10,6 @@ from typing import Literal
 import psutil
 
 from features.core.faults import NoRelease
-from features.core.locks import check_lockable
 from features.store.runs import RunRecord
 from features.store.store import Store
 from flows.project import Project
@@ -27,9 +26,8 @@ def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> 
 
     Raises:
         StoreError: it is missing, damaged, or belongs to another project.
-        RunError: nothing has failed before, or its file system has no locks.
+        RunError: nothing has failed before.
     """
-    check_lockable(settings.store)
     store = Store.open(settings.store, create=not only_failed, project=settings.name)
     if not adopt:
         store.check_owner(settings.name)

@@ -20,6 +20,7 @@ from multiprocessing import forkserver
 
 from features.core.exported import exported
 from features.core.leftovers import scratch
+from features.core.locks import check_lockable
 from features.stages.registry import STAGES
 from flows.project import Project
 from flows.wanted import stages_of, wanted_of
@@ -38,7 +39,11 @@ def get_ready(project: Project, dask_address: str | None = None) -> None:
 
     A command calls this before it knows what there is to do, because the imports take longer than finding out; a build
     that finds nothing to do ends the process midway. An existing cluster has its own workers: nothing is started.
+
+    Raises:
+        RunError: the file system of the store has no locks, which is told before a server starts.
     """
+    check_lockable(project.store)
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload([_FIRST, *modules(project), _LAST])
         with starting(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
