@@ -118,7 +118,7 @@ class LabelSuite(Suite):
         ]
         if not corpora:
             return None
-        every = job.source.read_judged().select(corpora=corpora)
+        every = job.source.read(LabelledPairs).select(corpora=corpora)
         data = every.select(labels=classifier.labels)
         trained = subject.settings.get("splits") or ()
         counts = data.pairs.group_by("split").len().sort("split").iter_rows()

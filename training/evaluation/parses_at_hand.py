@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from features.core.errors import InputError
 from features.sentences import normalise
-from training.data.parsed_sentences import ParsedSentences
+from training.data.parses import Frames, ParsedSentences, Parses
 from training.jobs import Source
 from training.modules.parse import Parse
 
@@ -79,12 +79,12 @@ def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | Non
 
     try:
         if isinstance(transformer, TaggingTransformer):
-            frames = source.read_frames(None)
+            frames = source.read_parses(Frames, None)
             same = (frames.weights, frames.predicates_by, frames.precision, frames.max_words)
             own = (transformer.tagger_weights, transformer.predicates, transformer.precision, transformer.max_words)
             return frames if same == own else None
         if isinstance(transformer, ParsingTransformer):
-            trees = source.read_parses(None)
+            trees = source.read_parses(Parses, None)
             own_parser = (transformer.parser_identity, transformer.max_words)
             same_files = same_weights(source.tree_weights(), transformer.parser_weights)
             return trees if (trees.parser, trees.max_words) == own_parser and same_files else None

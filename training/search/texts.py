@@ -112,7 +112,7 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
             f"{', '.join(sorted(paired | labelled)) or 'none'}. Name one of them, or a file."
         )
     of_corpus = pairs if corpus is None else pairs.filter(corpus=corpus)
-    texts = pinned.texts_of(pl.concat([of_corpus["sentence_a"], of_corpus["sentence_b"]]))
+    texts = pinned.texts_of(of_corpus["sentence_a"], of_corpus["sentence_b"])
     if texts.is_empty():
         raise pinned.lacks("no texts: build a corpus, or name a file to search")
     return SearchedTexts(tuple(texts["text"]), (), (), _origin(corpus, pinned.source["release"]))

@@ -92,7 +92,7 @@ class FacetSuite(Suite):
             )
         if job.source is None:
             return None
-        data = job.source.read().select(kinds=("positive",), corpora=job.corpora)
+        data = job.source.read(MeasuredPairs).select(kinds=("positive",), corpora=job.corpora)
         held_out = data.select(splits=(job.split,))
         if not len(held_out):
             raise NothingToScore(

@@ -135,7 +135,7 @@ def _of_corpora(source: Source, subject: Subject, named: str | None, found: Foun
             found.foreign.append(f"pairs of {corpus} have the labels {listed}")
     if not positives:
         return
-    data = source.read_judged()
+    data = source.read(LabelledPairs)
     for corpus, positive in positives.items():
         _of_corpus(data.select(corpora=(corpus,)), corpus, positive, subject, found)
 

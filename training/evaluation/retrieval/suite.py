@@ -79,7 +79,7 @@ class RetrievalSuite(Suite):
         job = subject.job
         if job.source is None or not job.source.has_texts:
             return None
-        known = job.source.read_texts().select(corpora=job.corpora)
+        known = job.source.read(LabelledTexts).select(corpora=job.corpora)
         data = known.select(splits=(job.split,))
         groups = groups_of(data)
         skipped = [f"Not scored: {group.name}, {group.lacks}." for group in groups if group.lacks]
