@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from features.core.file_errors import clear_errors
-from training.run_use import unused
+from training.run_records import unused
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from features.core.file_errors import clear_errors
 from flows.project import Project
 from flows.removal.old_folders import OldFolder
 from training.evaluation.promotion import current_runs, gone_runs
-from training.run_records import state_of
-from training.run_use import is_in_use
+from training.run_records import is_in_use, state_of
 from training.runs import all_runs, encoder_name, group_of, is_finished, newest
 
 

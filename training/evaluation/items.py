@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from features.core.faults import EvaluationDamaged, ScoredDifferently
 from features.metrics.bootstrap import Bootstrap
-from training.correlation import spearman
 from training.evaluation.bootstrap import Drawn, differing, draw_means, draw_spearman, in_groups
 from training.evaluation.measures import Scored
+from training.similarity import spearman
 
 ScoredBy = Literal["correlation", "f1", "auroc"]
 """How predictions are scored against expected values: Spearman's correlation, or F1 or AUROC against 0 and 1."""

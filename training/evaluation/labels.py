@@ -29,7 +29,7 @@ from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, ends, hundred, lines, table
 from training.kinds import learns_labels
-from training.positive_labels import positive_of
+from training.thresholds import positive_of
 
 if TYPE_CHECKING:
     from training.modules.pair_classifier import PairClassifier

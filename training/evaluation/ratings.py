@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
-from training.correlation import spearman
 from training.evaluation.bootstrap import Drawn, draw_spearman, in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbers_of, read_sets
 from training.evaluation.models import Models
@@ -21,7 +20,7 @@ from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import Column, ScoreTable, count, hundred, table
 from training.evaluation_sets import rating_digest
-from training.similarity import cosines
+from training.similarity import cosines, spearman
 
 if TYPE_CHECKING:
     from features.corpora import EvaluationPairs

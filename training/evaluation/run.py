@@ -26,7 +26,7 @@ from training.evaluation.subject import Subject
 from training.evaluation.suites import Suite, load_suite, score_tables, suites_of
 from training.jobs import EvaluationJob, read_job
 from training.process import run_process
-from training.run_use import in_use
+from training.run_records import in_use
 from training.runs import TRAINING_FILE
 from training.writing import read_json, require_writable, write_json, write_text, writing
 

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.faults import OutOfRange
-from training.correlation import spearman_matrix
-from training.similarity import cosines
+from training.similarity import cosines, spearman_matrix
 
 Embeddings = NDArray[np.float32]
 

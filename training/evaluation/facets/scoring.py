@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from training.correlation import spearman
 from training.encoders.s3bert.facets import FacetLayout, slice_similarities
 from training.evaluation.bootstrap import GroupedBootstrap, compare, draw_spearman, interval
 from training.evaluation.facets import baselines
 from training.evaluation.facets.baselines import Embeddings
+from training.similarity import spearman
 
 BASELINES = ("full", "random", "assigned")
 """What the encoder is compared with."""

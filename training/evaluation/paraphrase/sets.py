@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.subject import Subject
 from training.jobs import Source
-from training.positive_labels import POSITIVE, positive_of
+from training.thresholds import POSITIVE, positive_of
 
 if TYPE_CHECKING:
     from features.corpora import ClassTask, EvaluationPairs

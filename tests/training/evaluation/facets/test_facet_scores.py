@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from features.metrics.bootstrap import Bootstrap
-from training.correlation import spearman_matrix
 from training.encoders.s3bert.facets import plan_layout
 from training.evaluation.bootstrap import in_groups
 from training.evaluation.facets.baselines import assigned_membership, full_similarities, random_memberships
 from training.evaluation.facets.scoring import EmbeddedPairs, count_verdicts, score_facets
+from training.similarity import spearman_matrix
 
 
 def test_random_partitions_are_seeded_and_overlap_nowhere():
