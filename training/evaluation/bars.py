@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from math import ceil, floor
 from typing import Any, Self
 
+from markupsafe import Markup
+
 from features.core.pages import render, tell_number
 
 _STEPS = (5, 10, 20, 25, 50)
@@ -81,7 +83,7 @@ class Bar:
         )
 
 
-def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis: str) -> str:
+def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis: str) -> Markup:
     """Draw bars one below the other, with a legend above and an axis below.
 
     Args:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from features.core.pages import render
 from training.evaluation.retrieval.maps import place_column
@@ -28,7 +29,7 @@ ABOUT_MAPS = (
 
 def draw_points(
     drawn: Mapping[str, Any], points: pl.DataFrame, name: str, titles: Mapping[str, str] | None = None
-) -> str:
+) -> Markup:
     """Return the maps of one aspect side by side.
 
     Args:
