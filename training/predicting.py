@@ -21,8 +21,7 @@ from training.evaluation.promotion import encoder_in_use_with
 from training.kinds import KINDS, learns_labels
 from training.runs import TRAINING_FILE, finished_encoders
 from training.search.choosing import named_encoder
-from training.search.vector_cache import cached_vectors
-from training.search.vectors import embed_in_parts
+from training.search.vectors import cached_vectors, embed_in_parts
 from training.span_weights import ExplainedSentence, explain_sentences, tell_spans, weights_spans
 from training.thresholds import LabelThreshold, positive_of
 from training.writing import read_json
