@@ -52,6 +52,11 @@ class LabelledTexts:
         """The corpora of the labels, sorted."""
         return sorted(self.labels["corpus"].unique())
 
+    @property
+    def by_split(self) -> dict[str, int]:
+        """Split → number of its texts, sorted."""
+        return dict(self.labels.group_by("split").agg(pl.col("text").n_unique()).sort("split").iter_rows())
+
     def select(
         self, *, splits: Collection[str] = (), corpora: Collection[str] = (), aspects: Collection[str] = ()
     ) -> Self:

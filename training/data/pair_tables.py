@@ -54,6 +54,11 @@ class IndexedPairs:
         """The corpora of the pairs, sorted."""
         return sorted(self.pairs["corpus"].unique())
 
+    @property
+    def by_split(self) -> dict[str, int]:
+        """Split → number of its pairs, sorted."""
+        return dict(self.pairs.group_by("split").len().sort("split").iter_rows())
+
     def sides(self) -> tuple[list[str], list[str]]:
         """Return the sentences a and the sentences b, (n_pairs,) each."""
         a, b = ([self.texts[position] for position in self.pairs[name]] for name in POSITIONS)

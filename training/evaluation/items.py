@@ -213,6 +213,20 @@ def read_sets(file: Path, names: Iterable[str], *columns: str) -> Iterator[tuple
             yield name, rows
 
 
+def right_items(name: str, rows: pl.DataFrame, *, unit: str = "pairs", depends_on: str = "") -> ItemScores:
+    """Return whether each item of `read_sets` is `predicted` to have its `label`; with another label it is another one.
+
+    Args:
+        name: of the score.
+        rows: of its set.
+        unit: as for `ItemScores`.
+        depends_on: as for `ItemScores`.
+    """
+    items = rows.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list()
+    right = numbers_of(rows["label"] == rows["predicted"])
+    return ItemScores(name, items, right, unit=unit, depends_on=depends_on, groups=rows["text_a"].to_list())
+
+
 def numbers_of(column: pl.Series) -> NDArray[np.float64]:
     """Return the numbers of a column, or whether each value is true."""
     return column.cast(pl.Float64).to_numpy()

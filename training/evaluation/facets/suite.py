@@ -37,21 +37,6 @@ FITTING_PAIRS = 2000
 """Maximum number of pairs for SB-ILP to assign dimensions on."""
 
 
-@dataclass(frozen=True, slots=True)
-class FacetPairs:
-    """Pairs that facets are scored on.
-
-    Args:
-        held_out: the positive pairs of the split.
-        fitting: positive pairs of another split, for SB-ILP to assign dimensions on; None where there are none.
-        others: split not used in the training → its number of positive pairs.
-    """
-
-    held_out: MeasuredPairs
-    fitting: MeasuredPairs | None
-    others: dict[str, int]
-
-
 @dataclass
 class FacetSuite(Suite):
     """Facets against metrics, compared with three baselines.
@@ -59,7 +44,9 @@ class FacetSuite(Suite):
     Args:
         job: how baselines and intervals are computed, and which examples are shown.
         layout: the encoder's facets.
-        facet_pairs: pairs that they are scored on.
+        held_out: the positive pairs of the split.
+        fitting: positive pairs of another split, for SB-ILP to assign dimensions on; None where there are none.
+        others: split not used in the training → its number of positive pairs.
         seen: how the training used the split (`training.evaluation.seen`).
     """
 
@@ -71,7 +58,9 @@ class FacetSuite(Suite):
 
     job: EvaluationJob
     layout: FacetLayout
-    facet_pairs: FacetPairs
+    held_out: MeasuredPairs
+    fitting: MeasuredPairs | None
+    others: Mapping[str, int]
     seen: Mapping[str, Any] | None
     _table: pl.DataFrame = field(default_factory=pl.DataFrame)
 
@@ -99,16 +88,13 @@ class FacetSuite(Suite):
                 f"No measured positive pair {of(job.corpora)}is in the split {job.split!r}: evaluate on another one "
                 f"(--split); there are: {splits(data) or 'none'}."
             )
-        seen = seen_part(subject.training, job.split, sorted(set(held_out.pairs["corpus"])))
-        trained = subject.settings.get("splits", ())
-        counts = data.pairs.group_by("split").len().sort("split").iter_rows()
-        others = {split: count for split, count in counts if split not in trained and split != job.split}
-        return cls(job, layout, FacetPairs(held_out, _fitting_pairs(data, job), others), seen)
+        seen = seen_part(subject.training, job.split, held_out.corpora)
+        return cls(job, layout, held_out, _fitting_pairs(data, job), subject.unused(data.by_split), seen)
 
     def score(self, models: Models) -> Result:
         """Return the score of each facet, and explained pairs."""
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
-        job, layout, held_out, fitting = self.job, self.layout, self.facet_pairs.held_out, self.facet_pairs.fitting
+        job, layout, held_out, fitting = self.job, self.layout, self.held_out, self.fitting
         evaluated = _embed(held_out, layout, models.encoder, models.start)
         rows = score_facets(
             evaluated,
@@ -122,7 +108,7 @@ class FacetSuite(Suite):
         self._table = pair_table(held_out, layout, evaluated, similarities)
         return {
             "split": job.split,
-            "corpora": sorted(set(held_out.pairs["corpus"])),
+            "corpora": held_out.corpora,
             "pairs": len(held_out),
             "fitting_pairs": 0 if fitting is None else len(fitting),
             "width": random_width(evaluated.start_left.shape[1], len(rows), layout.width),
@@ -132,14 +118,14 @@ class FacetSuite(Suite):
             "source": held_out.source,
             "data": held_out.digest(),
             "seen": self.seen,
-            "others": self.facet_pairs.others,
+            "others": dict(self.others),
             "examples": choose_examples(job.examples, held_out, layout, evaluated, models.encoder, similarities),
         }
 
     def write(self, folder: Path) -> None:
         """Write pairs.parquet and graphs.json."""
         write_table(self._table, folder / PAIRS_FILE)
-        drawn = [] if self.job.source is None else choose_pairs(self.facet_pairs.held_out, self.job.source)
+        drawn = [] if self.job.source is None else choose_pairs(self.held_out, self.job.source)
         write_json(folder / GRAPHS_FILE, [asdict(pair) for pair in drawn])
 
     @classmethod
@@ -201,8 +187,7 @@ def _embed(data: MeasuredPairs, layout: FacetLayout, encoder: Embed | None, star
 
 def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | None:
     """Return positive pairs of another split, dev where there is one, `FITTING_PAIRS` at most."""
-    others = [split for split in ("dev", "train", "test") if split != job.split]
-    for split in others:
+    for split in (split for split in ("dev", "train", "test") if split != job.split):
         pairs = data.select(splits=(split,))
         if len(pairs) > 1:
             chosen = np.sort(np.random.default_rng(job.seed).permutation(len(pairs))[:FITTING_PAIRS])

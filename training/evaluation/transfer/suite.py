@@ -15,7 +15,7 @@ from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from features.sentences import leakage_key
 from training.evaluation.bootstrap import Drawn, GroupedBootstrap, differing, draw_means, in_groups
-from training.evaluation.items import ItemScores, numbers_of, read_sets
+from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.paired import PAIRED, draw, tell_start
 from training.evaluation.subject import Subject
@@ -138,15 +138,13 @@ class TransferSuite(Suite):
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return whether each item was classified correctly, by task and classifier."""
-        tasks = {row["name"]: row for row in result["rows"]}
+        tasks, digests = {row["name"]: row for row in result["rows"]}, result["data"]["tasks"]
         return [
-            ItemScores(
+            right_items(
                 name,
-                rows.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list(),
-                numbers_of(rows["label"] == rows["predicted"]),
+                rows,
                 unit="pairs" if tasks[name]["pairs"] else "texts",
-                depends_on=f"{result['data']['tasks'][tasks[name]['task']]} {result['folds']}",
-                groups=rows["text_a"].to_list(),
+                depends_on=f"{digests[tasks[name]['task']]} {result['folds']}",
             )
             for name, rows in read_sets(folder / TRANSFER_FILE, tasks, "label", "predicted")
         ]
