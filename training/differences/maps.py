@@ -12,8 +12,7 @@ import polars as pl
 from markupsafe import Markup
 
 from features.core.pages import render
-from training.evaluation.retrieval.maps import MAPS_FILE, place_column
-from training.evaluation.retrieval.points import ABOUT_MAPS, draw_points
+from training.evaluation.retrieval.maps import ABOUT_MAPS, MAPS_FILE, draw_points, place_column
 from training.evaluation.run import read_evaluation
 
 _OWN = "encoder"

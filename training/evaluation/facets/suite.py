@@ -1,25 +1,26 @@
 """The suite of encoders with facets: does the similarity of a facet order pairs as its metric does?"""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from features.core.faults import EncoderDamaged, NothingToScore
 from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
+from features.metrics.explanation.naming import joined
 from features.metrics.registry import explain_facet
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.checks import of, splits
+from training.encoders.s3bert.explain import explain_embeddings, with_measured
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bootstrap import in_groups
-from training.evaluation.facets.baselines import random_width
-from training.evaluation.facets.examples import choose_examples, pair_table
-from training.evaluation.facets.scoring import BASELINES, EmbeddedPairs, count_verdicts, score_facets
-from training.evaluation.facets.tables import facet_table
+from training.evaluation.facets.report import facet_chapter, facet_table
+from training.evaluation.facets.scoring import BASELINES, EmbeddedPairs, count_verdicts, random_width, score_facets
 from training.evaluation.graph_pairs import GRAPHS_FILE, choose_pairs
 from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Models
@@ -29,12 +30,15 @@ from training.evaluation.suites import Chapter, Result, Suite
 from training.evaluation.tables import ScoreTable
 from training.jobs import EvaluationJob
 from training.runs import TRAINING_FILE
+from training.similarity import cosines
 from training.writing import write_json
 
 PAIRS_FILE = "pairs.parquet"
 """Measured and predicted value of each metric for each pair."""
 FITTING_PAIRS = 2000
 """Maximum number of pairs for SB-ILP to assign dimensions on."""
+_LIKE = 0.6
+_SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", "root")
 
 
 @dataclass
@@ -105,7 +109,7 @@ class FacetSuite(Suite):
             bootstrap=in_groups(Bootstrap(job.resamples, job.seed), held_out.first.tolist()),
         )
         similarities = layout.similarities(evaluated.encoder_left, evaluated.encoder_right)
-        self._table = pair_table(held_out, layout, evaluated, similarities)
+        self._table = _pair_table(held_out, layout, evaluated, similarities)
         return {
             "split": job.split,
             "corpora": held_out.corpora,
@@ -119,7 +123,7 @@ class FacetSuite(Suite):
             "data": held_out.digest(),
             "seen": self.seen,
             "others": dict(self.others),
-            "examples": choose_examples(job.examples, held_out, layout, evaluated, models.encoder, similarities),
+            "examples": _choose_examples(job.examples, held_out, layout, evaluated, models.encoder, similarities),
         }
 
     def write(self, folder: Path) -> None:
@@ -136,8 +140,6 @@ class FacetSuite(Suite):
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
         """Return bars, examples, graphs and plots."""
-        from training.evaluation.facets.chapter import facet_chapter
-
         return facet_chapter(result, folder / PAIRS_FILE, folder / GRAPHS_FILE)
 
     @classmethod
@@ -193,3 +195,56 @@ def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | N
             chosen = np.sort(np.random.default_rng(job.seed).permutation(len(pairs))[:FITTING_PAIRS])
             return MeasuredPairs(pairs.texts, pairs.pairs[chosen], source=pairs.source).select()
     return None
+
+
+def _pair_table(
+    data: MeasuredPairs, layout: FacetLayout, embedded: EmbeddedPairs, similarities: NDArray[np.float64]
+) -> pl.DataFrame:
+    """Return one row per pair: ids, texts, similarities, and measured and predicted value of each metric."""
+    texts = np.array(data.texts, dtype=object)
+    predictions = layout.predictions(similarities)
+    # Without a calibration, show what the training compared with the metrics.
+    predictions = np.where(np.isnan(predictions), layout.scaled(similarities), predictions)
+    return data.pairs.select(
+        "pair_id",
+        "corpus",
+        pl.Series("text_a", texts[data.first], dtype=pl.String),
+        pl.Series("text_b", texts[data.second], dtype=pl.String),
+        "score",
+        pl.Series("similarity", cosines(embedded.encoder_left, embedded.encoder_right)),
+        pl.Series("start_similarity", cosines(embedded.start_left, embedded.start_right)),
+        *(pl.col(name).alias(f"{name}_measured") for name in layout.names),
+        *(pl.Series(f"{name}_similarity", similarities[:, k]) for k, name in enumerate(layout.names)),
+        *(pl.Series(f"{name}_predicted", predictions[:, k]) for k, name in enumerate(layout.names)),
+    )
+
+
+def _choose_examples(
+    asked: Sequence[tuple[str, str]],
+    data: MeasuredPairs,
+    layout: FacetLayout,
+    embedded: EmbeddedPairs,
+    encoder: Embed,
+    similarities: NDArray[np.float64],
+) -> list[dict[str, Any]]:
+    """Return explained pairs: those requested, and for some facets the similar pair that agrees least in it.
+
+    The choice uses predictions alone, so an example may be wrong; the measured values are shown next to them.
+    """
+    examples: list[dict[str, Any]] = []
+    if asked:
+        left, right = (encoder([pair[side] for pair in asked]) for side in (0, 1))
+        examples += map(asdict, explain_embeddings(asked, left, right, layout))
+    whole = cosines(embedded.encoder_left, embedded.encoder_right)
+    alike = np.flatnonzero(whole >= _LIKE)
+    chosen: dict[int, list[str]] = {}
+    for name in (name for name in _SHOWN_FACETS if name in layout.names and len(alike)):
+        row = int(alike[similarities[alike, layout.names.index(name)].argmin()])
+        chosen.setdefault(row, []).append(name)
+    for row, names in chosen.items():
+        pair = (data.texts[data.first[row]], data.texts[data.second[row]])
+        explained = explain_embeddings([pair], embedded.encoder_left[[row]], embedded.encoder_right[[row]], layout)[0]
+        measured = dict(zip(layout.names, embedded.metrics[row].astype(float).round(4).tolist(), strict=True))
+        why = f"Chosen for {joined(names)}: of pairs with a similarity of {_LIKE:g} or more, the least similar there."
+        examples.append(asdict(replace(with_measured(explained, measured), notes=(why,))))
+    return examples

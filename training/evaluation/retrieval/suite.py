@@ -20,7 +20,7 @@ from training.evaluation.models import Models
 from training.evaluation.retrieval.asking import ask, ask_for
 from training.evaluation.retrieval.groups import Group, Way, groups_of
 from training.evaluation.retrieval.maps import MAPS_FILE, Map, choose_points
-from training.evaluation.retrieval.tables import retrieval_tables
+from training.evaluation.retrieval.report import retrieval_chapter, retrieval_tables
 from training.evaluation.seen import seen_part
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Result, Suite
@@ -171,8 +171,6 @@ class RetrievalSuite(Suite):
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
         """Return bars, tables and maps."""
-        from training.evaluation.retrieval.chapter import retrieval_chapter
-
         return retrieval_chapter(result, folder / MAPS_FILE)
 
     @classmethod
