@@ -21,12 +21,7 @@ _TICKS = 9
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A baseline that the bars are compared with.
-
-    Args:
-        name: what it shows.
-        shape: circle, square or diamond; unique in a chart.
-    """
+    """A baseline that the bars are compared with: its name and its shape, circle, square or diamond."""
 
     name: str
     shape: str
@@ -84,7 +79,7 @@ class Bar:
 
 
 def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis: str) -> Markup:
-    """Draw bars one below the other, with a legend above and an axis below.
+    """Draw bars one below the other, with a legend above and an axis below, as HTML.
 
     Args:
         bars: from top to bottom.

@@ -35,10 +35,7 @@ class BestSeed:
 
 
 def best_seed(runs: Sequence[Path]) -> BestSeed:
-    """Return the best of some seeds of one training.
-
-    Args:
-        runs: folders of evaluated runs, at least one; where several are equal, the first is the best.
+    """Return the best of some seeds of one training, at least one, by their evaluated runs; of equal ones the first.
 
     Returns:
         The one with the best dev score of those that `choose_by` names. If that is not recorded for all, the one with
@@ -64,14 +61,7 @@ def best_seed(runs: Sequence[Path]) -> BestSeed:
 
 
 def _dev_score(training: Mapping[str, Any]) -> tuple[str, float, bool] | None:
-    """Return the dev score that chooses models: its name, its value, and whether lower is better.
-
-    Args:
-        training: content of training.json.
-
-    Returns:
-        None if it is not recorded.
-    """
+    """Return the recorded dev score that chooses models: its name, its value, and whether lower is better."""
     dev, settings = training.get("dev") or {}, training.get("settings", {})
     rated = training.get("chosen_by", {}).get("set")
     by = settings.get("choose_by", BY_LOSS)

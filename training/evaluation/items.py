@@ -97,11 +97,7 @@ class Aligned:
     groups: Sequence[Hashable] = ()
 
     def take(self, rows: NDArray[np.int64]) -> Self:
-        """Return some of the items.
-
-        Args:
-            rows: their positions.
-        """
+        """Return the items at some positions."""
         expected = None if self.expected is None else self.expected[rows]
         items, groups = ([known[row] for row in rows] if known else () for known in (self.items, self.groups))
         return replace(self, predicted=self.predicted[rows], expected=expected, items=items, groups=groups)
@@ -153,10 +149,7 @@ class Aligned:
 
 
 def align(scores: Sequence[ItemScores]) -> Aligned | None:
-    """Return a score of several encoders on their common items; None where they have none.
-
-    Args:
-        scores: with the same name, one per run.
+    """Return a score of several encoders, one per run, on their common items; None where they have none.
 
     Raises:
         InputError: when two evaluations have different expected values for an item.

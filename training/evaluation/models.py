@@ -20,12 +20,7 @@ class Embed(Protocol):
     """Texts → embeddings, (n, d)."""
 
     def __call__(self, texts: Sequence[str], task: str | None = None, /) -> NDArray[np.float32]:
-        """Return the embeddings of texts.
-
-        Args:
-            texts: any number, in any order.
-            task: route of an encoder that has routes; its default where it is None.
-        """
+        """Return the embeddings of texts, by a route of an encoder that has routes; by its default where it is None."""
         ...
 
 
@@ -64,12 +59,7 @@ class Embedder:
         self._embedded: dict[str | None, _Embedded] = {}
 
     def __call__(self, texts: Sequence[str], task: str | None = None, /) -> NDArray[np.float32]:
-        """Return the embeddings of texts, (n, d).
-
-        Args:
-            texts: any number, in any order.
-            task: route of an encoder that has routes; its default where it is None.
-        """
+        """Return the embeddings of texts, as `Embed`."""
         known = self._embedded.setdefault(task, _Embedded())
         new = list(dict.fromkeys(text for text in texts if text not in known.positions))
         counted = Counted(f"encoding with {self.name}{f' for {task!r}' if task else ''}", len(new), "sentences")

@@ -11,11 +11,7 @@ _START = Mark("start model", "circle")
 
 
 def tell_verdict(difference: Mapping[str, Any] | None) -> str:
-    """Return whether a score is above or below a baseline, or that this is unclear.
-
-    Args:
-        difference: a `Difference` as a dict.
-    """
+    """Return whether a score is above or below a baseline, or that this is unclear, from a `Difference` as a dict."""
     return "unclear" if difference is None else difference["verdict"]
 
 
@@ -39,7 +35,7 @@ def with_mean(rows: Sequence[Row], mean: Row | None, name: str) -> list[Row]:
 
 
 def draw(rows: Sequence[Row], about: Sequence[str], axis: str) -> str:
-    """Draw scores of the encoder as bars, with marks for those of its start model, as HTML.
+    """Draw paired scores of the encoder as bars, with marks for those of its start model, as HTML.
 
     Args:
         rows: paired, with `name`.

@@ -32,13 +32,7 @@ _COLUMNS = (Column("ratings", "name"), Column("pairs", "pairs", count), *PAIRED)
 
 
 def correlate(columns: NDArray[np.float64], rated: "EvaluationPairs", bootstrap: Bootstrap) -> Drawn:
-    """Return the correlation of similarities with human ratings.
-
-    Args:
-        columns: (n_pairs, n_columns).
-        rated: the pairs with their ratings.
-        bootstrap: how intervals are computed.
-    """
+    """Return the correlation of similarities, (n_pairs, n_columns), with the ratings of the pairs."""
     grouped = in_groups(bootstrap, rated.texts_a)
     scores = spearman(columns, np.repeat(rated.scores[:, None], columns.shape[1], axis=1))
     return Drawn(scores, draw_spearman(columns, rated.scores, grouped), grouped.count)

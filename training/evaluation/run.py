@@ -84,12 +84,7 @@ def _evaluate(job: EvaluationJob, shared: Shared) -> dict[str, Any]:
 
 
 def metrics_file(folder: Path, suites: Collection[str] = ()) -> Path:
-    """Return the file of scores in the folder of an evaluation.
-
-    Args:
-        folder: of the evaluation.
-        suites: the named suites; none for a whole evaluation.
-    """
+    """Return the file of scores by some suites, or of a whole evaluation, in its folder."""
     named = "".join(f"-{name}" for name in sorted(set(suites)))
     return folder / f"{Path(METRICS_FILE).stem}{named}.json"
 
@@ -113,9 +108,6 @@ def read_scores(file: Path) -> dict[str, Any]:
 def read_evaluation(folder: Path) -> dict[str, Any]:
     """Read the scores of a whole evaluation whose other files are going to be read as well.
 
-    Args:
-        folder: of the evaluation.
-
     Raises:
         InputError: as for `read_scores`, or when a file that a suite wrote is of another evaluation.
     """
@@ -130,14 +122,7 @@ def read_evaluation(folder: Path) -> dict[str, Any]:
 
 
 def write_report(folder: Path, encoder: Path) -> Path:
-    """Write report.html from the files of an evaluation.
-
-    Args:
-        folder: folder with metrics.json and the suites' files.
-        encoder: folder of the encoder.
-
-    Returns:
-        The report.
+    """Write report.html from the metrics.json of an evaluation and the suites' files in its folder, and return it.
 
     Raises:
         InputError: when the encoder has not been evaluated yet, or was by another version of facetflow.

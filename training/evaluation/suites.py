@@ -184,8 +184,7 @@ class Suite(ABC):
 def suites_of(kind: str) -> tuple[str, ...]:
     """Return the names of the suites that apply to a kind of encoder, in the order of the report.
 
-    Args:
-        kind: of the encoder; an unknown or empty one has only the suites of all kinds.
+    An unknown or empty kind has only the suites of all kinds.
     """
     special = {name for known in KINDS.values() for name in known.suites}
     own = KINDS[kind].suites if kind in KINDS else ()

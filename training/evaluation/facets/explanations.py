@@ -26,7 +26,7 @@ LEGEND = (
 def explanation_card(
     explanation: Explanation, pair: GraphPair | None = None, name: str = "", *, fold: bool = True
 ) -> str:
-    """Return an explained sentence pair as HTML, with its graphs where there are any.
+    """Return an explained sentence pair as HTML, with its graphs under a name of their own where there are any.
 
     Args:
         explanation: of the pair.

@@ -52,11 +52,11 @@ def score_facets(
         bootstrap: how intervals are computed.
 
     Returns:
-        Rows of a result, one per facet, None where a number is undefined because one of the two is constant: `encoder`
-        by the facet of the encoder, `full` by the whole embedding of the start model (SB-full), `random` by random
-        dimensions of it, mean over draws (SB-rand), `assigned` by dimensions that an integer programme assigned
-        (SB-ILP); `agreeing`, the share of pairs whose metric is 1: many have nothing for it to compare; and baseline →
-        the encoder's score minus that of the baseline, `differences`.
+        Rows of a result, one per facet, None where a number is undefined because one of the two is constant: `encoder`,
+        `full` (SB-full), `random`, the mean over draws (SB-rand), `assigned` (SB-ILP); `agreeing`, the share of pairs
+            whose
+        metric is 1: many have nothing for it to compare; and baseline → the encoder's score minus that of the baseline,
+        `differences`.
     """
     start = (held_out.start_left, held_out.start_right)
     dimension, n_facets = held_out.start_left.shape[1], len(layout.facets)
@@ -138,19 +138,11 @@ def random_memberships(
 
 
 def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np.float32]) -> NDArray[np.float32]:
-    """SB-ILP: return the partition that an integer programme finds (Eq. 5 to 7).
+    """SB-ILP: return the partition that an integer programme finds, (dimension, n_facets), 0 or 1 (Eq. 5 to 7).
 
     max Σ ω(i, j) x(i, j), each dimension i in at most one facet, each facet j with at least one dimension; ω(i, j) is
     Spearman's correlation of dimension i with metric j. The value of a dimension for a pair is the product of its two
-    entries: its share of the cosine.
-
-    Args:
-        left: start embeddings of sentences a, (n_pairs, dimension), of pairs that are not evaluated on.
-        right: of sentences b.
-        metrics: (n_pairs, n_facets).
-
-    Returns:
-        (dimension, n_facets), 0 or 1.
+    entries, (n_pairs, dimension) each: its share of the cosine.
 
     Raises:
         RunError: when the solver finds no partition (more facets than dimensions).

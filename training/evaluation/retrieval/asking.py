@@ -44,8 +44,7 @@ def ask(
         bootstrap: how queries are drawn.
 
     Returns:
-        The rankings; the scores; and one row per query with its text, its number of relevant texts, and the encoder's
-        values.
+        The rankings; the scores; and the text, the number of relevant texts and the encoder's values of each query.
     """
     similarities = {name: cosines_of(of, of) for name, of in vectors.items()} | word_rankings(texts)
     rankings = {
@@ -90,16 +89,9 @@ def ask(
 def ask_for(
     labels: Sequence[str], group: Group, rankings: Mapping[str, NDArray[np.int64]], k: int, bootstrap: Bootstrap
 ) -> dict[str, Any] | None:
-    """Return how well texts with certain labels find each other, None where there are none.
+    """Return how well texts with certain labels of the group's one aspect find each other, None where there are none.
 
     Labels are drawn for the intervals, each with its queries: the question is whether other labels would be found.
-
-    Args:
-        labels: the labels, of the one aspect of the group.
-        group: the texts.
-        rankings: of the group.
-        k: rank at which rankings are cut off.
-        bootstrap: how labels are drawn.
     """
     (aspect,) = group.aspects
     known = group.shared.labels[aspect].only(labels)
@@ -165,9 +157,9 @@ def summarise(
         labels: label of each query, (n_queries,), where labels are drawn instead.
 
     Returns:
-        Ranking → measure → `value`, `low`, `high`; and for the others `difference`, measure → a
-        `training.evaluation.bootstrap.Difference` as a dict: the first ranking minus this one. `low`, `high` and the
-        difference are None where there are too few queries, or labels, for an interval.
+        Ranking → measure → `value`, `low`, `high`; and for the others `difference`, measure → the first ranking minus
+            this
+        one, as a `Difference`. What is of an interval is None where there are too few queries, or labels, for one.
     """
     names = list(values)
     first = values[names[0]]

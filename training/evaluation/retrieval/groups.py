@@ -109,11 +109,7 @@ class Group:
 
 
 def groups_of(data: LabelledTexts) -> list[Group]:
-    """Return each aspect of each corpus, then each pair of its aspects, combined in both ways.
-
-    Args:
-        data: the queries and candidates; labels of other texts do not count.
-    """
+    """Return each aspect of each corpus, then each pair of its aspects, combined in both ways."""
     corpora = sorted(data.labels["corpus"].unique())
     found: list[Group] = []
     for corpus in corpora:

@@ -101,11 +101,7 @@ class Map:
         }
 
     def draw(self, known: dict[str, NDArray[np.float64]]) -> pl.DataFrame:
-        """Return the points with their places, one row each.
-
-        Args:
-            known: projections by the digest of the projected vectors; those of this map are added.
-        """
+        """Return the points with their places; `known` keeps projections by the digest of their vectors."""
         columns: dict[str, Any] = {
             "map": [self.name] * len(self.texts),
             "text": list(self.texts),

@@ -40,14 +40,7 @@ _COLUMNS = (
 
 @dataclass
 class TransferSuite(Suite):
-    """Classification tasks on frozen embeddings.
-
-    Args:
-        tasks: texts or pairs with a class.
-        classifiers: classifiers to train.
-        folds: number of cross-validation folds.
-        bootstrap: how intervals are computed.
-    """
+    """Classification tasks on frozen embeddings: texts or pairs with a class, and the classifiers to train on them."""
 
     name: ClassVar[str] = "transfer"
     title: ClassVar[str] = "Classification from embeddings"
