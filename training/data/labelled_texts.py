@@ -39,7 +39,6 @@ class LabelledTexts:
     source: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.texts)
 
     @property

@@ -36,7 +36,6 @@ class IndexedPairs:
     pairs: pl.DataFrame
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return self.pairs.height
 
     @property

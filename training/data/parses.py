@@ -55,11 +55,9 @@ class ParsedSentences:
         object.__setattr__(self, "_places", {text: place for place, text in enumerate(self.table["text"])})
 
     def __len__(self) -> int:
-        """Return the number of parses."""
         return self.table.height
 
     def __contains__(self, text: str) -> bool:
-        """Return whether a sentence has a parse."""
         return text in self._places
 
     def find(self, texts: Sequence[str]) -> list[dict[str, Any] | None]:

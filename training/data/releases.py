@@ -33,7 +33,6 @@ class OpenRelease:
         self._store.verify_files(self._pinned.versions)
 
     def __contains__(self, table: str) -> bool:
-        """Return whether the release has a table."""
         return table in self._pinned.versions
 
     @property

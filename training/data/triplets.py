@@ -39,7 +39,6 @@ class Triplets:
     counts: Mapping[str, int]
 
     def __len__(self) -> int:
-        """Return the number of triplets."""
         return len(self.anchors)
 
 

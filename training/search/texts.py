@@ -41,7 +41,6 @@ class SearchedTexts:
     wrong: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.texts)
 
 

@@ -7,7 +7,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from training.data.parses import Parses
-from training.evaluation.parses_at_hand import FoundParses, ParsesAtHand
+from training.evaluation.models import FoundParses, ParsesAtHand
 from training.modules.parsing_transformer import ParsingTransformer
 
 PARSER = "spacy/en_toy-1.0"

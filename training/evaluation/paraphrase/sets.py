@@ -33,7 +33,6 @@ class JudgedPairs:
     positive: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return len(self.positive)
 
     def digest(self) -> str:

@@ -49,7 +49,6 @@ class Group:
     having: Mapping[str, int]
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.texts)
 
     @property
