@@ -156,10 +156,9 @@ def choose_predictor(
 
     Args:
         runs: folder of a project's runs; None without a project.
-        name: as for `named_encoder`; None takes the current run with a classifier if there is exactly one, otherwise
-            the one with a classifier that was finished last.
+        name: as for `named_encoder`; None takes the current run with a classifier, or the one finished last.
         among: names of the encoders of the project, which go before others in `runs`.
-        explained: whether one that weights spans goes before others, because predictions are to be explained by them.
+        explained: whether one that weights spans goes before others.
 
     Raises:
         ModelError: when there is none, or the named one has no classifier.

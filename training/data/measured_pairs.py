@@ -40,8 +40,8 @@ class MeasuredPairs(IndexedPairs):
 
     Args:
         texts: the unique sentences, (n_texts,).
-        pairs: one row per pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the metrics, first
-            the built-in ones, then the project's own.
+        pairs: one row per pair: `PAIR_COLUMNS`, `POSITIONS`, and the metrics, first the built-in ones, then the
+            project's.
         teacher: the teacher's embeddings of `texts`, (n_texts, d), or None if there are none.
         teacher_digest: digest of the teacher's files; empty if unknown.
         source: where the pairs came from, for model cards: release and table versions, or the file.

@@ -127,13 +127,7 @@ def digest_of(texts: Iterable[str], *parts: bytes) -> str:
 
 
 class PairsAmong:
-    """Finds the pairs whose two sentences are both among those of a batch, each of which is encoded once.
-
-    Args:
-        first: sentences a of all pairs, (n_pairs,).
-        second: sentences b.
-        pairs: the pairs to find, (n,).
-    """
+    """Finds those of some pairs, (n,), whose two sentences, (n_pairs,), are both in a batch."""
 
     def __init__(self, first: Positions, second: Positions, pairs: Positions) -> None:
         self._pairs = pairs[np.argsort(first[pairs], kind="stable")]

@@ -22,13 +22,12 @@ _TRIES = 8  # draws before all candidates are listed
 
 @dataclass(frozen=True, slots=True)
 class Triplets:
-    """Texts by their positions.
+    """Texts by their positions, (n,) each: anchors, others that share a label with them, and others that are not alike.
 
     Args:
-        anchors: (n,).
-        positives: (n,); each is another text that shares a label with its anchor.
-        negatives: (n,); each has labels, and is not alike its anchor: it shares a label in none of the aspects, or, for
-            `all` of them, not in every one.
+        anchors: the anchors.
+        positives: each is another text that shares a label with its anchor.
+        negatives: each shares a label in none of the aspects, or, for `all` of them, not in every one.
         counts: numbers of texts that are not anchors: `alone` share their labels with no other text,
             `without_negative` with every other one.
     """

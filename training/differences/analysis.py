@@ -13,13 +13,7 @@ from training.differences.shared import BothScores, SharedSet
 
 @dataclass(frozen=True, slots=True)
 class Depths:
-    """The depths of trees.
-
-    Args:
-        by_text: text → depth of its tree; texts without a tree are missing.
-        parser: name and version of the parser; empty where there is none.
-        problem: why there is none, a sentence; empty where there is one.
-    """
+    """The depths of trees by text, the parser's name and version, and, where there is none, why, a sentence."""
 
     by_text: Mapping[str, int]
     parser: str = ""

@@ -23,10 +23,6 @@ _POINT = ("text", "labels", "colour")
 def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> Markup:
     """Return the maps that two evaluations have of the same texts, side by side, as HTML; empty where there are none.
 
-    Args:
-        names: of both encoders.
-        runs: folders of both evaluations.
-
     Raises:
         InputError: when scores cannot be read.
     """

@@ -25,13 +25,7 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """The places of a set's pairs by both encoders.
-
-    Args:
-        before: place of each pair by A, the mean over its runs, (n_pairs,), in [0, 1].
-        after: place of each pair by B.
-        wanted: place of each pair by human rating or judgement.
-    """
+    """The places of a set's pairs, (n_pairs,), in [0, 1]: by A and by B, means over their runs, and by people."""
 
     before: NDArray[np.float64]
     after: NDArray[np.float64]

@@ -127,7 +127,7 @@ def render_differences(
         analyses: of the sets that both scored; empty where they have none in common.
         views: what A and B see of the drawn sentences.
         parser: parser of the trees whose depth is measured; empty where there is none.
-        maps: of the texts that both embedded (`draw_maps`); empty where there are none.
+        maps: of the texts that both embedded (`draw_maps`).
         project: name of the project.
         date: date on the page; now when None.
     """

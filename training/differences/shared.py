@@ -16,14 +16,7 @@ from training.evaluation.suites import scored_suites
 
 @dataclass(frozen=True, slots=True)
 class BothScores:
-    """A score of both encoders on the same pairs.
-
-    Args:
-        pairs: number of pairs.
-        a: score of the first, the mean over its runs; None where it is undefined.
-        b: score of the second.
-        difference: b minus a, with the ends of its interval over pairs; None where it is undefined.
-    """
+    """Scores of both encoders on the same pairs, None where undefined, and b minus a with its interval over pairs."""
 
     pairs: int
     a: float | None

@@ -21,13 +21,7 @@ _BY_RATINGS, _RECORDED_LOSS = "spearman", "total"  # keys of the dev scores in t
 
 @dataclass(frozen=True, slots=True)
 class BestSeed:
-    """The best of some seeds of a training.
-
-    Args:
-        run: folder of its run.
-        by: what decided, such as `dev average precision`; empty if nothing did, and it is merely the first.
-        values: the value of each run, by folder; empty if nothing decided.
-    """
+    """The folder of the best run, what decided (empty if nothing did), and by run the values that did."""
 
     run: Path
     by: str

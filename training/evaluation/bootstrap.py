@@ -94,7 +94,7 @@ def draw_means(values: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.
 def draw_spearman(
     predictors: NDArray[np.floating], measured: NDArray[np.floating], bootstrap: Bootstrap
 ) -> NDArray[np.float64]:
-    """Return Spearman's correlation of each predictor with the measured values, in each draw.
+    """Return Spearman's correlation of predictors with measured values of pairs in each draw.
 
     Args:
         predictors: (n_pairs, n_predictors).

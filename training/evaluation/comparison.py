@@ -92,12 +92,7 @@ class Comparison:
 
 
 def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | None = None) -> Comparison:
-    """Compare the evaluated runs of two sides.
-
-    Args:
-        a: folders of the evaluations of the first side.
-        b: of the second.
-        bootstrap: how items are drawn; by default as in an evaluation.
+    """Compare the evaluated runs of two sides, given by their folders; by default, items are drawn as in an evaluation.
 
     Raises:
         InputError: when they have no score in common, or an evaluation cannot be read.

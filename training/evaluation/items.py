@@ -80,15 +80,7 @@ class ScoredPairs:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """One score of several encoders on the items that all of them have.
-
-    Args:
-        predicted: (n, n_runs).
-        expected: (n,); None where scores are means.
-        scored_by: how the two are scored.
-        items: key of each item, (n,).
-        groups: of the items (`ItemScores`).
-    """
+    """One score of several encoders on the items that all have: as `ItemScores`, with `predicted` of (n, n_runs)."""
 
     predicted: NDArray[np.float64]
     expected: NDArray[np.float64] | None
@@ -191,7 +183,7 @@ def read_sets(file: Path, names: Iterable[str], *columns: str) -> Iterator[tuple
     A pair that a set has twice is two items.
 
     Args:
-        file: table with `set`, `text_a` and `text_b`; the latter is null for a single text.
+        file: table with `set`, `text_a` and `text_b`, null for a single text, and the further columns.
         names: of the sets.
         columns: further columns that it must have.
 
@@ -207,14 +199,7 @@ def read_sets(file: Path, names: Iterable[str], *columns: str) -> Iterator[tuple
 
 
 def right_items(name: str, rows: pl.DataFrame, *, unit: str = "pairs", depends_on: str = "") -> ItemScores:
-    """Return whether each item of `read_sets` is `predicted` to have its `label`; with another label it is another one.
-
-    Args:
-        name: of the score.
-        rows: of its set.
-        unit: as for `ItemScores`.
-        depends_on: as for `ItemScores`.
-    """
+    """Return whether each item of `read_sets` has the label it is predicted; with another label it is another item."""
     items = rows.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list()
     right = numbers_of(rows["label"] == rows["predicted"])
     return ItemScores(name, items, right, unit=unit, depends_on=depends_on, groups=rows["text_a"].to_list())

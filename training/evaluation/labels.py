@@ -55,14 +55,14 @@ _LABEL_COLUMNS = (
 
 @dataclass
 class LabelSuite(Suite):
-    """Judged pairs with labels that a classifier knows, and that are not judged as paraphrase or not.
+    """Judged pairs of the split with labels that a classifier knows, and that are not judged as paraphrase or not.
 
     Args:
-        corpora: name → pairs of the split whose label the classifier knows.
+        corpora: name → pairs whose label the classifier knows.
         classifier: of the encoder.
         others: split that the training did not use → its number of such pairs.
         subject: the encoder and the job.
-        unknown: name → number of pairs of the split whose label the classifier does not know.
+        unknown: name → number of pairs whose label the classifier does not know.
     """
 
     name: ClassVar[str] = "labels"
@@ -219,8 +219,8 @@ def _tell_seen(result: Result) -> str:
 
 def _of_label(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, Any]:
     """Return precision, recall and F1 of one label, None where they are undefined, and the counts behind them."""
-    has, said = labels == name, predicted == name
-    both, pairs, calls = int((has & said).sum()), int(has.sum()), int(said.sum())
+    has, called = labels == name, predicted == name
+    both, pairs, calls = int((has & called).sum()), int(has.sum()), int(called.sum())
     return {
         "name": name,
         "pairs": pairs,

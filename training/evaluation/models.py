@@ -91,7 +91,7 @@ class Embedder:
 
 
 class ParsesAtHand:
-    """Gives an encoder of any kind the parses that are there already; for one without a parser it does nothing.
+    """Gives an encoder the parses that are there already; for one without a parser it does nothing.
 
     Args:
         encoder: the encoder.
@@ -163,13 +163,7 @@ class Shared:
         self._of_start: dict[Hashable, Any] = {}
 
     def models(self, encoder: Path, source: Source | None, start: Path | None) -> Models:
-        """Return the models of an evaluation.
-
-        Args:
-            encoder: folder of the evaluated encoder.
-            source: source of most of the sentences.
-            start: folder of its start model; None where that is unknown.
-        """
+        """Return the models of an evaluation, of which the start model may be unknown, given by their folders."""
         own = Embedder(encoder, "the encoder", source, self.parses)
         if start != self._folder:
             self._folder, self._start, self._of_start = start, None, {}  # free the last one before loading the next

@@ -40,13 +40,7 @@ def correlate(columns: NDArray[np.float64], rated: "EvaluationPairs", bootstrap:
 
 @dataclass
 class RatingSuite(Suite):
-    """Sets of human ratings.
-
-    Args:
-        sets: the pairs.
-        bootstrap: how intervals are computed.
-        chosen_by: names of the sets that the model was chosen by.
-    """
+    """Sets of human ratings; `chosen_by` names those that the model was chosen by."""
 
     name: ClassVar[str] = "ratings"
     title: ClassVar[str] = "Similarity against human ratings"

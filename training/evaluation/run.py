@@ -41,16 +41,15 @@ _JOB_FILE = "evaluate.json"
 
 
 def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]:
-    """Evaluate an encoder of any kind, and write its scores.
+    """Evaluate an encoder of any kind, and return its scores as they are written.
+
+    With all suites that apply, writes metrics.json, evaluate.json, the suites' files, report.html, and the scores in
+    the model card. With some that are named, writes their scores next to those of the whole evaluation
+    (`metrics_file`).
 
     Args:
-        job: what to evaluate, and by which suites. With all that apply, writes metrics.json, evaluate.json, the
-            suites' files, report.html, and the scores in the model card. With some that are named, writes their scores
-            next to those of the whole evaluation (`metrics_file`), which is left unchanged.
+        job: what to evaluate, and by which suites.
         shared: what encoders evaluated before have left, to be reused.
-
-    Returns:
-        Content of the file of scores.
 
     Raises:
         InputError: when there is nothing to score on, or it cannot be read.

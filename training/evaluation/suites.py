@@ -141,20 +141,12 @@ class Suite(ABC):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> "list[ItemScores]":
-        """Return its scores item by item from what `write` wrote, so that single runs can be compared; perhaps none.
-
-        Raises:
-            InputError: when the written files cannot be read.
-        """
+        """Return its scores item by item from what `write` wrote, so that single runs can be compared; perhaps none."""
         return []
 
     @classmethod
     def pairs(cls, folder: Path, result: Result) -> "list[ScoredPairs]":
-        """Return the sentence pairs that it scored, set by set, for the page of a comparison; perhaps none.
-
-        Raises:
-            InputError: when the written files cannot be read.
-        """
+        """Return the sentence pairs that it scored, set by set, for the page of a comparison; perhaps none."""
         return []
 
     @classmethod

@@ -154,11 +154,11 @@ def _learnt(folder: Path) -> tuple[str, ...]:
 
 
 def named_encoder(runs: Path | None, name: str, base: Path | None = None, among: Collection[str] = ()) -> Path:
-    """Return the folder of a named encoder.
+    """Return the folder of an encoder or a run of a project, of a pulled model, or of any encoder.
 
     Args:
         runs: folder of a project's runs; None where there is no project.
-        name: of an encoder or a run of the project, of a pulled model, or a folder.
+        name: of any of these, or a folder.
         base: folder that relative paths start from; the working directory when None.
         among: names of the encoders of the project, of which some may have no training.
 

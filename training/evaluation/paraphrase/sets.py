@@ -49,7 +49,7 @@ class JudgedSet:
 
     Args:
         name: of the set.
-        split: split that is scored.
+        split: split that is scored; empty for an evaluation set.
         positive_label: label of positive pairs.
         negative_label: label of the others.
         pairs: pairs that are scored.

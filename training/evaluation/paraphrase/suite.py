@@ -86,13 +86,7 @@ class _Judge:
 
 @dataclass
 class ParaphraseSuite(Suite):
-    """Pairs that are judged as paraphrase or not, by corpus.
-
-    Args:
-        found: the pairs.
-        classifier: of the encoder; None where it has none.
-        subject: the encoder and the job.
-    """
+    """Pairs that are judged as paraphrase or not, by corpus, and the classifier of the encoder, if it has one."""
 
     name: ClassVar[str] = "paraphrase"
     title: ClassVar[str] = "Paraphrase or not"

@@ -43,13 +43,7 @@ _log = logging.getLogger("training")
 class RetrievalSuite(Suite):
     """Texts as queries for others that share their labels: by aspect, and by two aspects together.
 
-    Args:
-        job: what to evaluate, and how intervals are computed.
-        data: the texts of the split.
-        groups: the groups that can be scored.
-        skipped: the groups that cannot, a sentence each.
-        training: content of the encoder's training.json; perhaps empty.
-        others: split not used in the training → its number of labelled texts.
+    The texts of the split are in `groups`; those that cannot be scored are in `skipped`, a sentence each.
     """
 
     name: ClassVar[str] = "retrieval"
@@ -202,10 +196,6 @@ def _learnt(groups: Sequence[Group], settings: Mapping[str, Any]) -> list[str]:
 
     An encoder of an intersection is tested on each pair of its aspects together, one of a union on either of them;
     where no texts have both, on each by itself.
-
-    Args:
-        groups: the groups that can be scored.
-        settings: settings of the encoder's training; empty where they are unknown.
     """
     aspects = settings.get("aspects") or {aspect for group in groups for aspect in group.aspects}
     own = [group for group in groups if {*group.aspects} <= {*aspects}]

@@ -139,10 +139,10 @@ class _Block:
         return len(self._learning)
 
     def step(self, features: Tensor, wanted: Tensor, seen: Tensor) -> None:
-        """Train on one batch.
+        """Train on one batch of features, (n, d).
 
         Args:
-            features: (n, d).
+            features: of the rows.
             wanted: 1 for the class of each row, otherwise 0, (n_classes, n).
             seen: 1 for the rows that a fold of the block may see, otherwise 0, (n_folds, n).
         """
