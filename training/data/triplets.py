@@ -177,12 +177,7 @@ def _keys(labels: pl.DataFrame, aspects: Sequence[str], how: How) -> pl.DataFram
 def in_batch_mask(shared: SharedLabels, anchors: Positions, candidates: Positions) -> NDArray[np.bool_]:
     """Return which candidates are the anchor itself or share a label with it, (n_anchors, n_candidates): no negatives.
 
-    False for the anchor's own positive.
-
-    Args:
-        shared: which texts share a label.
-        anchors: anchors of the batch, (n_anchors,).
-        candidates: candidates of the batch, first the positives in the order of the anchors, (n_candidates,).
+    The first candidates are the positives in the order of the anchors; an anchor's own positive is False.
     """
     mask: NDArray[np.bool_] = shared.matrix(anchors, candidates) | (anchors[:, None] == candidates[None, :])
     mask[np.arange(len(anchors)), np.arange(len(anchors))] = False

@@ -42,15 +42,9 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A set, its parts and its moves.
+    """A set: scores of both on all pairs and on its parts, by name in the order of the page; and the pairs that moved.
 
-    Args:
-        shared: the set.
-        total: score of both on all pairs.
-        parts: name → score of both, in the order of the page: by length, depth and words in common.
-        moves: places of the pairs by both.
-        chosen: pairs that are shown.
-        notes: what was not divided, or left out, a sentence each.
+    `notes` say what was not divided, or left out, a sentence each.
     """
 
     shared: SharedSet

@@ -79,14 +79,7 @@ class Bar:
 
 
 def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis: str) -> Markup:
-    """Draw bars one below the other, with a legend above and an axis below, as HTML.
-
-    Args:
-        bars: from top to bottom.
-        marks: in the order of the legend.
-        of: what the bars are, for the legend.
-        axis: what the axis measures.
-    """
+    """Draw bars from top to bottom, with a legend (`of` names the bars) above and an axis below, as HTML."""
     ticks = _ticks(bars)
 
     def place(value: float) -> float:

@@ -31,9 +31,8 @@ class BestSeed:
 def best_seed(runs: Sequence[Path]) -> BestSeed:
     """Return the best of some seeds of one training, at least one, by their evaluated runs; of equal ones the first.
 
-    Returns:
-        The one with the best dev score of those that `choose_by` names. If that is not recorded for all, the one with
-        the best mean of the headline numbers that all have; without any, the first.
+    It has the best dev score of those that `choose_by` names. If that is not recorded for all, the best mean of the
+    headline numbers that all have; without any, it is the first.
     """
     if len(runs) == 1:
         return BestSeed(runs[0], "", {})

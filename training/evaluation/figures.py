@@ -111,7 +111,7 @@ def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
 def draw_course(
     history: Sequence[Mapping[str, float]], best_step: int, *, chosen_by: str | None = None, ratings: str | None = None
 ) -> str:
-    """Draw the dev score that chose the model over the steps of the training.
+    """Draw the dev score that chose the model over the steps of the training (`history` of training.json).
 
     Args:
         history: as in training.json.

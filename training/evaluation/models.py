@@ -42,13 +42,9 @@ class Embed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models that suites embed with.
+    """The evaluated encoder, its routes, one per aspect, and its start model, None where that is unknown.
 
-    Args:
-        encoder: the evaluated encoder.
-        start: its start model; None where that is unknown.
-        routes: routes of the encoder, one per aspect; empty for an encoder without routes.
-        of_start: what suites have computed from the start model for encoders evaluated before, under keys of theirs.
+    `of_start` keeps what suites have computed from the start model for encoders evaluated before, under keys of theirs.
     """
 
     encoder: Embed

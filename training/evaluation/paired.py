@@ -35,13 +35,7 @@ def with_mean(rows: Sequence[Row], mean: Row | None, name: str) -> list[Row]:
 
 
 def draw(rows: Sequence[Row], about: Sequence[str], axis: str) -> str:
-    """Draw paired scores of the encoder as bars, with marks for those of its start model, as HTML.
-
-    Args:
-        rows: paired, with `name`.
-        about: a phrase on each.
-        axis: what the scores are.
-    """
+    """Draw paired scores as bars, with a phrase on each and marks for those of the start model, as HTML."""
     bars = [
         Bar.of(row, said, {} if row["start"] is None else {_START.name: row["start"]}, tell(row))
         for row, said in zip(rows, about, strict=True)
