@@ -124,8 +124,8 @@ def encoder_in_use(runs: Path, name: str | None = None, among: Collection[str] =
     """
     if name is None:
         return encoder_in_use_with(runs, lambda _: True, among) or latest_encoder(runs)
-    found = current_run(runs, name)
-    return find_encoder(runs, name) if found is None else found / ENCODER
+    current = current_run(runs, name)
+    return find_encoder(runs, name) if current is None else current / ENCODER
 
 
 def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collection[str] = ()) -> Path | None:
@@ -158,14 +158,12 @@ def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collecti
 
 def current_runs(runs: Path) -> dict[str, Path]:
     """Return name → current run, for each encoder that has one."""
-    found = {name: current_run(runs, name) for name in _names(runs)}
-    return {name: run for name, run in found.items() if run is not None}
+    return {name: run for name in _names(runs) if (run := current_run(runs, name)) is not None}
 
 
 def gone_runs(runs: Path) -> dict[str, GoneRun]:
     """Return name → current run, for each encoder whose current run is gone."""
-    found = {name: gone_run(runs, name) for name in _names(runs)}
-    return {name: run for name, run in found.items() if run is not None}
+    return {name: run for name in _names(runs) if (run := gone_run(runs, name)) is not None}
 
 
 def promote(run: Path, name: str) -> None:

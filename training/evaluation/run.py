@@ -136,18 +136,16 @@ def write_report(folder: Path, encoder: Path) -> Path:
 
 def _prepared(subject: Subject) -> list[Suite]:
     """Return the suites that an encoder is scored by, with their data."""
-    job, missing, found = subject.job, dict[str, str](), list[Suite]()
-    for name in dict.fromkeys(job.suites) or suites_of(subject.kind):
-        kind = load_suite(name)
+    job, missing, suites = subject.job, list[str](), list[Suite]()
+    for kind in map(load_suite, dict.fromkeys(job.suites) or suites_of(subject.kind)):
         suite = kind.of(subject)
         if suite is None:
-            missing[name] = kind.needs
+            missing.append(f"the suite {kind.name!r} needs {kind.needs}")
         else:
-            found.append(suite)
-    if missing and (job.suites or not found):
-        needs = "; ".join(f"the suite {name!r} needs {what}" for name, what in missing.items())
-        raise NothingToScore(f"{str(job.encoder)!r} cannot be evaluated: {needs}.")
-    return found
+            suites.append(suite)
+    if missing and (job.suites or not suites):
+        raise NothingToScore(f"{str(job.encoder)!r} cannot be evaluated: {'; '.join(missing)}.")
+    return suites
 
 
 def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) -> None:
