@@ -35,7 +35,7 @@ def main() -> None:
         print("explanations: skipped; give the folder of an encoder, and its store with --store")
         return
     source = Source(store=arguments.store, release=arguments.release, pairs=arguments.table)
-    data = source.read().select(splits=(arguments.split,), kinds=("positive",), corpora=arguments.corpora)
+    data = source.read(MeasuredPairs).select(splits=(arguments.split,), kinds=("positive",), corpora=arguments.corpora)
     layout = FacetLayout.load(arguments.encoder)
     similarities, same = embed(arguments.encoder, layout, data)
     measured = data.metrics(layout.names).astype(np.float64)

@@ -11,8 +11,7 @@ from training.nearest import Nearest, cosines_of, find_nearest, unit
 from training.predicting import GivenThreshold, PairPredictor, Prediction
 from training.runs import ENCODER
 from training.search.choosing import task_of
-from training.search.vector_cache import cached_vectors
-from training.search.vectors import embed, embed_in_parts
+from training.search.vectors import cached_vectors, embed, embed_in_parts
 from training.similarity import cosines
 
 __all__ = [

@@ -20,8 +20,7 @@ from flows.trainings.promoting import promote_best
 from flows.trainings.training_process import run_job
 from training.evaluation.run import metrics_file
 from training.jobs import EvaluationJob
-from training.run_records import record_evaluation, record_failed_evaluation, trained_as
-from training.run_use import in_use
+from training.run_records import in_use, record_evaluation, record_failed_evaluation, trained_as
 from training.runs import run_id
 
 

@@ -30,7 +30,7 @@ from features.store.stage import PlannedStage
 from features.store.uses import uses_of
 from flows.project import Project
 from flows.wanted import stages_of, switched_off, wanted_of
-from training.foreseen import Rows, check_ahead
+from training.foreseen import check_ahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +123,12 @@ def check(project: Project, store: StoreReader) -> None:
 
 def _pointless(project: Project, store: StoreReader) -> tuple[str, ...]:
     """Return what trainings will refuse, before anybody waits for their features."""
-    rows = Rows(
-        store.read("pairs", columns=["corpus", "split", "label"]),
-        store.read("labels", columns=["sentence", "corpus", "split", "aspect", "label"]),
-    )
+    pairs = store.read("pairs", columns=["corpus", "split", "label"])
+    labels = store.read("labels", columns=["sentence", "corpus", "split", "aspect", "label"])
     told = []
-    for encoder in project.encoders if rows.pairs.height or rows.labels.height else ():
+    for encoder in project.encoders if pairs.height or labels.height else ():
         try:
-            check_ahead(encoder, rows)
+            check_ahead(encoder, pairs, labels)
         except InputError as error:
             told.append(f"`facetflow train {encoder.name}` will fail: {error}")
     return tuple(told)

@@ -52,7 +52,7 @@ class Attribution:
 
     @property
     def of_a(self) -> NDArray[np.float64]:
-        """Share of each word of the first sentence, with whatever word of the second, (n_words_a,)."""
+        """Share of each word of the first sentence, (n_words_a,)."""
         return np.asarray(self.shares.sum(axis=1))
 
     @property
@@ -66,11 +66,7 @@ class Attribution:
         return {"facet": self.facet, "words_a": self.words_a, "words_b": self.words_b, "shares": shares}
 
     def strongest(self, count: int) -> list[tuple[str, str, float]]:
-        """Return the pairs of words with the largest shares, positive or negative: word a, word b, share.
-
-        Args:
-            count: how many at most.
-        """
+        """Return the `count` pairs of words with the largest absolute shares: word a, word b, share."""
         order = np.argsort(-np.abs(self.shares), axis=None, kind="stable")[:count]
         rows, columns = np.unravel_index(order, self.shares.shape)
         return [
@@ -99,7 +95,7 @@ def attribute(
         route: route of an encoder with several.
 
     Raises:
-        ModelError: the encoder does not pool by a mean, what follows is not linear, or facets are not compared by their
+        ModelError: the encoder does not pool by a mean, what follows is not linear, or facets are not compared by
             cosine.
         SettingsError: the encoder has no such facet.
     """
@@ -114,10 +110,6 @@ def attribute(
 
 def facet_dimensions(layout: FacetLayout | None, facet: str) -> slice:
     """Return the dimensions of a facet, of the `residual`, or of the whole `sentence`.
-
-    Args:
-        layout: facets of an encoder; None for an encoder without any.
-        facet: the name.
 
     Raises:
         SettingsError: the encoder has no such facet.

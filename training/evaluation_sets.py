@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> "list[EvaluationPairs]":
-    """Read sets of human ratings.
-
-    Args:
-        described: sets in the form of `features.corpora.settings.EvaluationSet`.
-        base: folder that relative paths start from.
+    """Read sets of human ratings, described as `features.corpora.settings.EvaluationSet`; paths are relative to `base`.
 
     Raises:
         InputError: when a file is missing or wrong.
@@ -25,15 +21,11 @@ def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> "lis
     """
     from features.corpora import read_evaluation
 
-    return [read_evaluation(known, base) for known in _checked(described, "ratings")]
+    return [read_evaluation(evaluation, base) for evaluation in _checked(described, "ratings")]
 
 
 def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> "list[ClassTask]":
-    """Read texts and pairs to classify from their embeddings.
-
-    Args:
-        described: as in `read_rating_sets`.
-        base: as in `read_rating_sets`.
+    """Read texts and pairs to classify from their embeddings; arguments as for `read_rating_sets`.
 
     Raises:
         InputError: when a file is missing or wrong, or belongs to two splits.
@@ -42,9 +34,9 @@ def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> "lis
     from features.corpora import read_tasks
 
     sets = _checked(described, "tasks")
-    for known in sets:
-        _require_files_of_their_own(known, base)
-    return [task for known in sets for task in read_tasks(known, base)]
+    for evaluation in sets:
+        _require_files_of_their_own(evaluation, base)
+    return [task for evaluation in sets for task in read_tasks(evaluation, base)]
 
 
 def _require_files_of_their_own(evaluation: "EvaluationSet", base: Path) -> None:

@@ -1,12 +1,11 @@
 """What a training will refuse, found from the judgements and labels of a store before anything costly is made of it."""
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from features.core.faults import NoTrainingData
 from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
+from training.data.releases import choose_rows
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.label_checks import check_dev
 from training.encoders.pas.settings import PasSettings
@@ -15,43 +14,31 @@ from training.encoders.settings import EncoderSettings, PairSettings
 from training.kinds import tables_of
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """What a store will have to train on.
-
-    Args:
-        pairs: columns `corpus`, `split` and `label` of its pairs.
-        labels: columns `sentence`, `corpus`, `split`, `aspect` and `label` of its texts with labels.
-    """
-
-    pairs: pl.DataFrame
-    labels: pl.DataFrame
-
-
-def check_ahead(settings: EncoderSettings, rows: Rows) -> None:
-    """Check that rows suit an encoder, by the checks of its training.
+def check_ahead(settings: EncoderSettings, pairs: pl.DataFrame, labels: pl.DataFrame) -> None:
+    """Check that the rows of a store suit an encoder, by the checks of its training.
 
     Args:
         settings: of the encoder.
-        rows: of the store.
+        pairs: columns `corpus`, `split` and `label` of the pairs.
+        labels: columns `sentence`, `corpus`, `split`, `aspect` and `label` of the texts with labels.
 
     Raises:
         SettingsError: the encoder names an aspect, a label or a corpus that no row has.
         InputError: there is nothing to learn, although all of its settings fit.
     """
     if isinstance(settings, AspectSettings):
-        _check_texts(settings, rows)
+        _check_texts(settings, labels)
     elif "pairs" in tables_of(settings):
-        _check_pairs(settings, rows)
+        _check_pairs(settings, pairs, has_texts=labels.height > 0)
 
 
-def _check_pairs(settings: EncoderSettings, rows: Rows) -> None:
-    pairs = rows.pairs.filter(pl.col("corpus").is_in(settings.corpora)) if settings.corpora else rows.pairs
+def _check_pairs(settings: EncoderSettings, pairs: pl.DataFrame, *, has_texts: bool) -> None:
+    pairs = choose_rows(pairs, corpus=settings.corpora)
     if not pairs.filter(split=settings.splits[0]).height:
         texts = ": they have texts with labels, from which encoders of kind `aspect` learn"
         raise NoTrainingData(
             f"The encoder {settings.name!r} learns from pairs of sentences, and its corpora have none in the split "
-            f"{settings.splits[0]!r}{texts if rows.labels.height and not pairs.height else ''}."
+            f"{settings.splits[0]!r}{texts if has_texts and not pairs.height else ''}."
         )
     judged = pairs.drop_nulls("label")
     if isinstance(settings, PairSettings) and not judged.height:
@@ -71,19 +58,18 @@ def _check_pairs(settings: EncoderSettings, rows: Rows) -> None:
 
 
 def _check_dev(data: LabelledPairs, settings: PairSettings) -> None:
-    chosen = data.pairs.filter(pl.col("label").is_in(settings.labels)) if settings.labels else data.pairs
-    check_dev(LabelledPairs((), chosen), settings, settings.positive_label)
+    check_dev(LabelledPairs((), choose_rows(data.pairs, label=settings.labels)), settings, settings.positive_label)
 
 
-def _check_texts(settings: AspectSettings, rows: Rows) -> None:
+def _check_texts(settings: AspectSettings, labels: pl.DataFrame) -> None:
     from training.encoders.aspect.data import check_labels, require_training_texts, resolved
 
-    if not rows.labels.height:
+    if not labels.height:
         raise NoTrainingData(
             f"The encoder {settings.name!r} learns from texts with labels, and there are none: name a corpus of them, "
             'dataset = "texts" (docs/reference/corpora.md).'
         )
-    data = LabelledTexts.from_table(rows.labels.rename({"sentence": "text"}), source={})
+    data = LabelledTexts.from_table(labels.rename({"sentence": "text"}), source={})
     settings = resolved(data, settings)
     data = data.select(corpora=settings.corpora)
     require_training_texts(data, data, settings)

@@ -18,18 +18,17 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationErr
 
 from features.core.errors import SettingsError
 from features.core.faults import Conflict, JobWrong, NoTrainingData, ReleaseLacks
-from features.stages.dependencies import DEPENDENCY_STAGE
-from training.data.exports import read_words
-from training.data.frames import Frames
 from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
-from training.data.parses import Parses
-from training.data.releases import distinct_rows, has_rows
+from training.data.parses import Frames, Parses
+from training.data.releases import distinct_rows, read_export
 from training.types import Classifier
 
 From = TypeVar("From", bound=BaseModel)
 Settings = TypeVar("Settings", bound=BaseModel)
+Rows = TypeVar("Rows", MeasuredPairs, LabelledPairs, LabelledTexts)
+Parsed = TypeVar("Parsed", Parses, Frames)
 
 _EXPORTS = ("pairs", "texts", "judged", "parses", "frames")
 
@@ -72,10 +71,10 @@ class Source(BaseModel):
         Raises:
             StoreError: when the store or the release does not exist.
         """
-        if self.store is None or not has_rows(self.store, self.release, "labels"):
+        if self.store is None:
             return self.texts is not None
-        corpora = distinct_rows(self.store, self.release, "labels", ("corpus",))["corpus"] if self.without else ()
-        return not self.without or bool({*corpora} - {*self.without})
+        corpora = distinct_rows(self.store, self.release, "labels", ("corpus",))["corpus"]
+        return bool({*corpora} - {*self.without})
 
     def labels_of_pairs(self) -> dict[str, tuple[str, ...]]:
         """Return corpus → the sorted labels of its pairs, for each corpus that has any; no sentence is read.
@@ -86,66 +85,46 @@ class Source(BaseModel):
         """
         columns = ("corpus", "label")
         if self.store is not None:
-            found = distinct_rows(self.store, self.release, "pairs", columns)
+            rows = distinct_rows(self.store, self.release, "pairs", columns)
         elif self.judged is not None:
-            found = read_words(self.judged, columns).unique().sort(columns)
+            rows = read_export(self.judged, columns).unique().sort(columns)
         else:
             return {}
-        found = found.filter(~pl.col("corpus").is_in(self.without))
-        return {str(corpus): tuple(rows["label"]) for (corpus,), rows in found.group_by("corpus", maintain_order=True)}
+        corpora = rows.filter(~pl.col("corpus").is_in(self.without)).group_by("corpus", maintain_order=True)
+        return {str(corpus): tuple(labelled["label"]) for (corpus,), labelled in corpora}
 
-    def read(self) -> MeasuredPairs:
-        """Return all measured pairs.
-
-        Raises:
-            InputError: when there are none, or the export is wrong.
-            StoreError: when the store or the release does not exist, or is damaged.
-        """
-        if self.store is not None:
-            found = MeasuredPairs.from_store(self.store, release=self.release)
-        else:
-            found = MeasuredPairs.from_file(self._export("pairs", "measured pairs"))
-        return found.select(corpora=self._others(found.pairs)) if self.without else found
-
-    def read_texts(self) -> LabelledTexts:
-        """Return all labelled texts.
+    def read(self, kind: type[Rows]) -> Rows:
+        """Return all data of a kind, of the corpora that are read.
 
         Raises:
             InputError: when there are none, or the export is wrong.
             StoreError: when the store or the release does not exist, or is damaged.
         """
+        rows: Rows
         if self.store is not None:
-            found = LabelledTexts.from_store(self.store, release=self.release)
+            rows = kind.from_store(self.store, release=self.release)
         else:
-            found = LabelledTexts.from_file(self._export("texts", "texts with labels"))
-        return found.select(corpora=self._others(found.labels)) if self.without else found
+            rows = kind.from_file(self._export(kind.EXPORT, kind.WHAT))
+        if not self.without:
+            return rows
+        corpora = sorted({*rows.corpora} - {*self.without})
+        if not corpora:
+            raise NoTrainingData(
+                f"The release only has data of corpora that the project file does not name ({', '.join(self.without)}):"
+                " name a corpus that has what the encoder reads, or one of these in its `corpora`."
+            )
+        return rows.select(corpora=corpora)
 
-    def read_judged(self) -> LabelledPairs:
-        """Return all pairs with labels.
+    def read_parses(self, kind: type[Parsed], texts: Sequence[str] | None) -> Parsed:
+        """Return the parses of those sentences, or of all, that have one.
 
         Raises:
-            InputError: when there are none, or the export is wrong.
+            InputError: when there is none, or the export is wrong.
             StoreError: when the store or the release does not exist, or is damaged.
         """
         if self.store is not None:
-            found = LabelledPairs.from_store(self.store, release=self.release)
-        else:
-            found = LabelledPairs.from_file(self._export("judged", "pairs with labels"))
-        return found.select(corpora=self._others(found.pairs)) if self.without else found
-
-    def read_parses(self, texts: Sequence[str] | None) -> Parses:
-        """Return the dependency trees of those sentences that have one.
-
-        Args:
-            texts: the sentences; all when None.
-
-        Raises:
-            InputError: when there is no tree, or the export is wrong.
-            StoreError: when the store or the release does not exist, or is damaged.
-        """
-        if self.store is not None:
-            return Parses.from_store(self.store, texts, release=self.release)
-        return Parses.from_file(self._export("parses", "dependency trees"), texts)
+            return kind.from_store(self.store, texts, release=self.release)
+        return kind.from_file(self._export(kind.EXPORT, kind.WHAT), texts)
 
     def tree_weights(self) -> str:
         """Return the digest of the parser of the dependency trees; empty if the source does not record it.
@@ -157,37 +136,8 @@ class Source(BaseModel):
             return ""
         from features.store import Store
 
-        store = Store.open(self.store)
-        pinned = store.release(self.release)
-        return (pinned.recipe(DEPENDENCY_STAGE.name).weights or "") if DEPENDENCY_STAGE.name in pinned.recipes else ""
-
-    def read_frames(self, texts: Sequence[str] | None) -> Frames:
-        """Return the semantic roles of those sentences that have any.
-
-        Args:
-            texts: the sentences; all when None.
-
-        Raises:
-            InputError: when there are none, or the export is wrong.
-            StoreError: when the store or the release does not exist, or is damaged.
-        """
-        if self.store is not None:
-            return Frames.from_store(self.store, texts, release=self.release)
-        return Frames.from_file(self._export("frames", "semantic roles"), texts)
-
-    def _others(self, rows: pl.DataFrame) -> list[str]:
-        """Return the corpora of rows that are read.
-
-        Raises:
-            InputError: when none is left.
-        """
-        found = sorted({*rows["corpus"]} - {*self.without})
-        if not found:
-            raise NoTrainingData(
-                f"The release only has data of corpora that the project file does not name ({', '.join(self.without)}):"
-                " name a corpus that has what the encoder reads, or one of these in its `corpora`."
-            )
-        return found
+        pinned = Store.open(self.store).release(self.release)
+        return (pinned.recipe(Parses.STAGE).weights or "") if Parses.STAGE in pinned.recipes else ""
 
     def _export(self, name: str, what: str) -> Path:
         """Return the path of an export; raise an error if it was not given."""

@@ -85,11 +85,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 def learns_labels(settings: Mapping[str, Any]) -> bool:
-    """Return whether a training saves a classifier with its encoder.
-
-    Args:
-        settings: settings of the training, as in training.json; empty if unknown.
-    """
+    """Return whether a training with these settings, as in training.json, saves a classifier with its encoder."""
     kind = KINDS.get(settings.get("kind", ""))
     if kind is None or kind.classifies is None:
         return False
@@ -113,18 +109,13 @@ def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
         if kind not in KINDS:
             raise UnknownName(f"{str(path)!r} is for an encoder of kind {kind!r}; known kinds: {', '.join(KINDS)}.")
         settings = KINDS[kind].settings.model_validate(content["settings"])
-        found = TrainingJob[Source, EncoderSettings].model_validate(content | {"settings": settings})
+        return TrainingJob[Source, EncoderSettings].model_validate(content | {"settings": settings})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise wrong_job(path, error) from error
-    return found
 
 
 def release_of(run: Path) -> int | None:
-    """Return the number of the release that a run is trained on, None if its data are of other origin.
-
-    Args:
-        run: folder of a run, finished or begun.
-    """
+    """Return the number of the release that a run is trained on, None if its data are of other origin."""
     with suppress(SettingsError):  # it failed before it knew what to train on, or its job cannot be read any more
         source = read_encoder_job(run / TRAINING_JOB).source
         if source.release is not None or source.store is None:

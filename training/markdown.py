@@ -13,13 +13,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def with_section(text: str, title: str, paragraphs: Sequence[str]) -> str:
-    """Return a text with a second-level section, which replaces the one of the same title or is appended.
-
-    Args:
-        text: Markdown.
-        title: title of the section.
-        paragraphs: its paragraphs; empty ones are left out.
-    """
+    """Return Markdown with a second-level section of paragraphs, in the place of the one of the same title."""
     section = "\n\n".join(part for part in (f"## {title}", *paragraphs) if part) + "\n"
     before, found, rest = f"\n{text}".partition(f"\n## {title}\n")
     _, following, after = rest.partition("\n## ") if found else ("", "", "")

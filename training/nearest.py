@@ -52,27 +52,19 @@ def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def cosines_of(queries: NDArray[np.float32], texts: NDArray[np.float32]) -> Similarities:
-    """Return the cosine of queries and texts.
-
-    Args:
-        queries: vectors of unit length, (n_queries, d).
-        texts: vectors of unit length, (n_texts, d).
-    """
+    """Return the cosine of queries and texts, vectors of unit length, (n_queries, d) and (n_texts, d)."""
     return lambda some: queries[some] @ texts.T
 
 
 def find_nearest(similarities: Similarities, *, queries: int, texts: int, k: int, themselves: bool = False) -> Nearest:
-    """Return the k texts that are most similar to each query.
+    """Return the k texts that are most similar to each query, fewer if there are not enough; of equal ones the first.
 
     Args:
         similarities: of queries and texts.
         queries: number of queries.
         texts: number of texts.
-        k: number of texts to return; fewer if there are not enough.
+        k: number of texts to return.
         themselves: whether the queries are the texts, in the same order; then none is returned for itself.
-
-    Returns:
-        Nearest texts; among equally similar texts the first comes first.
     """
     kept = max(0, min(k, texts - themselves))
     found = Nearest(np.empty((queries, kept), np.int64), np.empty((queries, kept), np.float32))

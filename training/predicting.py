@@ -8,25 +8,22 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from features.core.counting import counted
-from features.core.faults import NoClassifier, NoEncoder, NoThreshold, OutOfRange
+from features.core.faults import CannotExplain, NoClassifier, NoEncoder, NoThreshold, OutOfRange
 from features.core.rows import OnRows, ignore_rows
 from training.encoders.input_length import count_cut
 from training.evaluation.promotion import encoder_in_use_with
-from training.explained_spans import ExplainedSentence
 from training.kinds import KINDS, learns_labels
-from training.positive_labels import positive_of
 from training.runs import TRAINING_FILE, finished_encoders
 from training.search.choosing import named_encoder
-from training.search.vector_cache import cached_vectors
-from training.search.vectors import embed_in_parts
-from training.span_weights import explain_sentences, require_spans, tell_spans, weights_spans
-from training.thresholds import LabelThreshold
+from training.search.vectors import cached_vectors, embed_in_parts
+from training.span_weights import ExplainedSentence, explain_sentences, tell_spans, weights_spans
+from training.thresholds import LabelThreshold, positive_of
 from training.writing import read_json
 
 if TYPE_CHECKING:
@@ -71,8 +68,8 @@ class Predictions:
         calibrated_by: number of dev pairs that calibrated the probabilities; None if they are not calibrated.
         doubt: why the classifier may be of no use, as a sentence; empty if it clearly is of use.
         sentences: number of distinct sentences.
-        embedded: number of these that were embedded now; the others were embedded by an earlier command.
-        truncated: number of these that are longer than the encoder's input, so that their rest has no effect.
+        embedded: number of these that were embedded now, and not by an earlier command.
+        truncated: number of these that are longer than the encoder's input.
         threshold: what gives a pair the positive label; None for the most probable label.
     """
 
@@ -138,11 +135,7 @@ class Predictions:
         return tuple(sentence for sentence in caveats if sentence)
 
     def each(self, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
-        """Return the prediction for each pair.
-
-        Args:
-            pairs: the pairs that were predicted, in order.
-        """
+        """Return the prediction for each of the pairs that were predicted, in order."""
         return [
             Prediction(a, b, label, dict(zip(self.labels, row, strict=True)))
             for (a, b), label, row in zip(pairs, self.predicted, self.probabilities.tolist(), strict=True)
@@ -163,10 +156,9 @@ def choose_predictor(
 
     Args:
         runs: folder of a project's runs; None without a project.
-        name: name of an encoder or a run of the project, or of a pulled model, or a folder; None takes the current run
-            with a classifier if there is exactly one, otherwise the one with a classifier that was finished last.
+        name: as for `named_encoder`; None takes the current run with a classifier, or the one finished last.
         among: names of the encoders of the project, which go before others in `runs`.
-        explained: whether one that weights spans goes before others, because predictions are to be explained by them.
+        explained: whether one that weights spans goes before others.
 
     Raises:
         ModelError: when there is none, or the named one has no classifier.
@@ -194,8 +186,14 @@ def has_classifier(folder: Path) -> bool:
 
     if PairClassifier.is_in(folder):
         return True
-    training = read_json(folder / TRAINING_FILE) if (folder / TRAINING_FILE).is_file() else {}
-    return learns_labels(training.get("settings", {}))
+    return learns_labels(_settings(folder))
+
+
+def _settings(folder: Path) -> Mapping[str, Any]:
+    """Return the settings of the training of an encoder; none where they are unknown."""
+    training = read_json(file) if (file := folder / TRAINING_FILE).is_file() else {}
+    settings: Mapping[str, Any] = training.get("settings", {})
+    return settings
 
 
 def require_classifier(folder: Path) -> None:
@@ -245,11 +243,11 @@ class PairPredictor:
         *,
         threshold: GivenThreshold = None,
     ) -> Predictions:
-        """Return the predictions for pairs.
+        """Return the predictions for pairs of sentences, none empty.
 
         Args:
-            pairs: pairs of sentences, none empty.
-            on_rows: called with the number of sentences embedded; equal ones are embedded once.
+            pairs: the pairs.
+            on_rows: called with the number of distinct sentences embedded.
             threshold: probability from which a pair gets the positive of two labels, or `dev` for the one that dev
                 pairs chose; None for the most probable label.
 
@@ -260,10 +258,12 @@ class PairPredictor:
         """
         by = self._threshold(threshold)
         started, parsed = time.monotonic(), self._parsed()
-        places = {text: row for row, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
-        vectors, embedded = self._embed(list(places), on_rows)
-        left, right = (vectors[[places[pair[side]] for pair in pairs]] for side in (0, 1))
-        classifier, truncated = self._classifier, count_cut(self._model, list(places))
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        vectors, embedded = self._embed(texts, on_rows)
+        row_of = {text: row for row, text in enumerate(texts)}
+        left, right = (vectors[[row_of[pair[side]] for pair in pairs]] for side in (0, 1))
+        classifier, calibration = self._classifier, self._classifier.calibration
+        truncated = count_cut(self._model, texts)
         probabilities = classifier.probabilities(left, right)
         swapped = None if classifier.is_symmetric else classifier.probabilities(right, left)
         return Predictions(
@@ -272,9 +272,9 @@ class PairPredictor:
             swapped=swapped,
             seconds=time.monotonic() - started,
             parsing_seconds=None if parsed is None else (self._parsed() or 0.0) - parsed,
-            calibrated_by=classifier.calibration.pairs if classifier.calibration else None,
-            doubt=classifier.calibration.doubt if classifier.calibration else "",
-            sentences=len(places),
+            calibrated_by=calibration.pairs if calibration else None,
+            doubt=calibration.doubt if calibration else "",
+            sentences=len(texts),
             embedded=embedded,
             truncated=truncated,
             threshold=by,
@@ -286,7 +286,13 @@ class PairPredictor:
         Raises:
             ModelError: it does not.
         """
-        require_spans(self._folder, self._model)
+        from training.modules.span_pooling import SpanPooling
+
+        if not any(isinstance(module, SpanPooling) for module in self._model):
+            raise CannotExplain(
+                f"The encoder {str(self._folder)!r} does not weight spans, so its labels cannot be explained by them: "
+                "leave out --explain (in Python: spans=), or use an encoder of kind 'pas' that has spans."
+            )
 
     @property
     def sees(self) -> str:
@@ -294,23 +300,16 @@ class PairPredictor:
         return tell_spans(self._model)
 
     def explain(self, predictions: Sequence[Prediction]) -> list[Prediction]:
-        """Return predictions with the weighted spans of their sentences.
-
-        Args:
-            predictions: predictions of this encoder.
+        """Return predictions of this encoder with the weighted spans of their sentences.
 
         Raises:
             ModelError: the encoder does not weight spans.
         """
         self.require_spans()
-        texts = list(
-            dict.fromkeys(text for prediction in predictions for text in (prediction.sentence_a, prediction.sentence_b))
-        )
-        explained = dict(zip(texts, explain_sentences(self._model, texts), strict=True))
-        return [
-            replace(prediction, spans=(explained[prediction.sentence_a], explained[prediction.sentence_b]))
-            for prediction in predictions
-        ]
+        pairs = [(prediction.sentence_a, prediction.sentence_b) for prediction in predictions]
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        spans = dict(zip(texts, explain_sentences(self._model, texts), strict=True))
+        return [replace(each, spans=(spans[a], spans[b])) for each, (a, b) in zip(predictions, pairs, strict=True)]
 
     def _threshold(self, given: GivenThreshold) -> LabelThreshold | None:
         """Return what gives a pair the positive label; None for the most probable label."""
@@ -325,8 +324,7 @@ class PairPredictor:
                     "`facetflow evaluate` says which is best for a set."
                 )
             return chosen
-        training = read_json(path) if (path := self._folder / TRAINING_FILE).is_file() else {}
-        label = positive_of(labels, training.get("settings", {}).get("positive_label"))
+        label = positive_of(labels, _settings(self._folder).get("positive_label"))
         if label is None or len(labels) != 2:
             raise NoThreshold(
                 f"A threshold needs a classifier of two labels, one of them positive; that of {str(self._folder)!r} "

@@ -3,7 +3,7 @@
     He        slices   tomatoes    in    the    kitchen       the darker a word, the higher the weight of its spans
     [ARG0 .2] [  V  ]  [ARG1 .5]   [   ARGM-LOC .3    ]       one line per frame, with the weight of each argument
 
-The page shows each `ExplainedSentence` (`training.explained_spans`).
+The page shows each `ExplainedSentence` (`training.span_weights`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,8 @@ from datetime import datetime
 from markupsafe import Markup
 
 from features.core.pages import render, tell_date
-from training.explained_spans import ExplainedFrame, ExplainedSentence
 from training.predicting import Prediction
+from training.span_weights import ExplainedFrame, ExplainedSentence
 
 MOST = 300
 """Maximum number of pairs on a page; with more it opens slowly."""
@@ -61,12 +61,7 @@ def render_predictions(
 
 
 def draw_spans(text: str, explained: ExplainedSentence) -> Markup:
-    """Return a sentence as HTML, its words shaded and its frames below them.
-
-    Args:
-        text: the sentence.
-        explained: its weighted spans.
-    """
+    """Return a sentence as HTML, its words shaded and its frames below them."""
     rows = []
     for start, stop in _rows(explained.words) if explained.frames else ():
         words = zip(explained.words[start:stop], explained.weights[start:stop], strict=True)

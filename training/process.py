@@ -110,11 +110,7 @@ def reported(run: Callable[[], object]) -> int:
 
 
 def begin(level: int = logging.INFO) -> None:
-    """Set up logging, and keep libraries that a job will import from downloading models.
-
-    Args:
-        level: lowest level of the lines to show.
-    """
+    """Set up logging from a level on, and keep libraries that a job will import from downloading models."""
     shown = logging.StreamHandler(sys.stderr)
     formatter = _Levelled if os.environ.get(LEVELS) else logging.Formatter
     shown.setFormatter(formatter("%(asctime)s %(message)s", datefmt="%H:%M:%S"))

@@ -11,13 +11,7 @@ EVERY = 10.0
 
 
 class Counted:
-    """Counter of work whose progress is logged.
-
-    Args:
-        work: name of the work, such as "encoding".
-        total: number of items.
-        unit: name of the items, such as "sentences".
-    """
+    """Counter of work, such as "encoding", on a number of items, such as "sentences", whose progress is logged."""
 
     def __init__(self, work: str, total: int, unit: str) -> None:
         self.work, self.total, self.unit = work, total, unit

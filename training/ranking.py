@@ -32,8 +32,7 @@ def judge(
         k: rank at which rankings are cut off.
 
     Returns:
-        Counts, (n_queries,), and name → values of `MEASURES`, (n_queries, 5), in [0, 1]; for a query without relevant
-        texts they are 0 and meaningless.
+        Counts, (n_queries,), and name → values of `MEASURES`, (n_queries, 5), in [0, 1], 0 without relevant texts.
     """
     queries = len(next(iter(rankings.values())))
     counts = np.zeros(queries, np.int64)

@@ -1,23 +1,31 @@
-"""State of a run: written by the process that runs it, read by `facetflow runs`.
+"""State of a run: written by the process that runs it, read by `facetflow runs`; and runs that are being read.
 
     run.json          running ──> done │ failed │ interrupted        run.lock    of the process that wrote "running"
     evaluation.json   done │ failed
 
 A killed process leaves the state "running", but no process holds the lock. What is done has its **identity**: what
 decided its result, part by part. A refresh compares it with what it wants (`flows.trainings.due`).
+
+    evaluate, explain, predict, …    a shared lock on the folder of the run       ──┐
+    gc --runs, [retention]           an exclusive lock while they take it away    ──┴── never both
+
+These are locks of the kernel (`flock`) on the folders themselves: a killed process leaves nothing behind. On a file
+system without locks nothing is protected.
 """
 
+import fcntl
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from features.core.errors import described
+from features.core.faults import RunGone
 from features.core.locks import is_held, only_one
-from training.run_use import in_use
 from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, TRAINING_LOCK, is_finished
 from training.writing import require_writable, write_json
 
@@ -50,11 +58,7 @@ class RunState:
 
 @contextmanager
 def recorded(run: Path, identity: Identity) -> Iterator[None]:
-    """Lock a run, and record its state.
-
-    Args:
-        run: its folder, made when missing.
-        identity: of the training.
+    """Lock the folder of a run, made when missing, and record its state, at the end with the identity of the training.
 
     Raises:
         RunError: another process holds it, or the folder cannot be written.
@@ -94,20 +98,12 @@ def evaluated_as(run: Path) -> Identity:
 
 
 def failed_evaluation(run: Path) -> str:
-    """Return why the last evaluation of a run failed; empty if it did not.
-
-    Args:
-        run: its folder.
-    """
+    """Return why the last evaluation of a run failed; empty if it did not."""
     return _read(run, _EVALUATION).message
 
 
 def state_of(run: Path) -> RunState:
-    """Return the state of a run from the files in its folder, of which its record is only one.
-
-    Args:
-        run: its folder.
-    """
+    """Return the state of a run from the files in its folder, of which its record is only one."""
     record = _read(run)
     if is_finished(run):
         finished = datetime.fromtimestamp((run / ENCODER / TRAINING_FILE).stat().st_mtime, UTC)
@@ -118,8 +114,8 @@ def state_of(run: Path) -> RunState:
         return record
     begun = (run / _CHECKPOINT).is_file() or any(run.glob(f"{SEARCH}/*/*"))
     onwards = "continues from its checkpoint" if begun else "starts over"
-    said = f"{onwards} when the same release, settings and seed are trained again"
-    return RunState("interrupted", said, record.at)
+    message = f"{onwards} when the same release, settings and seed are trained again"
+    return RunState("interrupted", message, record.at)
 
 
 def _read(run: Path, file: str = RECORD) -> RunState:
@@ -134,3 +130,54 @@ def _read(run: Path, file: str = RECORD) -> RunState:
 def _write(run: Path, state: State, message: str, file: str = RECORD, identity: Identity | None = None) -> None:
     at = datetime.now(UTC).isoformat(timespec="seconds")
     write_json(run / file, asdict(RunState(state, message, at, dict(identity or {}))))
+
+
+@contextmanager
+def in_use(*folders: Path) -> Iterator[None]:
+    """Keep runs, named by their folders or those of their encoders, from being deleted.
+
+    Raises:
+        ModelError: one of them has just been deleted.
+    """
+    with ExitStack() as held:
+        for folder in folders:
+            run = folder.parent if folder.name == ENCODER else folder
+            try:
+                descriptor = _open(run, held)
+                with suppress(OSError):  # a file system without locks
+                    fcntl.flock(descriptor, fcntl.LOCK_SH)  # whoever deletes it holds the lock for a moment only
+                there = os.path.samestat(os.fstat(descriptor), run.stat())
+            except FileNotFoundError:
+                there = False
+            except OSError:  # it cannot be read: whoever does so says why
+                continue
+            if not there:
+                raise RunGone(f"{str(run)!r} has just been deleted by `facetflow gc` or [retention]: use another run.")
+        yield
+
+
+@contextmanager
+def unused(folders: Iterable[Path]) -> Iterator[bool]:
+    """Keep others from beginning to read runs; yields whether nobody reads any of them."""
+    with ExitStack() as held:
+        for folder in folders:
+            try:
+                fcntl.flock(_open(folder, held), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            except OSError:  # a file system without locks
+                continue
+        yield True
+
+
+def is_in_use(run: Path) -> bool:
+    """Return whether a process reads a run."""
+    with unused([run]) as free:
+        return not free
+
+
+def _open(folder: Path, held: ExitStack) -> int:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    held.callback(os.close, descriptor)
+    return descriptor

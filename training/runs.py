@@ -53,11 +53,7 @@ _GROUP = re.compile(r"(\d{5,})-([0-9a-f]+)")
 
 
 def check_encoder_name(name: str, key: str) -> None:
-    """Check that a name can be that of a folder of runs.
-
-    Args:
-        name: of an encoder.
-        key: key of the name in the project file.
+    """Check that `name`, given by a key of the project file, can be that of a folder of runs.
 
     Raises:
         ValueError: when it cannot; the message has no full stop.
@@ -87,15 +83,7 @@ def settings_digest(settings: Trainable, ratings: str = "", without: Sequence[st
 
 
 def run_folder(runs: Path, encoder: str, release: int, digest: str, seed: int) -> Path:
-    """Return the folder of a run.
-
-    Args:
-        runs: folder of all runs.
-        encoder: name of the encoder.
-        release: release that it is trained on.
-        digest: digest of its settings (`settings_digest`).
-        seed: seed of its loop.
-    """
+    """Return the folder of the run of an encoder on a release, with a digest of its settings and a seed."""
     return runs / encoder / f"{release:05d}-{digest}" / f"seed-{seed}"
 
 
@@ -127,8 +115,7 @@ def seed_of(run: Path) -> int:
 
 def seeds_of(run: Path) -> list[Path]:
     """Return the run and those that differ from it only in the seed, sorted by seed."""
-    found = {int(seed[1]): path for path in run.parent.iterdir() if (seed := _SEED.fullmatch(path.name))}
-    return [found[seed] for seed in sorted(found)]
+    return sorted((path for path in run.parent.iterdir() if _SEED.fullmatch(path.name)), key=seed_of)
 
 
 def encoder_name(run: Path) -> str:
@@ -139,9 +126,7 @@ def encoder_name(run: Path) -> str:
 def all_runs(runs: Path, *, linked: bool = False) -> list[Path]:
     """Return the folders of all runs, finished or begun, sorted by id.
 
-    Args:
-        runs: folder of all runs.
-        linked: whether runs behind links count, such as the current one, which has two ids then.
+    Runs behind links, such as the current one, count only if `linked`: they have two ids then.
     """
     marks = (TRAINING_JOB, RECORD, f"{ENCODER}/{TRAINING_FILE}")
     return sorted(
@@ -170,8 +155,7 @@ def find_encoder(runs: Path, name: str) -> Path:
         ModelError: when there is no such run, or it is not finished.
     """
     begun = runs_named(runs, name)
-    finished = [run for run in begun if is_finished(run)]
-    if finished:
+    if finished := [run for run in begun if is_finished(run)]:
         return newest(finished) / ENCODER
     if begun:
         run = begun[-1]
@@ -184,9 +168,8 @@ def find_encoder(runs: Path, name: str) -> Path:
             f"{name!r} in {str(runs)!r} is a link to {str(link.readlink())!r}, which is gone: restore it, or name "
             "another run (`facetflow runs` lists them)."
         )
-    known = sorted(
-        {known for run in all_runs(runs) if is_finished(run) for known in (encoder_name(run), run_id(runs, run))}
-    )
+    finished = [run for run in all_runs(runs) if is_finished(run)]
+    known = sorted({name for run in finished for name in (encoder_name(run), run_id(runs, run))})
     if not known:
         raise NoEncoder(f"There is no encoder {name!r} in {str(runs)!r}, nor any other: run `facetflow train` first.")
     close = difflib.get_close_matches(name, known, n=1)
@@ -195,12 +178,7 @@ def find_encoder(runs: Path, name: str) -> Path:
 
 
 def no_training(runs: Path, name: str) -> ModelError:
-    """Return the error that an encoder of the project file has no training.
-
-    Args:
-        runs: folder of all runs.
-        name: of the encoder.
-    """
+    """Return the error that an encoder of the project file has no training."""
     known = ", ".join(finished_encoders(runs))
     others = f" (there is one of: {known})" if known else ""
     return EncoderUnfinished(
@@ -218,25 +196,19 @@ def gone_link(runs: Path, name: str) -> Path | None:
 def runs_named(runs: Path, name: str) -> list[Path]:
     """Return the runs, finished or begun, of an encoder, or those whose id begins with a name.
 
-    Args:
-        runs: folder of all runs.
-        name: name of an encoder, or an id or its beginning up to a slash; a link such as `syntax/current` is followed.
+    The name ends before a slash of the id; a link such as `syntax/current` is followed.
     """
     name = name.strip("/")
     linked = runs / name
     if name and linked.is_symlink() and linked.resolve().is_relative_to(runs.resolve()):
         name = linked.resolve().relative_to(runs.resolve()).as_posix()
-    found = all_runs(runs)
-    by_id = [run for run in found if f"{run_id(runs, run)}/".startswith(f"{name}/")]
-    return by_id or [run for run in found if encoder_name(run) == name]
+    begun = all_runs(runs)
+    by_id = [run for run in begun if f"{run_id(runs, run)}/".startswith(f"{name}/")]
+    return by_id or [run for run in begun if encoder_name(run) == name]
 
 
 def latest_encoder(runs: Path, name: str | None = None) -> Path:
-    """Return the encoder that was finished last.
-
-    Args:
-        runs: folder of all runs.
-        name: of the encoder; any when None.
+    """Return the encoder, of any name or of one, that was finished last.
 
     Raises:
         ModelError: when no run has one yet.
@@ -255,11 +227,7 @@ def finished_encoders(runs: Path) -> list[str]:
 
 
 def newest(runs: Sequence[Path]) -> Path:
-    """Return the run whose encoder was finished last.
-
-    Args:
-        runs: finished runs, at least one.
-    """
+    """Return the run, of at least one finished, whose encoder was finished last."""
     return max(runs, key=lambda run: (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns)
 
 
@@ -269,11 +237,7 @@ def finished_identity(identity: str, settings: Trainable) -> str:
 
 
 def is_done(report: Path, identity: str) -> bool:
-    """Return whether a training is already finished.
-
-    Args:
-        report: report of a finished training, with its identity.
-        identity: identity of the requested training.
+    """Return whether a training of this identity is already finished, by the report of the finished one.
 
     Raises:
         SettingsError: when another training was finished there: it is never replaced.

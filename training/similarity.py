@@ -1,4 +1,4 @@
-"""Similarity of embeddings, pair by pair."""
+"""Cosines of embeddings, pair by pair, and rank correlations, column by column."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,12 +8,35 @@ TINY = 1e-12
 
 
 def cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the cosine of each pair of vectors, (n_pairs,), in [-1, 1].
-
-    Args:
-        left: (n_pairs, dimension).
-        right: the same shape.
-    """
+    """Return the cosine of each pair of vectors, (n_pairs, dimension) each: (n_pairs,), in [-1, 1]."""
     u, v, ones = left.astype(np.float64), right.astype(np.float64), np.ones((left.shape[1], 1))
     norms = np.sqrt((u * u) @ ones) * np.sqrt((v * v) @ ones)
     return np.asarray(((u * v) @ ones) / np.maximum(norms, TINY))[:, 0]
+
+
+def spearman(predicted: NDArray[np.floating], measured: NDArray[np.floating]) -> list[float | None]:
+    """Return Spearman's rank correlation of corresponding columns, (n_pairs, n_columns) each; ties share a mean rank.
+
+    Returns:
+        One number in [-1, 1] per column; None if undefined, when a column is constant or has fewer than two values.
+    """
+    if len(predicted) < 2:
+        return [None] * predicted.shape[1]
+    left, right = _centred_ranks(predicted), _centred_ranks(measured)
+    norms = np.sqrt((left * left).sum(axis=0) * (right * right).sum(axis=0))
+    products = (left * right).sum(axis=0)
+    return [float(p / n) if n > 0 else None for p, n in zip(products, norms, strict=True)]
+
+
+def spearman_matrix(left: NDArray[np.floating], right: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return Spearman's correlation of every left with every right column, (n_left, n_right); 0 if undefined."""
+    a, b = _centred_ranks(left), _centred_ranks(right)
+    norms = np.sqrt((a * a).sum(axis=0))[:, None] * np.sqrt((b * b).sum(axis=0))[None, :]
+    return np.asarray(np.divide(a.T @ b, norms, out=np.zeros_like(norms), where=norms > 0), dtype=np.float64)
+
+
+def _centred_ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    from scipy.stats import rankdata  # here, since its import takes over a second, also in commands without ranks
+
+    ranks = rankdata(values, axis=0).astype(np.float64)
+    return np.asarray(ranks - ranks.mean(axis=0), dtype=np.float64)

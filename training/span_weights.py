@@ -1,11 +1,10 @@
-"""Span weights of an encoder with predicate-argument spans, also by word."""
+"""Sentences with weighted spans, and how an encoder with predicate-argument spans weights them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from features.core.faults import CannotExplain
-from training.explained_spans import ExplainedArgument, ExplainedFrame, ExplainedSentence
 from training.writing import read_json
 
 if TYPE_CHECKING:
@@ -19,37 +18,46 @@ MODULES_FILE = "modules.json"
 _AT_ONCE = 64
 
 
+@dataclass(frozen=True, slots=True)
+class ExplainedArgument:
+    """An argument of a frame.
+
+    Args:
+        role: such as ARG0; empty for a random span, which has no role.
+        words: positions of its words in the sentence, ascending.
+        weight: weight of the span that it forms with its predicate, in [0, 1].
+    """
+
+    role: str
+    words: tuple[int, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedFrame:
+    """A predicate, the ascending positions of its words (none for random spans), and its arguments with weights."""
+
+    predicate: tuple[int, ...]
+    arguments: tuple[ExplainedArgument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSentence:
+    """A sentence: its words, the weight of each, in [0, 1], the sum over its spans, and its frames with weights."""
+
+    words: tuple[str, ...]
+    weights: tuple[float, ...]
+    frames: tuple[ExplainedFrame, ...]
+
+
 def weights_spans(folder: Path) -> bool:
     """Return whether a saved encoder weights spans; nothing is loaded."""
     modules = read_json(folder / MODULES_FILE) if (folder / MODULES_FILE).is_file() else []
     return any(str(module.get("type", "")).endswith(".SpanPooling") for module in modules)
 
 
-def require_spans(folder: Path, model: "SentenceTransformer") -> None:
-    """Check that an encoder weights spans.
-
-    Args:
-        folder: of the encoder.
-        model: the encoder.
-
-    Raises:
-        ModelError: it does not.
-    """
-    from training.modules.span_pooling import SpanPooling
-
-    if not any(isinstance(module, SpanPooling) for module in model):
-        raise CannotExplain(
-            f"The encoder {str(folder)!r} does not weight spans, so its labels cannot be explained by them: leave out "
-            "--explain (in Python: spans=), or use an encoder of kind 'pas' that has spans."
-        )
-
-
 def tell_spans(model: "SentenceTransformer") -> str:
-    """Return which spans an encoder sees, in words.
-
-    Args:
-        model: an encoder that weights spans.
-    """
+    """Return which spans an encoder that weights spans sees, in words."""
     tagging = cast("TaggingTransformer", model[0])
     drawn = {"random": "random words as spans", "continuous": "random runs of words as spans"}
     harmed = f", {tagging.harmed:.0%} of them corrupted" if tagging.harmed else ""
@@ -57,19 +65,14 @@ def tell_spans(model: "SentenceTransformer") -> str:
 
 
 def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> list[ExplainedSentence]:
-    """Return sentences with their weighted spans.
-
-    Args:
-        model: an encoder that weights spans.
-        texts: the sentences.
-    """
+    """Return sentences with their spans as weighted by an encoder that weights spans."""
     import torch
 
     from training.modules.span_pooling import WEIGHTS
 
     tagging = cast("TaggingTransformer", model[0])
     model.eval()
-    found = []
+    explained = []
     for start in range(0, len(texts), _AT_ONCE):
         some = list(texts[start : start + _AT_ONCE])
         with torch.no_grad():
@@ -78,30 +81,23 @@ def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> lis
                 for name, value in model.preprocess(some).items()
             }
             weights = model(features)[WEIGHTS].cpu().tolist()
-        for text, spans, of in zip(some, tagging.named_spans(some), weights, strict=True):
-            found.append(_explained(text, [span for span, _ in spans], spans[0][1] if spans else (), of))
-    return found
+        for text, spans, of_spans in zip(some, tagging.named_spans(some), weights, strict=True):
+            words = (spans[0][1] if spans else ()) or text.split()
+            explained.append(_explained(words, [span for span, _ in spans], of_spans))
+    return explained
 
 
-def _explained(text: str, spans: "Sequence[Span]", words: Sequence[str], weights: Sequence[float]) -> ExplainedSentence:
-    """Return a sentence with its weighted spans.
-
-    Args:
-        text: the sentence.
-        spans: spans of the sentence.
-        words: words of the sentence; empty if it has no spans.
-        weights: weights of the spans, then of padding.
-    """
-    known = tuple(words) or tuple(text.split())
-    of_word = [0.0] * len(known)
+def _explained(words: Sequence[str], spans: "Sequence[Span]", weights: Sequence[float]) -> ExplainedSentence:
+    """Return a sentence with its weighted spans; the weights end with those of padding."""
+    of_word = [0.0] * len(words)
     frames: dict[tuple[int, ...], list[ExplainedArgument]] = {}
-    for span, weight in zip(spans, weights, strict=False):  # the remaining weights are padding
+    for span, weight in zip(spans, weights, strict=False):
         role = span.role if span.predicate else ""  # random spans keep the role of the span that they replace
         frames.setdefault(span.predicate, []).append(ExplainedArgument(role, span.argument, weight))
         for word in span.words:
             of_word[word] += weight
     return ExplainedSentence(
-        words=known,
+        words=tuple(words),
         weights=tuple(min(1.0, weight) for weight in of_word),  # sums may exceed 1 by rounding
         frames=tuple(ExplainedFrame(predicate, tuple(arguments)) for predicate, arguments in frames.items()),
     )

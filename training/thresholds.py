@@ -1,4 +1,4 @@
-"""From which probability a pair is given the positive label: the more probable one of two labels, or that of dev.
+"""Which label of judged pairs is the positive one, and from which probability a pair is given it.
 
 label       given from a probability of         best for
 ─────       ───────────────────────────         ────────
@@ -6,15 +6,30 @@ positive    .5: it is the more probable one     accuracy, if probabilities are c
             best_f1(dev pairs)                  F1, which counts the positive pairs alone
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+POSITIVE = ("1", "paraphrase", "duplicate", "true", "yes")
+"""Labels that mean a paraphrase where the encoder names no `positive_label`; case-insensitive."""
 HALF = 0.5
 """The probability from which a label is the more probable one of two."""
+
+
+def positive_of(labels: Collection[str], named: str | None = None) -> str | None:
+    """Return which of all labels of pairs is the positive one, None where it is unclear.
+
+    Args:
+        labels: all labels that pairs have.
+        named: the `positive_label` of the encoder, which takes precedence; None where it has none.
+    """
+    if named in labels:
+        return named
+    positive = [label for label in labels if label.casefold() in POSITIVE]
+    return positive[0] if len(positive) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +77,9 @@ def best_f1(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
         scores: (n_pairs,).
     """
     levels, where = np.unique(-scores, return_inverse=True)  # from the highest score down
-    found = np.cumsum(np.bincount(where, weights=positive, minlength=len(levels)))
+    right = np.cumsum(np.bincount(where, weights=positive, minlength=len(levels)))
     called = np.cumsum(np.bincount(where, minlength=len(levels)))
-    best = int(np.argmax(2 * found / (called + positive.sum())))  # the first of equal ones
+    best = int(np.argmax(2 * right / (called + positive.sum())))  # the first of equal ones
     upper = float(-levels[best])
     if best + 1 == len(levels):
         return upper

@@ -98,8 +98,7 @@ def _write_page(
     from features.core.outputs import write_text
     from features.stages.dependencies import DEPENDENCY_STAGE
     from flows.watching.file_progress import FileProgress
-    from training.differences.comparing import differences_page
-    from training.differences.page import Side
+    from training.differences.page import Side, differences_page
 
     a, b = (Side(*each) for each in named)
     with nothing_half_written():

@@ -10,7 +10,7 @@ from features.corpora.settings import CorpusSettings
 from flows.project import Project, load
 from flows.terminal import warn
 from training.evaluation.promotion import gone_runs, was_refused
-from training.run_use import in_use
+from training.run_records import in_use
 from training.runs import encoder_name, run_id
 
 

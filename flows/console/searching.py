@@ -19,8 +19,7 @@ from training.nearest import unit
 from training.runs import run_id
 from training.search.choosing import Chosen, choose_encoder
 from training.search.texts import SearchedTexts, texts_of_file, texts_of_release
-from training.search.vector_cache import cached_vectors
-from training.search.vectors import embed, embed_in_parts
+from training.search.vectors import cached_vectors, embed, embed_in_parts
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -34,8 +34,7 @@ from flows.pages.build_pages import newest_page
 from flows.project import Project
 from training.evaluation.promotion import current_runs, gone_runs
 from training.kinds import release_of
-from training.run_records import state_of
-from training.run_use import is_in_use, unused
+from training.run_records import is_in_use, state_of, unused
 from training.runs import all_runs, encoder_name, group_of, is_finished, newest
 
 _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")

@@ -2,9 +2,9 @@
 
 import re
 
-from training.explained_spans import ExplainedArgument, ExplainedFrame, ExplainedSentence
 from training.predicting import Prediction
 from training.prediction_page import render_predictions
+from training.span_weights import ExplainedArgument, ExplainedFrame, ExplainedSentence
 
 TOMATOES = ExplainedSentence(
     words=("He", "<i>slices</i>", "tomatoes", "in", "the", "kitchen"),

@@ -56,10 +56,7 @@ def apart(data: Pairs, split: str) -> Pairs:
 def _in_another(data: Pairs, split: str, numbers: Sequence[int]) -> pl.Series:
     """Return whether each pair is of a split, and is in another one as well.
 
-    Args:
-        data: the pairs.
-        split: the split.
-        numbers: number of each sentence; those with the same one count as the same sentence, (n_texts,).
+    Sentences with the same number of `numbers`, (n_texts,), count as the same.
     """
     number = pl.Series(list(numbers), dtype=pl.Int64)
     ends = pl.DataFrame([number.gather(data.pairs[position]).alias(position) for position in POSITIONS])

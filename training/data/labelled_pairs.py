@@ -5,21 +5,26 @@ Release ──from_store──┐
 pairs.parquet ─from_file┘      └──export──> a machine without a store
 """
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from features.core.files import write_table
-from training.data.choosing import choose_rows
-from training.data.exports import read_words
-from training.data.pair_tables import TEXTS, IndexedPairs, index_sentences, index_texts, keep_texts_of, with_texts
-from training.data.releases import OpenRelease
+from training.data.pair_tables import (
+    SENTENCES,
+    TEXTS,
+    IndexedPairs,
+    digest_of,
+    index_sentences,
+    index_texts,
+    with_texts,
+)
+from training.data.releases import OpenRelease, read_export
 
 JUDGED_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "label")
 
@@ -34,6 +39,9 @@ class LabelledPairs(IndexedPairs):
         source: where the pairs came from, for model cards: release and table versions, or file.
     """
 
+    EXPORT: ClassVar[str] = "judged"
+    WHAT: ClassVar[str] = "pairs with labels"
+
     source: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -46,34 +54,10 @@ class LabelledPairs(IndexedPairs):
         number = {label: position for position, label in enumerate(labels)}
         return np.array([number.get(label, -1) for label in self.pairs["label"]], dtype=np.int64)
 
-    def select(
-        self, *, splits: Collection[str] = (), corpora: Collection[str] = (), labels: Collection[str] = ()
-    ) -> Self:
-        """Return the pairs of some splits, corpora and labels (all when empty), with only their sentences."""
-        return self._with(choose_rows(self.pairs, split=splits, corpus=corpora, label=labels))
-
-    def keep(self, kept: pl.Series) -> Self:
-        """Return some of the pairs, with only their sentences.
-
-        Args:
-            kept: whether to keep each pair, (n_pairs,).
-        """
-        return self._with(self.pairs.filter(kept))
-
-    def _with(self, kept: pl.DataFrame) -> Self:
-        used, pairs = keep_texts_of(kept)
-        return type(self)(texts=tuple(self.texts[position] for position in used), pairs=pairs, source=self.source)
-
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any text, pair or label."""
-        hashed = hashlib.blake2b(digest_size=10)
-        for text in self.texts:
-            hashed.update(text.encode() + b"\0")
-        for column in JUDGED_COLUMNS:
-            hashed.update("\0".join(self.pairs[column]).encode())
-        for array in (self.first, self.second):
-            hashed.update(np.ascontiguousarray(array).tobytes())
-        return hashed.hexdigest()
+        columns = ("\0".join(self.pairs[column]).encode() for column in JUDGED_COLUMNS)
+        return digest_of(self.texts, *columns, self.first.tobytes(), self.second.tobytes())
 
     def export(self, path: Path) -> None:
         """Write pairs, texts and labels as one table that `from_file` reads."""
@@ -81,12 +65,8 @@ class LabelledPairs(IndexedPairs):
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Read a table of `export`; Parquet, or another format by its suffix.
-
-        Raises:
-            InputError: when the file is missing, damaged, or lacks a column or a cell.
-        """
-        return cls.from_table(read_words(path, (*JUDGED_COLUMNS, *TEXTS)), source={"file": path.name})
+        """Read a table of `export`; errors as for `read_export`."""
+        return cls.from_table(read_export(path, (*JUDGED_COLUMNS, *TEXTS)), source={"file": path.name})
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
@@ -96,11 +76,7 @@ class LabelledPairs(IndexedPairs):
 
     @classmethod
     def from_store(cls, root: Path, *, release: int | None = None) -> Self:
-        """Read the pairs of a release that have a label; this needs no stage.
-
-        Args:
-            root: folder of the store.
-            release: number of the release; the latest when missing.
+        """Read the pairs of a release, by default the latest, that have a label; this needs no stage.
 
         Raises:
             StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
@@ -108,7 +84,7 @@ class LabelledPairs(IndexedPairs):
         """
         pinned = OpenRelease(root, release)
         judged = (
-            pinned.read("pairs", (*JUDGED_COLUMNS, "sentence_a", "sentence_b"))
+            pinned.read("pairs", (*JUDGED_COLUMNS, *SENTENCES))
             .filter(pl.col("label").is_not_null())
             .sort("pair_id")  # the order of rows in a store is not guaranteed
         )

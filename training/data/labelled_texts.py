@@ -5,19 +5,17 @@ Adam: A Method for Stochastic …  task     stochastic optimization
                                  area     methodology
 """
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 
 from features.core.files import write_table
-from training.data.choosing import choose_rows
-from training.data.exports import read_words
-from training.data.releases import OpenRelease
+from training.data.pair_tables import digest_of
+from training.data.releases import OpenRelease, choose_rows, read_export
 
 LABEL_COLUMNS: tuple[str, ...] = ("corpus", "split", "aspect", "label")
 _TABLE = ("text", *LABEL_COLUMNS)
@@ -33,18 +31,30 @@ class LabelledTexts:
         source: where they came from, for model cards: release and table versions, or file.
     """
 
+    EXPORT: ClassVar[str] = "texts"
+    WHAT: ClassVar[str] = "texts with labels"
+
     texts: tuple[str, ...]
     labels: pl.DataFrame
     source: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.texts)
 
     @property
     def aspects(self) -> tuple[str, ...]:
         """The aspects of the labels, sorted."""
         return tuple(sorted(self.labels["aspect"].unique()))
+
+    @property
+    def corpora(self) -> list[str]:
+        """The corpora of the labels, sorted."""
+        return sorted(self.labels["corpus"].unique())
+
+    @property
+    def by_split(self) -> dict[str, int]:
+        """Split → number of its texts, sorted."""
+        return dict(self.labels.group_by("split").agg(pl.col("text").n_unique()).sort("split").iter_rows())
 
     def select(
         self, *, splits: Collection[str] = (), corpora: Collection[str] = (), aspects: Collection[str] = ()
@@ -60,13 +70,8 @@ class LabelledTexts:
 
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any text or label."""
-        hashed = hashlib.blake2b(digest_size=10)
-        for text in self.texts:
-            hashed.update(text.encode() + b"\0")
-        hashed.update(self.labels["text"].to_numpy().tobytes())
-        for column in LABEL_COLUMNS:
-            hashed.update("\0".join(self.labels[column]).encode())
-        return hashed.hexdigest()
+        columns = ("\0".join(self.labels[column]).encode() for column in LABEL_COLUMNS)
+        return digest_of(self.texts, self.labels["text"].to_numpy().tobytes(), *columns)
 
     def export(self, path: Path) -> None:
         """Write texts and labels as one table that `from_file` reads, one row per label."""
@@ -75,12 +80,8 @@ class LabelledTexts:
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Read a table of `export`; Parquet, or another format by its suffix.
-
-        Raises:
-            InputError: when the file is missing, damaged, or lacks a column, a text or a label.
-        """
-        return cls.from_table(read_words(path, _TABLE), source={"file": path.name})
+        """Read a table of `export`; errors as for `read_export`."""
+        return cls.from_table(read_export(path, _TABLE), source={"file": path.name})
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
@@ -97,11 +98,7 @@ class LabelledTexts:
 
     @classmethod
     def from_store(cls, root: Path, *, release: int | None = None) -> Self:
-        """Read the texts of a release that have labels.
-
-        Args:
-            root: folder of the store.
-            release: number of the release; the latest when missing.
+        """Read the texts of a release, by default the latest, that have labels.
 
         Raises:
             StoreError: when the store or the release does not exist, or a file of it has changed since it was written.

@@ -5,32 +5,31 @@ Release ──from_store──┐
 pairs.parquet ──from_file─┘      └──export──> a machine without a store (a GPU box)
 """
 
-import hashlib
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.faults import ColumnMissing, RowWrong
-from features.core.files import read_table, write_table
+from features.core.faults import RowWrong
+from features.core.files import write_table
 from features.metrics.registry import METRIC_NAMES
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.metrics import METRIC_STAGE
-from training.data.choosing import choose_rows
 from training.data.pair_tables import (
     POSITIONS,
+    SENTENCES,
     TEXTS,
     IndexedPairs,
+    digest_of,
     index_sentences,
     index_texts,
-    keep_texts_of,
     with_texts,
 )
-from training.data.releases import OpenRelease
+from training.data.releases import OpenRelease, read_export
 
 PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive_id", "score")
 
@@ -41,12 +40,15 @@ class MeasuredPairs(IndexedPairs):
 
     Args:
         texts: the unique sentences, (n_texts,).
-        pairs: one row per pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the metrics, first
-            the built-in ones, then the project's own.
+        pairs: one row per pair: `PAIR_COLUMNS`, `POSITIONS`, and the metrics, first the built-in ones, then the
+            project's.
         teacher: the teacher's embeddings of `texts`, (n_texts, d), or None if there are none.
         teacher_digest: digest of the teacher's files; empty if unknown.
         source: where the pairs came from, for model cards: release and table versions, or the file.
     """
+
+    EXPORT: ClassVar[str] = "pairs"
+    WHAT: ClassVar[str] = "measured pairs"
 
     teacher: NDArray[np.float32] | None = None
     teacher_digest: str = ""
@@ -62,35 +64,15 @@ class MeasuredPairs(IndexedPairs):
         chosen = self.metric_names if names is None else names
         return self.pairs.select(pl.col(list(chosen)).cast(pl.Float32)).to_numpy()
 
-    def select(
-        self, *, splits: Collection[str] = (), kinds: Collection[str] = (), corpora: Collection[str] = ()
-    ) -> Self:
-        """Return the pairs of some splits, kinds and corpora (all when empty), with only their sentences."""
-        return self._with(choose_rows(self.pairs, split=splits, kind=kinds, corpus=corpora))
-
-    def keep(self, kept: pl.Series) -> Self:
-        """Return some of the pairs, with only their sentences.
-
-        Args:
-            kept: whether to keep each pair, (n_pairs,).
-        """
-        return self._with(self.pairs.filter(kept))
-
-    def _with(self, kept: pl.DataFrame) -> Self:
-        used, pairs = keep_texts_of(kept)
-        texts = tuple(self.texts[position] for position in used)
-        return replace(self, texts=texts, pairs=pairs, teacher=None if self.teacher is None else self.teacher[used])
+    def _of_texts(self, positions: NDArray[np.int64]) -> dict[str, Any]:
+        return {"teacher": None if self.teacher is None else self.teacher[positions]}
 
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any text, pair, metric or teacher vector."""
-        hashed = hashlib.blake2b(digest_size=10)
-        for text in self.texts:
-            hashed.update(text.encode() + b"\0")
-        for column in ("pair_id", "positive_id", "corpus", "split", "kind"):
-            hashed.update("\0".join(value or "" for value in self.pairs[column]).encode())
-        for array in (self.first, self.second, self.metrics(), self.teacher):
-            hashed.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
-        return hashed.hexdigest()
+        columns = ("pair_id", "positive_id", "corpus", "split", "kind")
+        words = ("\0".join(value or "" for value in self.pairs[column]).encode() for column in columns)
+        arrays = (self.first, self.second, self.metrics(), np.empty(0) if self.teacher is None else self.teacher)
+        return digest_of(self.texts, *words, *(np.ascontiguousarray(array).tobytes() for array in arrays))
 
     def export(self, path: Path) -> None:
         """Write pairs, texts and metrics as one table that `from_file` reads; the teacher has to encode again there."""
@@ -99,16 +81,8 @@ class MeasuredPairs(IndexedPairs):
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Read a table of `export`; Parquet, or another format by its suffix.
-
-        Every other column is a metric.
-
-        Raises:
-            InputError: when the file is missing, damaged, or lacks a column.
-        """
-        table = read_table(path)
-        if missing := [name for name in (*PAIR_COLUMNS, *TEXTS, *METRIC_NAMES) if name not in table.columns]:
-            raise ColumnMissing(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
+        """Read a table of `export`, in which every other column is a metric; errors as for `read_export`."""
+        table = read_export(path, (*PAIR_COLUMNS, *TEXTS, *METRIC_NAMES), words=False)
         return cls.from_table(table, source={"file": path.name})
 
     @classmethod
@@ -124,11 +98,7 @@ class MeasuredPairs(IndexedPairs):
 
     @classmethod
     def from_store(cls, root: Path, *, release: int | None = None) -> Self:
-        """Read the measured pairs of a release; pairs that a stage rejected are left out.
-
-        Args:
-            root: folder of the store.
-            release: number of the release; the latest when missing.
+        """Read the measured pairs of a release, by default the latest; pairs that a stage rejected are left out.
 
         Raises:
             StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
@@ -142,7 +112,7 @@ class MeasuredPairs(IndexedPairs):
         own = pinned.own_metrics()
         metrics = (*METRIC_NAMES, *(name for name in table.columns if name in own))
         measured = (
-            pinned.read("pairs", (*PAIR_COLUMNS, "sentence_a", "sentence_b"))
+            pinned.read("pairs", (*PAIR_COLUMNS, *SENTENCES))
             .join(table.select("pair_id", *metrics), on="pair_id", how="inner")
             .sort("pair_id")  # the order of rows in a store is not guaranteed
         )
@@ -150,19 +120,19 @@ class MeasuredPairs(IndexedPairs):
         sentences, measured = index_sentences(pinned, measured)
         if not measured.height:
             raise pinned.lacks("no measured pair; build the features first")
+        embedded = EMBEDDING_STAGE.name in pinned
         return cls(
             texts=tuple(sentences["text"].to_list()),
             pairs=_checked(measured.select(*PAIR_COLUMNS, *POSITIONS, *metrics), str(root)),
-            teacher=_teacher(pinned.read(EMBEDDING_STAGE.name, ("sentence_id", "vector")), sentences)
-            if EMBEDDING_STAGE.name in pinned
-            else None,
-            teacher_digest=pinned.weights(EMBEDDING_STAGE.name) if EMBEDDING_STAGE.name in pinned else "",
+            teacher=_teacher(pinned, sentences) if embedded else None,
+            teacher_digest=pinned.weights(EMBEDDING_STAGE.name) if embedded else "",
             source=pinned.source,
         )
 
 
-def _teacher(embeddings: pl.DataFrame, sentences: pl.DataFrame) -> NDArray[np.float32] | None:
+def _teacher(pinned: OpenRelease, sentences: pl.DataFrame) -> NDArray[np.float32] | None:
     """Return the vectors in the order of the sentences; None unless every sentence has one."""
+    embeddings = pinned.read(EMBEDDING_STAGE.name, ("sentence_id", "vector"))
     joined = sentences.join(embeddings, on="sentence_id", how="left", maintain_order="left")
     if joined["vector"].null_count():
         return None

@@ -6,17 +6,21 @@ A cat.  A cow.           1  A dog.       0       2
                          2  A cow.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from training.data.releases import OpenRelease
+from training.data.releases import OpenRelease, choose_rows
 
 TEXTS = ("text_a", "text_b")
+SENTENCES = ("sentence_a", "sentence_b")
 POSITIONS = ("first", "second")
+Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +36,57 @@ class IndexedPairs:
     pairs: pl.DataFrame
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return self.pairs.height
 
     @property
-    def first(self) -> NDArray[np.int64]:
+    def first(self) -> Positions:
         """Positions of the sentences a in `texts`, (n_pairs,)."""
         return self.pairs["first"].to_numpy()
 
     @property
-    def second(self) -> NDArray[np.int64]:
+    def second(self) -> Positions:
         """Positions of the sentences b in `texts`, (n_pairs,)."""
         return self.pairs["second"].to_numpy()
+
+    @property
+    def corpora(self) -> list[str]:
+        """The corpora of the pairs, sorted."""
+        return sorted(self.pairs["corpus"].unique())
+
+    @property
+    def by_split(self) -> dict[str, int]:
+        """Split → number of its pairs, sorted."""
+        return dict(self.pairs.group_by("split").len().sort("split").iter_rows())
+
+    def sides(self) -> tuple[list[str], list[str]]:
+        """Return the sentences a and the sentences b, (n_pairs,) each."""
+        a, b = ([self.texts[position] for position in self.pairs[name]] for name in POSITIONS)
+        return a, b
+
+    def select(
+        self,
+        *,
+        splits: Collection[str] = (),
+        corpora: Collection[str] = (),
+        kinds: Collection[str] = (),
+        labels: Collection[str] = (),
+    ) -> Self:
+        """Return the pairs of some splits, corpora, kinds and labels (all when empty), with only their sentences."""
+        return self._with(choose_rows(self.pairs, split=splits, corpus=corpora, kind=kinds, label=labels))
+
+    def keep(self, kept: pl.Series) -> Self:
+        """Return the pairs for which `kept`, (n_pairs,), is true, with only their sentences."""
+        return self._with(self.pairs.filter(kept))
+
+    def _with(self, rows: pl.DataFrame) -> Self:
+        used = np.union1d(*(rows[name].to_numpy() for name in POSITIONS))
+        moved = [pl.Series(name, np.searchsorted(used, rows[name].to_numpy()), dtype=pl.Int64) for name in POSITIONS]
+        texts = tuple(self.texts[position] for position in used)
+        return replace(self, texts=texts, pairs=rows.with_columns(moved), **self._of_texts(used))
+
+    def _of_texts(self, positions: Positions) -> dict[str, Any]:
+        """Return the fields with a value for each text, of some texts."""
+        return {}
 
 
 def index_texts(table: pl.DataFrame) -> tuple[tuple[str, ...], pl.DataFrame]:
@@ -58,36 +101,46 @@ def index_texts(table: pl.DataFrame) -> tuple[tuple[str, ...], pl.DataFrame]:
 
 
 def index_sentences(pinned: OpenRelease, pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the sentences of pairs of a release (`OpenRelease.texts_of`), and the pairs with `POSITIONS` in them.
-
-    Args:
-        pinned: the release.
-        pairs: table with the columns `sentence_a` and `sentence_b`.
-    """
-    sentences = pinned.texts_of(pl.concat([pairs["sentence_a"], pairs["sentence_b"]]))
-    for entity, position in (("sentence_a", "first"), ("sentence_b", "second")):
-        named = sentences.select(pl.col("sentence_id").alias(entity), pl.col("position").alias(position))
-        pairs = pairs.join(named, on=entity, how="inner", maintain_order="left")
+    """Return the sentences of pairs of a release (`OpenRelease.texts_of`), and the pairs with `POSITIONS` in them."""
+    sentences = pinned.texts_of(*(pairs[name] for name in SENTENCES))
+    for sentence, position in zip(SENTENCES, POSITIONS, strict=True):
+        named = sentences.select(pl.col("sentence_id").alias(sentence), pl.col("position").alias(position))
+        pairs = pairs.join(named, on=sentence, how="inner", maintain_order="left")
     return sentences, pairs
-
-
-def keep_texts_of(pairs: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
-    """Return which texts some pairs need, and the pairs with `POSITIONS` among only these texts.
-
-    Args:
-        pairs: some rows of a table with `POSITIONS`.
-
-    Returns:
-        Positions of the needed texts, ascending, (n_kept,), and the table.
-    """
-    used = np.union1d(*(pairs[name].to_numpy() for name in POSITIONS))
-    moved = [pl.Series(name, np.searchsorted(used, pairs[name].to_numpy()), dtype=pl.Int64) for name in POSITIONS]
-    return used, pairs.with_columns(moved)
 
 
 def with_texts(texts: Sequence[str], pairs: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Return some columns of pairs, then `TEXTS`."""
-    known = pl.Series(texts, dtype=pl.String)
-    return pairs.select(
-        *columns, *(known.gather(pairs[place]).alias(name) for name, place in zip(TEXTS, POSITIONS, strict=True))
-    )
+    of_positions = pl.Series(texts, dtype=pl.String)
+    named = zip(TEXTS, POSITIONS, strict=True)
+    return pairs.select(*columns, *(of_positions.gather(pairs[position]).alias(name) for name, position in named))
+
+
+def digest_of(texts: Iterable[str], *parts: bytes) -> str:
+    """Return 20 hexadecimal digits that change with any text, and with any of the further parts."""
+    hashed = hashlib.blake2b(digest_size=10)
+    for text in texts:
+        hashed.update(text.encode() + b"\0")
+    for part in parts:
+        hashed.update(part)
+    return hashed.hexdigest()
+
+
+class PairsAmong:
+    """Finds those of some pairs, (n,), whose two sentences, (n_pairs,), are both in a batch."""
+
+    def __init__(self, first: Positions, second: Positions, pairs: Positions) -> None:
+        self._pairs = pairs[np.argsort(first[pairs], kind="stable")]
+        self._second = second[self._pairs]
+        count = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+        self._starts = np.searchsorted(first[self._pairs], np.arange(count + 1))
+        self._inside = np.zeros(count, dtype=np.bool_)
+
+    def find(self, sentences: Positions) -> Positions:
+        """Return the pairs among some sentences, each given once, (n_found,), ascending."""
+        self._inside[sentences] = True
+        starts, stops = self._starts[sentences], self._starts[sentences + 1]
+        rows = np.concatenate([np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)])
+        chosen = self._pairs[rows[self._inside[self._second[rows]]]]
+        self._inside[sentences] = False
+        return np.sort(chosen)

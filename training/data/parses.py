@@ -1,41 +1,152 @@
-"""Dependency trees of training sentences; nothing is parsed here.
+"""Parses of training sentences, found by their text; nothing is parsed here.
 
-Release, table `dependencies` ──from_store──┐
-                                            ├── Parses ──find──> a tree or None for each sentence
-parses.parquet ─────────────────from_file───┘      └──export──> a machine without a store
+Release, table `dependencies` or `srl` ──from_store──┐
+                                                     ├── Parses, Frames ──find──> a parse or None for each sentence
+parses.parquet, frames.parquet ──────────from_file───┘       └──export──> a machine without a store
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
+import numpy as np
 import polars as pl
 
+from features.core.faults import ReleaseLacks, SeveralParsers
 from features.core.files import read_table, write_table
+from features.parsers.settings import Precision, PredicatesBy
 from features.stages.dependencies import DEPENDENCY_STAGE
-from training.data.parsed_sentences import ParsedSentences, choose_sentences
+from features.stages.srl import SRL_STAGE
 from training.data.releases import OpenRelease
 
-_TREE: tuple[str, ...] = ("tokens", "starts", "heads", "relations")
-_COLUMNS = ("text", "parser", "max_words", *_TREE)
+
+@dataclass(frozen=True, slots=True)
+class ParsedSentences:
+    """Parses of sentences, all by one parser.
+
+    Args:
+        table: `text`, and `WORDS` and `POSITIONS` as in the table of the stage; sorted by text. A rejected sentence has
+            no row.
+        parser: name of the parser, as in the column `parser`.
+    """
+
+    STAGE: ClassVar[str]
+    EXPORT: ClassVar[str]
+    WHAT: ClassVar[str]
+    """What it is called in messages."""
+    UNREAD: ClassVar[str]
+    """Setting of an encoder that reads none."""
+    WORDS: ClassVar[tuple[str, ...]]
+    """Columns of lists of text."""
+    POSITIONS: ClassVar[tuple[str, ...]]
+    """Columns of lists of numbers."""
+    COUNTED: ClassVar[tuple[str, ...]] = ()
+    """Columns whose lengths do not follow from the other columns."""
+    RECIPE: ClassVar[Mapping[str, str]]
+    """What else is known of the parser → parameter of the stage's recipe; empty for the digest of its model."""
+
+    table: pl.DataFrame
+    parser: str
+    _places: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_places", {text: place for place, text in enumerate(self.table["text"])})
+
+    def __len__(self) -> int:
+        return self.table.height
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._places
+
+    def find(self, texts: Sequence[str]) -> list[dict[str, Any] | None]:
+        """Return the parse of each sentence, None if it has none."""
+        places = [self._places.get(text) for text in texts]
+        chosen = self.table[[place for place in places if place is not None]]
+        rows = chosen.select(*self.WORDS, *self.POSITIONS).iter_rows(named=True)
+        return [None if place is None else next(rows) for place in places]
+
+    def digest(self) -> str:
+        """Return 20 hexadecimal digits that change with any parse, and with the parser."""
+        by = " ".join(str(getattr(self, name)) for name in ("parser", *self.RECIPE))
+        hashed = hashlib.blake2b(by.encode(), digest_size=10)
+        hashed.update("\0".join(self.table["text"]).encode())
+        for column in self.WORDS:
+            hashed.update("\0".join(self.table[column].explode().drop_nulls()).encode())
+        numbers = [self.table[column].explode().drop_nulls() for column in self.POSITIONS]
+        numbers += [self.table[column].list.len() for column in self.COUNTED]
+        for values in numbers:
+            hashed.update(values.to_numpy().astype(np.int64).tobytes())
+        return hashed.hexdigest()
+
+    def export(self, path: Path) -> None:
+        """Write the parses as a Parquet file that `from_file` reads."""
+        by = (pl.lit(getattr(self, name)).alias(name) for name in ("parser", *self.RECIPE))
+        write_table(self.table.with_columns(*by), path)
+
+    @classmethod
+    def from_file(cls, path: Path, texts: Sequence[str] | None) -> Self:
+        """Read the parses of some sentences, or of all, from a file of `export`.
+
+        Raises:
+            InputError: when the file is missing, damaged or lacks a column, is of several parsers, or none of the
+                sentences has a parse.
+        """
+        table = read_table(path, ("text", "parser", *cls.RECIPE, *cls.WORDS, *cls.POSITIONS))
+        return cls._of(table, texts, repr(str(path)))
+
+    @classmethod
+    def from_store(cls, root: Path, texts: Sequence[str] | None, *, release: int | None = None) -> Self:
+        """Read the parses of some sentences, or of all, from a release, by default the latest.
+
+        Raises:
+            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
+            InputError: when none of the sentences has a parse.
+        """
+        pinned = OpenRelease(root, release)
+        if cls.STAGE not in pinned:
+            enabled = f"remove `enabled = false` from [{cls.STAGE}] if it is there, and build again"
+            raise pinned.lacks(f"no {cls.WHAT}: {enabled}")
+        sentences = pinned.read("sentences", ("sentence_id", "text"))
+        parses = pinned.read(cls.STAGE, ("sentence_id", "parser", *cls.WORDS, *cls.POSITIONS))
+        parameters, weights = pinned.parameters(cls.STAGE), pinned.weights(cls.STAGE)
+        by = {name: pl.lit(parameters[key] if key else weights) for name, key in cls.RECIPE.items()}
+        return cls._of(sentences.join(parses, on="sentence_id", how="inner").with_columns(**by), texts, pinned.name)
+
+    @classmethod
+    def _of(cls, table: pl.DataFrame, texts: Sequence[str] | None, where: str) -> Self:
+        if texts is not None:
+            table = table.filter(pl.col("text").is_in(pl.Series(texts, dtype=pl.String).implode()))
+        if not table.height:
+            missing = "" if texts is None else f" for any of the {len(texts):,} training sentences"
+            remedy = f"build again without `enabled` under [{cls.STAGE}], or set `{cls.UNREAD}`"
+            raise ReleaseLacks(f"{where} has no {cls.WHAT}{missing}: {remedy}.")
+        parsers = table.select("parser", *cls.RECIPE).unique().sort("parser")
+        if parsers.height > 1:
+            names = list(dict.fromkeys(parsers["parser"]))
+            several = f"parsers ({', '.join(names)})" if len(names) > 1 else f"versions of {names[0]}"
+            raise SeveralParsers(f"{where} has {cls.WHAT} from several {several}: build again with one.")
+        parses = table.select("text", *cls.WORDS, *cls.POSITIONS).unique("text").sort("text")
+        return cls(parses, **parsers.row(0, named=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Parses(ParsedSentences):
-    """Trees of sentences, all by one parser.
+    """Dependency trees of sentences, all by one parser; see `ParsedSentences`.
 
     Args:
-        table: `text`, and `tokens`, `starts`, `heads` and `relations` as in the table `dependencies`; sorted by text. A
-            rejected sentence has no row.
-        parser: name and version of the parser, as in the column `parser`.
         max_words: maximum length of a sentence to parse.
     """
 
+    STAGE: ClassVar[str] = DEPENDENCY_STAGE.name
+    EXPORT: ClassVar[str] = "parses"
+    WHAT: ClassVar[str] = "dependency trees"
+    UNREAD: ClassVar[str] = "graph = false"
     WORDS: ClassVar[tuple[str, ...]] = ("tokens", "relations")
     POSITIONS: ClassVar[tuple[str, ...]] = ("starts", "heads")
+    RECIPE: ClassVar[Mapping[str, str]] = {"max_words": "max_words"}
 
-    parser: str
     max_words: int
 
     @property
@@ -43,57 +154,43 @@ class Parses(ParsedSentences):
         """The name of the parser without its version: `en_core_web_md`."""
         return self.parser.partition("/")[2].rpartition("-")[0]
 
-    def digest(self) -> str:
-        """Return 20 hexadecimal digits that change with any tree, and with the parser."""
-        return self.digest_with(f"{self.parser} {self.max_words}")
 
-    def export(self, path: Path) -> None:
-        """Write the trees as a Parquet file that `from_file` reads."""
-        told = self.table.with_columns(pl.lit(self.parser).alias("parser"), pl.lit(self.max_words).alias("max_words"))
-        write_table(told.select(_COLUMNS), path)
+@dataclass(frozen=True, slots=True)
+class Frames(ParsedSentences):
+    """Semantic roles of sentences, all by one tagger; see `ParsedSentences`. One without a predicate has an empty row.
 
-    @classmethod
-    def from_file(cls, path: Path, texts: Sequence[str] | None) -> Self:
-        """Read the trees of some sentences from a file of `export`.
+    Args:
+        weights: digest of the tagger, as in the recipe of the release.
+        predicates_by: what found the predicates (`predicates` under [srl]).
+        precision: precision of the tagger (`precision` under [srl]).
+        max_words: maximum length of a sentence to tag.
+    """
 
-        Raises:
-            InputError: when the file is missing, damaged or lacks a column, or none of the sentences has a tree.
-        """
-        table = read_table(path, _COLUMNS)
-        return cls._of(table, texts, int(table["max_words"].max() or 0), repr(str(path)))  # type: ignore[arg-type]
+    STAGE: ClassVar[str] = SRL_STAGE.name
+    EXPORT: ClassVar[str] = "frames"
+    WHAT: ClassVar[str] = "semantic roles"
+    UNREAD: ClassVar[str] = 'spans = "none"'
+    WORDS: ClassVar[tuple[str, ...]] = ("words", "span_labels")
+    POSITIONS: ClassVar[tuple[str, ...]] = ("predicates", "span_frames", "span_starts", "span_ends")
+    COUNTED: ClassVar[tuple[str, ...]] = ("words", "predicates", "span_frames")
+    RECIPE: ClassVar[Mapping[str, str]] = {
+        "weights": "",
+        "predicates_by": "predicates",
+        "precision": "precision",
+        "max_words": "max_words",
+    }
 
-    @classmethod
-    def from_store(cls, root: Path, texts: Sequence[str] | None, *, release: int | None = None) -> Self:
-        """Read the trees of some sentences from a release.
+    weights: str
+    predicates_by: PredicatesBy
+    precision: Precision
+    max_words: int
 
-        Args:
-            root: folder of the store.
-            texts: the sentences; all when None.
-            release: number of the release; the latest when missing.
+    @property
+    def tagger(self) -> str:
+        """The name of the tagger as in `model` under [srl]; only the last part if that is a folder."""
+        return self.parser.partition("/")[2]
 
-        Raises:
-            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
-            InputError: when none of the sentences has a tree.
-        """
-        pinned = OpenRelease(root, release)
-        if DEPENDENCY_STAGE.name not in pinned:
-            raise pinned.lacks(
-                "no dependency trees: remove `enabled = false` from [dependencies] if it is there, and build again"
-            )
-        named = pinned.read("sentences", ("sentence_id", "text"))
-        trees = pinned.read(DEPENDENCY_STAGE.name, ("sentence_id", "parser", *_TREE))
-        max_words = int(pinned.parameters(DEPENDENCY_STAGE.name)["max_words"])
-        return cls._of(named.join(trees, on="sentence_id", how="inner"), texts, max_words, pinned.name)
-
-    @classmethod
-    def _of(cls, table: pl.DataFrame, texts: Sequence[str] | None, max_words: int, where: str) -> Self:
-        """Return the trees of some sentences in a table with `text`, `parser` and the columns of trees."""
-        trees, parser = choose_sentences(
-            table,
-            texts,
-            _TREE,
-            where=where,
-            what="dependency trees",
-            remedy="build again without `enabled` under [dependencies], or set `graph = false`",
-        )
-        return cls(trees, parser, max_words)
+    @property
+    def roles(self) -> list[str]:
+        """The roles that occur, sorted."""
+        return sorted(self.table["span_labels"].explode().drop_nulls().unique().to_list())

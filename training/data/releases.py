@@ -1,13 +1,14 @@
-"""A release of a store opened for training: every byte of its tables has been verified."""
+"""Where training data are read from: a release of a store, verified byte by byte, or an exported table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from features.core.errors import InputError
-from features.core.faults import ReleaseLacks
+from features.core.faults import ColumnMissing, ReleaseLacks, RowWrong
+from features.core.files import read_table
 from features.stages.metrics import METRIC_STAGE
 
 
@@ -32,7 +33,6 @@ class OpenRelease:
         self._store.verify_files(self._pinned.versions)
 
     def __contains__(self, table: str) -> bool:
-        """Return whether the release has a table."""
         return table in self._pinned.versions
 
     @property
@@ -62,18 +62,15 @@ class OpenRelease:
 
     def own_metrics(self) -> dict[str, Any]:
         """Return the project's own metrics that this release was measured with: name → digest."""
-        own: dict[str, Any] = self._pinned.recipe(METRIC_STAGE.name).parameters.get("own", {})
+        own: dict[str, Any] = self.parameters(METRIC_STAGE.name).get("own", {})
         return own
 
-    def texts_of(self, sentences: pl.Series) -> pl.DataFrame:
-        """Return the texts of some sentences, sorted by id: `sentence_id`, `text`, `position` from 0.
-
-        Args:
-            sentences: ids, in any order and number.
-        """
+    def texts_of(self, *sentences: pl.Series) -> pl.DataFrame:
+        """Return the texts of sentences by their ids, sorted by id: `sentence_id`, `text`, `position` from 0."""
+        ids = pl.concat(sentences).unique().implode()
         return (
             self.read("sentences", ("sentence_id", "text"))
-            .filter(pl.col("sentence_id").is_in(sentences.unique().implode()))
+            .filter(pl.col("sentence_id").is_in(ids))
             .sort("sentence_id")  # the order of rows in a store is not guaranteed
             .with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("position"))
         )
@@ -84,31 +81,18 @@ class OpenRelease:
 
 
 def has_rows(root: Path, release: int | None, table: str) -> bool:
-    """Return whether a table of a release has rows, without reading it.
-
-    Args:
-        root: folder of the store.
-        release: number of the release; the latest when missing.
-        table: its name.
+    """Return whether a table of a release, by default the latest, has rows, without reading it.
 
     Raises:
         StoreError: when the store or the release does not exist.
     """
     from features.store import Store
 
-    store = Store.open(root)
-    pinned = store.release(release)
-    return pinned.rows.get(table, 0) > 0
+    return Store.open(root).release(release).rows.get(table, 0) > 0
 
 
 def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the distinct combinations of values in some columns of a table of a release, without nulls.
-
-    Args:
-        root: folder of the store.
-        release: number of the release; the latest when missing.
-        table: name of the table.
-        columns: their names; no others are read.
+    """Return the distinct combinations of values, without nulls, in some columns of a table of a release.
 
     Raises:
         StoreError: when the store or the release does not exist, or a file is damaged.
@@ -119,5 +103,36 @@ def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence
     pinned = store.release(release)
     if not pinned.rows.get(table, 0):
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-    found = store.read(table, version=pinned.versions[table], columns=list(columns))
-    return found.drop_nulls().unique().sort(columns)
+    rows = store.read(table, version=pinned.versions[table], columns=list(columns))
+    return rows.drop_nulls().unique().sort(columns)
+
+
+def read_export(path: Path, columns: Sequence[str], *, words: bool = True) -> pl.DataFrame:
+    """Read a table that was exported from a store, for a machine without one; Parquet, or another format by its suffix.
+
+    Args:
+        path: the file.
+        columns: columns that it must have.
+        words: whether they hold a text in every row, and others are left out.
+
+    Raises:
+        InputError: when the file is missing, damaged, or lacks a column or a text.
+    """
+    table = read_table(path)
+    if missing := [name for name in columns if name not in table.columns]:
+        raise ColumnMissing(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
+    if not words:
+        return table
+    table = table.select(pl.col(name).cast(pl.String) for name in columns)
+    for name in columns:
+        if empty := table[name].null_count():
+            raise RowWrong(f"{str(path)!r} has {empty} rows without {name!r}; every row must have one.")
+    return table
+
+
+def choose_rows(table: pl.DataFrame, **wanted: Collection[str]) -> pl.DataFrame:
+    """Return the rows whose columns have one of the wanted values; no values accept every one."""
+    for column, values in wanted.items():
+        if values:
+            table = table.filter(pl.col(column).is_in(list(values)))
+    return table

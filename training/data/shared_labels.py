@@ -75,15 +75,15 @@ class SharedLabels:
 
     def only(self, names: Sequence[str]) -> Self:
         """Return the same by some of the labels."""
-        found = copy(self)
-        found.labels = {aspect: of.only(names) for aspect, of in self.labels.items()}
-        return found
+        fewer = copy(self)
+        fewer.labels = {aspect: labels.only(names) for aspect, labels in self.labels.items()}
+        return fewer
 
     def relevant(self, texts: Positions, some: slice) -> NDArray[np.bool_]:
         """Return whether some of the texts share a label with each of them, (n_some, n_texts); none with itself."""
-        found = self.matrix(texts[some], texts)
-        found[np.arange(len(found)), np.arange(len(texts))[some]] = False
-        return found
+        shared = self.matrix(texts[some], texts)
+        shared[np.arange(len(shared)), np.arange(len(texts))[some]] = False
+        return shared
 
     def pairs(self, left: Positions, right: Positions) -> NDArray[np.bool_]:
         """Return whether the texts of each pair share a label, (n_pairs,)."""
@@ -123,10 +123,8 @@ def choose_labels(
     Args:
         labels: columns `text`, `aspect` and `label`, of the training texts.
         aspects: aspects to train on.
-        min_texts: labels with fewer texts are dropped; a text with other labels stays. Texts of a held-out label do not
-            count for the others.
-        held_out: share of the labels with at least `min_texts` texts to hold out, in [0, 1). Whether a label is held
-            out depends on its name and the seed.
+        min_texts: labels with fewer texts are dropped; a text with other labels stays, unless one is held out.
+        held_out: share of the labels with at least `min_texts` texts to hold out, in [0, 1), by name and seed.
         seed: seed of the choice.
     """
     counted = labels.filter(pl.col("aspect").is_in(list(aspects))).unique(["text", "aspect", "label"])

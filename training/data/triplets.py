@@ -22,13 +22,12 @@ _TRIES = 8  # draws before all candidates are listed
 
 @dataclass(frozen=True, slots=True)
 class Triplets:
-    """Texts by their positions.
+    """Texts by their positions, (n,) each: anchors, others that share a label with them, and others that are not alike.
 
     Args:
-        anchors: (n,).
-        positives: (n,); each is another text that shares a label with its anchor.
-        negatives: (n,); each has labels, and is not alike its anchor: it shares a label in none of the aspects, or, for
-            `all` of them, not in every one.
+        anchors: the anchors.
+        positives: each is another text that shares a label with its anchor.
+        negatives: each shares a label in none of the aspects, or, for `all` of them, not in every one.
         counts: numbers of texts that are not anchors: `alone` share their labels with no other text,
             `without_negative` with every other one.
     """
@@ -39,7 +38,6 @@ class Triplets:
     counts: Mapping[str, int]
 
     def __len__(self) -> int:
-        """Return the number of triplets."""
         return len(self.anchors)
 
 
@@ -47,12 +45,12 @@ class TripletMaker:
     """Draws triplets for one aspect, for all of several, or for any of them.
 
     Args:
-        labels: training labels with the columns `text`, `aspect` and `label`. Texts without one are in no triplet.
+        labels: training labels: `text`, `aspect` and `label`. Texts without one are in no triplet.
         aspects: aspects in which the positive shares a label with the anchor.
         how: whether in `all` of them, or in `any`.
-        every: the same plus labels that are not trained on (rare ones) and further aspects. A text that shares a label
-            with an anchor in `every` cannot be its negative; one that shares a label in another aspect, or in some but
-            not all, is a preferred negative.
+        every: the same plus labels that are not trained on (rare ones, further aspects). A text that shares a label
+            with an anchor there cannot be its negative; one that shares a label in another aspect, or in some but not
+            all, is a preferred negative.
         n_texts: total number of texts.
         other_aspects: whether such negatives are preferred.
     """
@@ -80,36 +78,28 @@ class TripletMaker:
         self._near = _Groups(_keys(near, further, "any")) if other_aspects and further else None
 
     def draw(self, *, seed: int, epoch: int, each: int = 1) -> Triplets:
-        """Draw triplets.
-
-        Args:
-            seed: seed of the draw.
-            epoch: number of the epoch, which is part of the seed.
-            each: triplets with each text as anchor; they may repeat if there are few candidates.
-        """
+        """Draw triplets, `each` with each text as anchor; they may repeat if there are few candidates."""
         random = np.random.default_rng((seed, epoch))
         usable = self._groups.in_company(self.texts)
         anchors = np.repeat(usable, each)
         positives = self._groups.draw(anchors, random)
         negatives = self._negatives(anchors, random)
-        found = negatives >= 0
-        counts = {
-            "alone": len(self.texts) - len(usable),
-            "without_negative": len(np.unique(anchors[~found])),
-        }
-        return Triplets(anchors[found], positives[found], negatives[found], counts)
+        has_negative = negatives >= 0
+        without = len(np.unique(anchors[~has_negative]))
+        counts = {"alone": len(self.texts) - len(usable), "without_negative": without}
+        return Triplets(anchors[has_negative], positives[has_negative], negatives[has_negative], counts)
 
     def _negatives(self, anchors: Positions, random: np.random.Generator) -> Positions:
         """Return a negative of each anchor, -1 if there is none."""
         negatives = np.full(len(anchors), -1, dtype=np.int64)
         if not len(anchors):
             return negatives
-        if self._near is not None:
-            near = self._near
+        if (near := self._near) is not None:
             able = np.flatnonzero(np.isin(anchors, near.in_company(near.texts)))
             self._fill(negatives, able, anchors, lambda some: near.draw(some, random), near.fellows, random)
         rest = np.flatnonzero(negatives < 0)
-        self._fill(negatives, rest, anchors, lambda some: random.choice(self.texts, len(some)), self._all, random)
+        texts = self.texts
+        self._fill(negatives, rest, anchors, lambda some: random.choice(texts, len(some)), lambda _: texts, random)
         return negatives
 
     def _fill(
@@ -129,9 +119,6 @@ class TripletMaker:
             if len(left):
                 mine = places[anchors[places] == anchor]
                 negatives[mine] = random.choice(left, len(mine))
-
-    def _all(self, _anchor: int) -> Positions:
-        return self.texts
 
 
 class _Groups:
@@ -188,15 +175,9 @@ def _keys(labels: pl.DataFrame, aspects: Sequence[str], how: How) -> pl.DataFram
 
 
 def in_batch_mask(shared: SharedLabels, anchors: Positions, candidates: Positions) -> NDArray[np.bool_]:
-    """Return which candidates must not be negatives of an anchor, (n_anchors, n_candidates).
+    """Return which candidates are the anchor itself or share a label with it, (n_anchors, n_candidates): no negatives.
 
-    Args:
-        shared: which texts share a label.
-        anchors: anchors of the batch, (n_anchors,).
-        candidates: candidates of the batch, first the positives in the order of the anchors, (n_candidates,).
-
-    Returns:
-        True for the anchor itself and texts that share a label with it; False for the anchor's own positive.
+    The first candidates are the positives in the order of the anchors; an anchor's own positive is False.
     """
     mask: NDArray[np.bool_] = shared.matrix(anchors, candidates) | (anchors[:, None] == candidates[None, :])
     mask[np.arange(len(anchors)), np.arange(len(anchors))] = False
@@ -206,14 +187,7 @@ def in_batch_mask(shared: SharedLabels, anchors: Positions, candidates: Position
 def same_text_mask(anchors: Positions, candidates: Positions) -> NDArray[np.bool_]:
     """Return which candidates are the anchor itself or repeat its positive, (n_anchors, n_candidates).
 
-    All others are negatives whatever their labels, as in multiple negatives ranking.
-
-    Args:
-        anchors: anchors of the batch, (n_anchors,).
-        candidates: candidates of the batch, first the positives in the order of the anchors, (n_candidates,).
-
-    Returns:
-        True for these; False for the anchor's own positive.
+    All others are negatives whatever their labels, as in multiple negatives ranking. Arguments as for `in_batch_mask`.
     """
     own = np.arange(len(anchors))
     mask: NDArray[np.bool_] = (anchors[:, None] == candidates) | (candidates[own][:, None] == candidates)

@@ -4,24 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from features.metrics.bootstrap import Bootstrap
 from training.differences.moves import Moves, move
-from training.differences.parts import LEAST, ByWords, Part, by_number, by_words
+from training.differences.parts import LEAST, ByWords, Part, by_number, by_words, lengths
 from training.differences.shared import BothScores, SharedSet
-from training.differences.words import lengths
 
 
 @dataclass(frozen=True, slots=True)
 class Depths:
-    """The depths of trees.
-
-    Args:
-        by_text: text → depth of its tree; texts without a tree are missing.
-        parser: name and version of the parser; empty where there is none.
-        problem: why there is none, a sentence; empty where there is one.
-    """
+    """The depths of trees by text, the parser's name and version, and, where there is none, why, a sentence."""
 
     by_text: Mapping[str, int]
     parser: str = ""
@@ -30,7 +22,7 @@ class Depths:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The pairs of a set that are shown, by their positions.
+    """The positions of the pairs that are shown.
 
     Args:
         towards: those that moved most towards people.
@@ -50,15 +42,9 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A set, its parts and its moves.
+    """A set: scores of both on all pairs and on its parts, by name in the order of the page; and the pairs that moved.
 
-    Args:
-        shared: the set.
-        total: score of both on all pairs.
-        parts: name → score of both, in the order of the page: by length, depth and words in common.
-        moves: places of the pairs by both.
-        chosen: pairs that are shown.
-        notes: what was not divided, or left out, a sentence each.
+    `notes` say what was not divided, or left out, a sentence each.
     """
 
     shared: SharedSet
@@ -70,11 +56,7 @@ class Analysis:
 
 
 def choose(shared: SharedSet) -> Chosen:
-    """Return the pairs of a set that are shown.
-
-    Args:
-        shared: the set.
-    """
+    """Return the pairs of a set that are shown."""
     return _chosen(move(shared), by_words(shared.texts))
 
 
@@ -84,48 +66,32 @@ def _chosen(moves: Moves, words: ByWords) -> Chosen:
 
 
 def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis:
-    """Analyse a set.
-
-    Args:
-        shared: the set.
-        depths: of the trees of its sentences.
-        bootstrap: how intervals are computed.
-    """
+    """Analyse a set, with the depths of the trees of its sentences."""
     everything = np.arange(len(shared.texts))
-    parts: list[Part] = []
-    notes: list[str] = []
     longer = by_number(lengths(shared.texts), "words", everything)
-    parts += longer
-    if not longer:
-        notes.append(f"Not divided by length: that takes two parts of at least {LEAST} pairs.")
-    deeper, depth_notes = _by_depth(shared.texts, depths, everything)
-    parts += deeper
-    notes += depth_notes
+    notes = [] if longer else [f"Not divided by length: that takes two parts of at least {LEAST} pairs."]
+    deeper, depth_notes = _by_depth(shared.texts, depths)
     words = by_words(shared.texts)
-    parts += words.parts
+    notes += depth_notes
     if words.small:
         few = ", ".join(f"{name} ({count})" for name, count in words.small.items())
         notes.append(f"Left out, with fewer than {LEAST} pairs: {few}.")
     if words.equal:
         notes.append(f"By words in common, pairs with the same words in the same order are left out: {words.equal:,}.")
-    scores = {part.name: shared.score(part.rows, bootstrap) for part in parts}
+    scores = {part.name: shared.score(part.rows, bootstrap) for part in (*longer, *deeper, *words.parts)}
     moves = move(shared)
-    total = shared.score(everything, bootstrap)
-    return Analysis(shared, total, scores, moves, _chosen(moves, words), notes)
+    return Analysis(shared, shared.score(everything, bootstrap), scores, moves, _chosen(moves, words), notes)
 
 
-def _by_depth(
-    texts: Sequence[tuple[str, str]], depths: Depths, everything: NDArray[np.int64]
-) -> tuple[list[Part], list[str]]:
+def _by_depth(texts: Sequence[tuple[str, str]], depths: Depths) -> tuple[list[Part], list[str]]:
     """Return parts by the deeper tree of each pair, and what was not divided or left out."""
     if depths.problem:
         return [], [f"Not divided by tree depth: {depths.problem.rstrip('.')}."]
-    parsed = np.array([a in depths.by_text and b in depths.by_text for a, b in texts], dtype=np.bool_)
-    rows = everything[parsed]
-    deepest = np.array([max(depths.by_text[text] for text in texts[row]) for row in rows], dtype=np.int64)
-    parts = by_number(deepest, "deep", rows)
-    notes = [] if parts else [f"Not divided by tree depth: that takes two parts of at least {LEAST} pairs."]
-    if parts and not parsed.all():
-        lacking = int((~parsed).sum())
-        notes.append(f"By depth, pairs with a sentence that is too long or has no word are left out: {lacking:,}.")
-    return parts, notes
+    rows = [row for row, pair in enumerate(texts) if all(text in depths.by_text for text in pair)]
+    deepest = [max(depths.by_text[text] for text in texts[row]) for row in rows]
+    parts = by_number(np.array(deepest, dtype=np.int64), "deep", np.array(rows, dtype=np.int64))
+    if not parts:
+        return [], [f"Not divided by tree depth: that takes two parts of at least {LEAST} pairs."]
+    if not (lacking := len(texts) - len(rows)):
+        return parts, []
+    return parts, [f"By depth, pairs with a sentence that is too long or has no word are left out: {lacking:,}."]

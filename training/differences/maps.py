@@ -5,88 +5,54 @@ maps.parquet of B ─┴──> one map of each aspect: A on the left, B on the 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
 from features.core.pages import render
-from training.evaluation.retrieval.maps import MAPS_FILE, place_column
-from training.evaluation.retrieval.points import ABOUT_MAPS, draw_points
+from training.evaluation.retrieval.maps import ABOUT_MAPS, MAPS_FILE, draw_points, place_column
 from training.evaluation.run import read_evaluation
 
 _OWN = "encoder"
 """The evaluated encoder, among the sides of its own maps; the other is its start model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Maps:
-    """The maps of an evaluation.
-
-    Args:
-        entries: name → entry in the scores (`Map.as_json`).
-        points: rows of maps.parquet; empty where there are no maps.
-    """
-
-    entries: Mapping[str, Mapping[str, Any]]
-    points: pl.DataFrame
-
-    @classmethod
-    def read(cls, run: Path) -> Self:
-        """Read the maps of an evaluation; none where it has no texts with labels, or the file is gone.
-
-        Raises:
-            InputError: when the scores cannot be read.
-        """
-        retrieval = read_evaluation(run)["suites"].get("retrieval", {})
-        try:
-            points = pl.read_parquet(run / MAPS_FILE)
-        except (OSError, pl.exceptions.PolarsError):
-            return cls({}, pl.DataFrame())
-        return cls({entry["name"]: entry for entry in retrieval.get("maps", ())}, points)
-
-    def own(self, name: str, side: str) -> pl.DataFrame:
-        """Return the points of a map with their places by the encoder alone, under the name of a side.
-
-        Args:
-            name: of the map.
-            side: new name of the encoder.
-        """
-        rows = self.points.filter(pl.col("map") == name)
-        places = {
-            place_column(_OWN, method, axis): place_column(side, method, axis)
-            for method in self.entries[name]["methods"]
-            for axis in "xy"
-        }
-        return rows.select("text", "labels", "colour", *(pl.col(old).alias(new) for old, new in places.items()))
+_POINT = ("text", "labels", "colour")
 
 
 def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> Markup:
     """Return the maps that two evaluations have of the same texts, side by side, as HTML; empty where there are none.
 
-    Args:
-        names: of both encoders.
-        runs: folders of both evaluations.
-
     Raises:
         InputError: when scores cannot be read.
     """
-    a, b = (Maps.read(run) for run in runs)
+    (of_a, points_a), (of_b, points_b) = map(_read, runs)
     titles = {"a": f"A ({names[0]})", "b": f"B ({names[1]})"}
-    same = ["text", "labels", "colour"]
     drawn = dict[str, Markup]()
-    for name in (name for name in a.entries if name in b.entries):
-        left, right = a.own(name, "a"), b.own(name, "b")
-        if not left.select(same).equals(right.select(same)):
+    for name in (name for name in of_a if name in of_b):
+        a, b = of_a[name], of_b[name]
+        left, right = _own(points_a, a, "a"), _own(points_b, b, "b")
+        if not left.select(_POINT).equals(right.select(_POINT)):
             continue
-        first, second = a.entries[name], b.entries[name]
-        both = {
-            **first,
-            "sides": {"a": first["sides"][_OWN], "b": second["sides"][_OWN]},
-            "methods": [method for method in first["methods"] if method in second["methods"]],
-        }
-        points = pl.concat([left, right.drop(same)], how="horizontal")
-        drawn[name] = Markup(draw_points(both, points, f"map{len(drawn)}", titles))  # noqa: S704  # escaped there
-    return render("training.differences/maps.html", about=ABOUT_MAPS, maps=drawn) if drawn else Markup()
+        sides = {"a": a["sides"][_OWN], "b": b["sides"][_OWN]}
+        both = {**a, "sides": sides, "methods": [method for method in a["methods"] if method in b["methods"]]}
+        points = pl.concat([left, right.drop(_POINT)], how="horizontal")
+        drawn[name] = draw_points(both, points, f"map{len(drawn)}", titles)
+    return render("training.evaluation/maps.html", about=ABOUT_MAPS, drawings=drawn) if drawn else Markup()
+
+
+def _read(run: Path) -> tuple[Mapping[str, Mapping[str, Any]], pl.DataFrame]:
+    """Return name → entry (`Map.as_json`) of the maps of an evaluation, and their points, if their file is there."""
+    retrieval = read_evaluation(run)["suites"].get("retrieval", {})
+    try:
+        points = pl.read_parquet(run / MAPS_FILE)
+    except (OSError, pl.exceptions.PolarsError):
+        return {}, pl.DataFrame()
+    return {entry["name"]: entry for entry in retrieval.get("maps", ())}, points
+
+
+def _own(points: pl.DataFrame, entry: Mapping[str, Any], side: str) -> pl.DataFrame:
+    """Return the points of a map with their places by the encoder alone, under the name of a side."""
+    columns = ((method, axis) for method in entry["methods"] for axis in "xy")
+    places = (pl.col(place_column(_OWN, *column)).alias(place_column(side, *column)) for column in columns)
+    return points.filter(map=entry["name"]).select(*_POINT, *places)

@@ -19,17 +19,13 @@ from training.differences.shared import SharedSet
 
 SHOWN = 5
 """Pairs shown for each direction."""
+_NOTHING = 1e-9
+"""Moves up to this size are rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """The places of a set's pairs by both encoders.
-
-    Args:
-        before: place of each pair by A, the mean over its runs, (n_pairs,), in [0, 1].
-        after: place of each pair by B.
-        wanted: place of each pair by human rating or judgement.
-    """
+    """The places of a set's pairs, (n_pairs,), in [0, 1]: by A and by B, means over their runs, and by people."""
 
     before: NDArray[np.float64]
     after: NDArray[np.float64]
@@ -45,11 +41,7 @@ class Moves:
         return [int(row) for row in np.argsort(-self.gains, kind="stable")[:SHOWN] if self.gains[row] > _NOTHING]
 
     def furthest(self, rows: Sequence[int]) -> list[int]:
-        """Return which of some pairs moved most in either direction, the furthest first.
-
-        Args:
-            rows: their positions.
-        """
+        """Return which of some pairs, by their positions, moved most in either direction, the furthest first."""
         return sorted(map(int, rows), key=lambda row: (-abs(self.gains[row]), row))[:SHOWN]
 
     def away(self) -> list[int]:
@@ -57,19 +49,10 @@ class Moves:
         return [int(row) for row in np.argsort(self.gains, kind="stable")[:SHOWN] if self.gains[row] < -_NOTHING]
 
 
-_NOTHING = 1e-9
-"""Moves up to this size are rounding errors."""
-
-
-def by_probability(shared: SharedSet) -> bool:
-    """Return whether the places of a set are probabilities."""
-    return shared.scales == ("probability", "probability")
-
-
 def move(shared: SharedSet) -> Moves:
     """Return the places of a set's pairs by both encoders."""
     predicted = shared.scored.predicted
-    columns = predicted if by_probability(shared) else np.stack([places(column) for column in predicted.T], axis=1)
+    columns = predicted if shared.by_probability else np.stack([places(column) for column in predicted.T], axis=1)
     before, after = shared.sides(columns)
     wanted = shared.expected if shared.is_judged else places(shared.expected)
     return Moves(before, after, wanted)

@@ -1,4 +1,7 @@
-"""The page of two encoders: their scores, where one is better than the other, and drawings of pairs that moved."""
+"""The page of two encoders: their scores, where one is better than the other, and drawings of pairs that moved.
+
+It is made from their evaluations (`differences_page`).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +11,17 @@ from typing import Any
 
 from markupsafe import Markup
 
+from features.core.errors import FacetflowError
 from features.core.pages import render, tell_date
-from training.differences.analysis import Analysis
-from training.differences.moves import SHOWN, by_probability
-from training.differences.parts import LEAST, NEARLY
-from training.differences.shared import BothScores
-from training.differences.views import View
+from features.core.rows import OnRows, ignore_rows
+from features.metrics.bootstrap import Bootstrap
+from features.parsers.settings import DependencySettings
+from training.differences.analysis import Analysis, Depths, analyse, choose
+from training.differences.maps import draw_maps
+from training.differences.moves import SHOWN
+from training.differences.parts import LEAST, NEARLY, depths_of
+from training.differences.shared import BothScores, SharedSet, shared_sets
+from training.differences.views import View, view
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.comparison import Comparison, comparison_table, signed, signed_ends
 from training.evaluation.items import Scale
@@ -35,17 +43,69 @@ _SCALES: Mapping[Scale | None, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two encoders.
+    """One of the two encoders: its name as the user gave it, the folders of its runs, at least one, and their ids.
 
-    Args:
-        name: as the user named it.
-        runs: folders of its runs, at least one; sentences are drawn as the first sees them.
-        ids: of the runs.
+    Sentences are drawn as the first run sees them.
     """
 
     name: str
     runs: Sequence[Path]
     ids: Sequence[str]
+
+
+def differences_page(
+    sides: tuple[Side, Side],
+    comparison: Comparison,
+    dependencies: DependencySettings,
+    *,
+    project: str = "",
+    bootstrap: Bootstrap | None = None,
+    on_rows: OnRows = ignore_rows,
+) -> str:
+    """Return the page of two encoders as HTML.
+
+    Args:
+        sides: A and B, with their evaluated runs.
+        comparison: of the same runs (`compare_runs`).
+        dependencies: parser whose trees are measured where neither side sees trees.
+        project: name of the project.
+        bootstrap: how intervals are computed; by default as in an evaluation.
+        on_rows: called with the number of sentences parsed.
+
+    Raises:
+        InputError: when an evaluation cannot be read.
+    """
+    first, second = sides
+    sets = shared_sets(first.runs, second.runs)
+    views = (View(), View())
+    depths = Depths({})
+    if sets:
+        texts = _texts_of([shared.texts[row] for shared in sets for row in choose(shared).rows])
+        views = (view(first.runs[0], texts), view(second.runs[0], texts))
+        named = next((each.parser for each in views if each.parser), None)
+        depths = _depths(sets, dependencies.model_copy(update={"model": named}) if named else dependencies, on_rows)
+    analyses = [analyse(each, depths, bootstrap or Bootstrap()) for each in sets]
+    # Of several seeds the first is drawn, and named.
+    names = [side.name if len(side.runs) == 1 else side.ids[0] for side in sides]
+    maps = draw_maps(names, [side.runs[0] for side in sides])
+    return render_differences(sides, comparison, analyses, views, parser=depths.parser, maps=maps, project=project)
+
+
+def _texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the sentences of pairs, each once."""
+    return list(dict.fromkeys(text for pair in pairs for text in pair))
+
+
+def _depths(sets: Sequence[SharedSet], dependencies: DependencySettings, on_rows: OnRows) -> Depths:
+    """Return the tree depth of every sentence, or why there is none."""
+    from features.parsers.dependencies import load
+
+    try:
+        parser = load(dependencies)
+        texts = _texts_of([pair for shared in sets for pair in shared.texts])
+        return Depths(depths_of(texts, parser, on_rows), parser.name)
+    except FacetflowError as error:
+        return Depths({}, problem=str(error))
 
 
 def render_differences(
@@ -67,7 +127,7 @@ def render_differences(
         analyses: of the sets that both scored; empty where they have none in common.
         views: what A and B see of the drawn sentences.
         parser: parser of the trees whose depth is measured; empty where there is none.
-        maps: of the texts that both embedded (`draw_maps`); empty where there are none.
+        maps: of the texts that both embedded (`draw_maps`).
         project: name of the project.
         date: date on the page; now when None.
     """
@@ -103,7 +163,6 @@ def _sees(letter: str, side: Side, view: View) -> str:
 
 
 def _set(analysis: Analysis, views: tuple[View, View]) -> dict[str, Any]:
-    """Return what the page shows of a set: its parts, and the pairs that moved."""
     shared, chosen = analysis.shared, analysis.chosen
     scores = {"all pairs": analysis.total, **analysis.parts}
     a, b = (_SCALES[scale] for scale in shared.scales)
@@ -117,8 +176,8 @@ def _set(analysis: Analysis, views: tuple[View, View]) -> dict[str, Any]:
         "suite": shared.suite,
         "pairs": len(shared.texts),
         "is_judged": shared.is_judged,
-        "by_probability": by_probability(shared),
-        "chart": Markup(draw_bars(_bars(scores), of="B − A", axis="B − A in points")),  # noqa: S704  # escaped there
+        "by_probability": shared.by_probability,
+        "chart": draw_bars(_bars(scores), of="B − A", axis="B − A in points"),
         "numbers": _numbers(shared.name, scores),
         "notes": analysis.notes,
         "scales": f"Scores are {a}." if a == b else f"Scores of A are {a}, those of B are {b}.",
@@ -127,7 +186,6 @@ def _set(analysis: Analysis, views: tuple[View, View]) -> dict[str, Any]:
 
 
 def _bars(scores: Mapping[str, BothScores]) -> list[Bar]:
-    """Return B − A of all pairs and of each part."""
     return [
         Bar(
             name=name,
@@ -141,7 +199,6 @@ def _bars(scores: Mapping[str, BothScores]) -> list[Bar]:
 
 
 def _numbers(name: str, scores: Mapping[str, BothScores]) -> ScoreTable:
-    """Return the score of both encoders on all pairs and in each part."""
     rows = tuple(
         (
             part,

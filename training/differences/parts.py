@@ -4,16 +4,23 @@
                                     ╰─5–7─╯ ╰────8–20────╯       8–9 has four, and would leave two: they join it
 
 Parts by a number are of about equal size, and never split equal numbers. A remainder with fewer than `LEAST` pairs
-joins its neighbour, because so few show nothing.
+joins its neighbour, because so few show nothing. Words in common are all that an encoder without word order knows.
 """
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from training.differences.words import overlap, words_of
+from features.core.rows import OnRows, ignore_rows
+from features.sentences import normalise
+
+if TYPE_CHECKING:
+    from features.parsers.dependencies import DependencyParser
 
 LEAST = 30
 """Minimum number of pairs in a part."""
@@ -23,16 +30,13 @@ NEARLY = 0.8
 """Jaccard index from which the words of two sentences count as nearly the same."""
 REORDERED, NEARLY_SAME, FEWER = "same words, other order", "nearly the same words", "fewer words in common"
 """Parts by words."""
+_WORD = re.compile(r"\w+")
+_PARSED_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some pairs of a set.
-
-    Args:
-        name: what they have in common.
-        rows: their positions, ascending.
-    """
+    """Some pairs of a set: what they have in common, and their positions, ascending."""
 
     name: str
     rows: NDArray[np.int64]
@@ -61,12 +65,10 @@ def by_number(values: NDArray[np.int64], unit: str, rows: NDArray[np.int64], *, 
         groups[-1] += last
     if len(groups) < 2:
         return []
+    ends = [(group[0], group[-1]) for group in groups]
     return [
-        Part(
-            f"{group[0]}{f'–{group[-1]}' if group[-1] > group[0] else ''} {unit}",
-            rows[(values >= group[0]) & (values <= group[-1])],
-        )
-        for group in groups
+        Part(f"{low}{f'–{high}' if high > low else ''} {unit}", rows[(values >= low) & (values <= high)])
+        for low, high in ends
     ]
 
 
@@ -88,12 +90,7 @@ class ByWords:
 
 
 def by_words(texts: Sequence[tuple[str, str]], *, least: int = LEAST) -> ByWords:
-    """Divide pairs into those with the same words in another order, nearly the same words, and others.
-
-    Args:
-        texts: both sentences of each pair.
-        least: minimum number of pairs in a part.
-    """
+    """Divide pairs into those with the same words in another order, nearly the same words, and others."""
     rows: dict[str, list[int]] = {REORDERED: [], NEARLY_SAME: [], FEWER: []}
     equal = 0
     for row, (first, second) in enumerate((words_of(a), words_of(b)) for a, b in texts):
@@ -105,3 +102,62 @@ def by_words(texts: Sequence[tuple[str, str]], *, least: int = LEAST) -> ByWords
     parts = [Part(name, np.array(positions, dtype=np.int64)) for name, positions in rows.items()]
     small = {part.name: len(part.rows) for part in parts if 0 < len(part.rows) < least}
     return ByWords([part for part in parts if len(part.rows) >= least], parts[0].rows, small, equal)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, runs of letters and digits, case-folded.
+
+    >>> words_of("The dog's bone – 3 €!")
+    ['the', 'dog', 's', 'bone', '3']
+    """
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def overlap(first: Sequence[str], second: Sequence[str]) -> float:
+    """Return the Jaccard index of two bags of words, in [0, 1], with repeated words counted; 1 if both are empty.
+
+    >>> overlap("a cat sleeps".split(), "a dog sleeps".split())
+    0.5
+    """
+    a, b = Counter(first), Counter(second)
+    either = (a | b).total()
+    return (a & b).total() / either if either else 1.0
+
+
+def lengths(texts: Sequence[tuple[str, str]]) -> NDArray[np.int64]:
+    """Return the number of words of the longer sentence of each pair, (n_pairs,)."""
+    return np.array([max(len(words_of(text)) for text in pair) for pair in texts], dtype=np.int64)
+
+
+def depth(heads: Sequence[int]) -> int:
+    """Return the number of edges from the root of a tree to its deepest word; of several trees the deepest counts.
+
+    Args:
+        heads: position of the head of each word; the head of a root is itself.
+
+    >>> depth([1, 1, 3, 1])  # two ← one, four; three ← four
+    2
+    """
+    depth_of: dict[int, int] = {}
+    for start in range(len(heads)):
+        path, word = [], start
+        while word not in depth_of and heads[word] != word:
+            path.append(word)
+            word = heads[word]
+        below = depth_of.setdefault(word, 0)
+        for steps, passed in enumerate(reversed(path), start=1):
+            depth_of[passed] = below + steps
+    return max(depth_of.values(), default=0)
+
+
+def depths_of(texts: Sequence[str], parser: "DependencyParser", on_rows: OnRows = ignore_rows) -> dict[str, int]:
+    """Return the tree depth of each text, except those that are too long for the parser or have no word."""
+    short = [text for text in texts if 0 < len(text.split()) <= parser.max_words]
+    depths: dict[str, int] = {}
+    for start in range(0, len(short), _PARSED_AT_ONCE):
+        on_rows(start, len(short))
+        some = short[start : start + _PARSED_AT_ONCE]
+        trees = parser.parse([normalise(text) for text in some])
+        depths |= {text: depth(tree["heads"]) for text, tree in zip(some, trees, strict=True)}
+    on_rows(len(short), len(short))
+    return depths

@@ -16,14 +16,7 @@ from training.evaluation.suites import scored_suites
 
 @dataclass(frozen=True, slots=True)
 class BothScores:
-    """A score of both encoders on the same pairs.
-
-    Args:
-        pairs: number of pairs.
-        a: score of the first, the mean over its runs; None where it is undefined.
-        b: score of the second.
-        difference: b minus a, with the ends of its interval over pairs; None where it is undefined.
-    """
+    """Scores of both encoders on the same pairs, None where undefined, and b minus a with its interval over pairs."""
 
     pairs: int
     a: float | None
@@ -57,26 +50,22 @@ class SharedSet:
         return self.scored.scored_by == "auroc"
 
     @property
+    def by_probability(self) -> bool:
+        """Whether both sides' scores are probabilities, so that these are the places of the pairs."""
+        return self.scales == ("probability", "probability")
+
+    @property
     def expected(self) -> NDArray[np.float64]:
         """Human rating of each pair, or judgement as 1 or 0, (n_pairs,)."""
         assert self.scored.expected is not None  # noqa: S101 - pairs are always scored against something
         return self.scored.expected
 
     def sides(self, columns: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean of A's runs and that of B's.
-
-        Args:
-            columns: (…, n_runs), those of A first.
-        """
+        """Return the mean of A's runs and that of B's, from (…, n_runs), those of A first."""
         return columns[..., : self.runs_of_a].mean(axis=-1), columns[..., self.runs_of_a :].mean(axis=-1)
 
     def score(self, rows: NDArray[np.int64], bootstrap: Bootstrap) -> BothScores:
-        """Return the score of both on some of the pairs: Spearman's correlation, or AUROC where they are judged.
-
-        Args:
-            rows: their positions.
-            bootstrap: how pairs are drawn; every draw scores all runs.
-        """
+        """Return the score of both on the pairs at `rows`: Spearman's correlation, or AUROC where they are judged."""
         some = self.scored.take(rows)
         a, b = map(float, self.sides(some.scores()))
         if np.isnan(a) or np.isnan(b):
@@ -87,13 +76,9 @@ class SharedSet:
 
 
 def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
-    """Return the sets of pairs that all runs of both encoders scored, in the order of their suites.
+    """Return the sets of pairs that all runs of both encoders, given by their folders, scored, suite by suite.
 
     Judged pairs that were also scored as rated ones, with two ratings, are included once.
-
-    Args:
-        a: folders of the evaluations of the first encoder.
-        b: of the second.
 
     Raises:
         InputError: when an evaluation cannot be read, or two have different expected values for a pair.

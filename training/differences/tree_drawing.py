@@ -41,10 +41,7 @@ class _Arc:
 def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str]) -> Markup:
     """Return a tree as an inline SVG element; equal trees give equal texts.
 
-    Args:
-        words: of the sentence, at least one.
-        heads: position of the head of each; the head of a root is itself.
-        labels: of the edge from its head to each word.
+    Of each word: the position of its head, which of a root is itself, and the label of the edge from there.
     """
     arcs = [_Arc(head, word, label) for word, (head, label) in enumerate(zip(heads, labels, strict=True))]
     levels = _levels([arc for arc in arcs if arc.head != arc.dependent])

@@ -29,7 +29,7 @@ class View:
 
     Args:
         sees: what it sees besides their words, as the end of a sentence; empty where it sees no structure.
-        drawings: text → HTML; empty where it sees no structure, and where nothing can be drawn.
+        drawings: text → HTML, of what can be drawn.
         parser: name of the spaCy pipeline whose trees it sees; None where it sees none.
         problem: why nothing can be drawn, a sentence; empty where it can, or there is nothing to draw.
     """
@@ -41,12 +41,7 @@ class View:
 
 
 def view(run: Path, texts: Sequence[str]) -> View:
-    """Return sentences as the encoder of a run sees them.
-
-    Args:
-        run: its folder.
-        texts: sentences, each once.
-    """
+    """Return sentences, each given once, as the encoder of a run sees them."""
     from training.modules.parsing_transformer import ParsingTransformer
     from training.modules.span_pooling import SpanPooling
 

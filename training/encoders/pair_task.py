@@ -21,8 +21,7 @@ from training.encoders.start import new_modules
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.modules.calibration import Calibration, calibrate
 from training.modules.pair_classifier import PairClassifier
-from training.positive_labels import positive_of
-from training.thresholds import LabelThreshold, best_f1
+from training.thresholds import LabelThreshold, best_f1, positive_of
 
 Pairs = TypeVar("Pairs", bound=PairTable)
 Settings = TypeVar("Settings", bound=PairSettings)

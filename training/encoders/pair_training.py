@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from features import models
 from features.core.faults import SplitsOverlap
 from training.data.apart import apart
+from training.data.labelled_pairs import LabelledPairs
 from training.encoders.label_checks import warn_of_few, warn_of_no_dev
 from training.encoders.pair_table import PairTable
 from training.encoders.plan import TrainingPlan
@@ -30,7 +31,6 @@ from training.writing import writing
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from training.data.labelled_pairs import LabelledPairs
     from training.encoders.backbone import Backbone, Tokens
     from training.encoders.learning import Learnt
     from training.encoders.pair_task import PairTask, Prepared
@@ -97,7 +97,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
             RunError: when a loss is not finite, another process trains in the folder, or it cannot be written.
         """
         job = self.job
-        data = job.source.read_judged()
+        data = job.source.read(LabelledPairs)
         settings: SettingsT = self.resolved(data, job.settings)
         data = data.select(corpora=settings.corpora)
         kept = apart(data, settings.splits[0])

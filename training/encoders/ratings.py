@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.faults import NothingToLearn, UnknownName
-from training.correlation import spearman
 from training.evaluation_sets import rating_digest, read_rating_sets
-from training.similarity import cosines
+from training.similarity import cosines, spearman
 
 if TYPE_CHECKING:
     from features.corpora import EvaluationPairs

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from features.core.faults import OutOfRange, RepeatedValue, UnknownName
 from training.encoders.search import check_search
 from training.loop.settings import LoopSettings, Trainable
-from training.positive_labels import positive_of
+from training.thresholds import positive_of
 from training.types import Part
 
 BY_LOSS = "loss"

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from math import ceil, floor
 from typing import Any, Self
 
+from markupsafe import Markup
+
 from features.core.pages import render, tell_number
 
 _STEPS = (5, 10, 20, 25, 50)
@@ -19,12 +21,7 @@ _TICKS = 9
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A baseline that the bars are compared with.
-
-    Args:
-        name: what it shows.
-        shape: circle, square or diamond; unique in a chart.
-    """
+    """A baseline that the bars are compared with: its name and its shape, circle, square or diamond."""
 
     name: str
     shape: str
@@ -81,15 +78,8 @@ class Bar:
         )
 
 
-def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis: str) -> str:
-    """Draw bars one below the other, with a legend above and an axis below.
-
-    Args:
-        bars: from top to bottom.
-        marks: in the order of the legend.
-        of: what the bars are, for the legend.
-        axis: what the axis measures.
-    """
+def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis: str) -> Markup:
+    """Draw bars from top to bottom, with a legend (`of` names the bars) above and an axis below, as HTML."""
     ticks = _ticks(bars)
 
     def place(value: float) -> float:

@@ -21,13 +21,7 @@ _BY_RATINGS, _RECORDED_LOSS = "spearman", "total"  # keys of the dev scores in t
 
 @dataclass(frozen=True, slots=True)
 class BestSeed:
-    """The best of some seeds of a training.
-
-    Args:
-        run: folder of its run.
-        by: what decided, such as `dev average precision`; empty if nothing did, and it is merely the first.
-        values: the value of each run, by folder; empty if nothing decided.
-    """
+    """The folder of the best run, what decided (empty if nothing did), and by run the values that did."""
 
     run: Path
     by: str
@@ -35,14 +29,10 @@ class BestSeed:
 
 
 def best_seed(runs: Sequence[Path]) -> BestSeed:
-    """Return the best of some seeds of one training.
+    """Return the best of some seeds of one training, at least one, by their evaluated runs; of equal ones the first.
 
-    Args:
-        runs: folders of evaluated runs, at least one; where several are equal, the first is the best.
-
-    Returns:
-        The one with the best dev score of those that `choose_by` names. If that is not recorded for all, the one with
-        the best mean of the headline numbers that all have; without any, the first.
+    It has the best dev score of those that `choose_by` names. If that is not recorded for all, the best mean of the
+    headline numbers that all have; without any, it is the first.
     """
     if len(runs) == 1:
         return BestSeed(runs[0], "", {})
@@ -64,14 +54,7 @@ def best_seed(runs: Sequence[Path]) -> BestSeed:
 
 
 def _dev_score(training: Mapping[str, Any]) -> tuple[str, float, bool] | None:
-    """Return the dev score that chooses models: its name, its value, and whether lower is better.
-
-    Args:
-        training: content of training.json.
-
-    Returns:
-        None if it is not recorded.
-    """
+    """Return the recorded dev score that chooses models: its name, its value, and whether lower is better."""
     dev, settings = training.get("dev") or {}, training.get("settings", {})
     rated = training.get("chosen_by", {}).get("set")
     by = settings.get("choose_by", BY_LOSS)

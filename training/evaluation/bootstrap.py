@@ -63,11 +63,9 @@ class GroupedBootstrap(Bootstrap):
 
 
 def in_groups(bootstrap: Bootstrap, groups: Sequence[Hashable]) -> GroupedBootstrap:
-    """Return a bootstrap that draws the items of a group together.
+    """Return a bootstrap that draws items with the same key of `groups`, (n_items,), together.
 
-    Args:
-        bootstrap: number and seed of the draws. If every item is a group of its own, they stay the same.
-        groups: key of each item's group, (n_items,).
+    If every item is a group of its own, the draws stay the same.
     """
     numbers: dict[Hashable, int] = {}
     numbered = [numbers.setdefault(group, len(numbers)) for group in groups]
@@ -77,24 +75,13 @@ def in_groups(bootstrap: Bootstrap, groups: Sequence[Hashable]) -> GroupedBootst
 
 
 def differing(first: NDArray[Any], second: NDArray[Any], groups: Sequence[Hashable] = ()) -> int:
-    """Return in how many items two models differ, or in how many groups of items.
-
-    Args:
-        first: value of each item by the first model, (n_items,).
-        second: by the second.
-        groups: key of each item's group, (n_items,); empty where each is drawn on its own.
-    """
+    """Return in how many items two models differ, (n_items,) each, or in how many groups of items by their keys."""
     rows = np.flatnonzero(np.asarray(first) != np.asarray(second))
     return len({groups[int(row)] for row in rows}) if len(groups) else len(rows)
 
 
 def draw_means(values: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.float64]:
-    """Return the mean of each column in each draw of the items, (resamples, n_columns).
-
-    Args:
-        values: of the items, (n_items, n_columns).
-        bootstrap: how items are drawn, one by one or in groups.
-    """
+    """Return the mean of each column of (n_items, n_columns) in each draw of the items, (resamples, n_columns)."""
     groups = bootstrap.groups if isinstance(bootstrap, GroupedBootstrap) else np.arange(len(values))
     columns = np.concatenate([values, np.ones((len(values), 1))], axis=1)
     sums = np.zeros((int(groups.max()) + 1, columns.shape[1]))
@@ -107,12 +94,12 @@ def draw_means(values: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.
 def draw_spearman(
     predictors: NDArray[np.floating], measured: NDArray[np.floating], bootstrap: Bootstrap
 ) -> NDArray[np.float64]:
-    """Return Spearman's correlation of each predictor with the measured values, in each draw.
+    """Return Spearman's correlation of predictors with measured values of pairs in each draw.
 
     Args:
         predictors: (n_pairs, n_predictors).
         measured: (n_pairs,).
-        bootstrap: number and seed of the draws; every call draws the same pairs.
+        bootstrap: every call draws the same pairs.
 
     Returns:
         (resamples, n_predictors), in [-1, 1]; NaN where either is constant in the draw.
@@ -136,12 +123,9 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A score minus that of a baseline, on the same draws.
+    """A score minus that of a baseline, on the same draws: the ends of its interval, and the verdict on it.
 
-    Args:
-        low: lower end of the interval.
-        high: upper end.
-        verdict: above or below the baseline where the interval excludes 0, otherwise unclear.
+    The score is above or below the baseline where the interval excludes 0, otherwise that is unclear.
     """
 
     low: float
@@ -159,8 +143,9 @@ def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, me
         mean: whether the score is the mean of the items.
 
     Returns:
-        The interval; None where more than a tenth of the draws are undefined, because too few pairs differ, or for
-        fewer than `FEWEST` items.
+        None where more than a tenth of the draws are undefined, because too few pairs differ, or for fewer than
+            `FEWEST`
+        items.
     """
     defined = draws[~np.isnan(draws)]
     if len(defined) < max(1, _DEFINED * len(draws)) or items < FEWEST:
@@ -178,19 +163,16 @@ def compare(
     mean: bool = False,
     differ: int | None = None,
 ) -> Difference | None:
-    """Return how a score differs from a baseline's.
+    """Return how a score differs from a baseline's in the same draws; None where `interval` returns None.
 
     Args:
         draws: of the score, (resamples,).
-        baseline: the baseline's score in the same draws.
+        baseline: those of the baseline.
         bootstrap: how the draws were made.
         items: as for `interval`.
         mean: as for `interval`.
         differ: number of items, or groups of them, in which the two differ (`differing`); None if that is all of them.
-
-    Returns:
-        The difference; None where `interval` returns None. Its interval includes 0 where fewer than `FEWEST` items
-        differ.
+            The interval includes 0 where these are fewer than `FEWEST`.
     """
     ends = interval(draws - baseline, bootstrap, items, mean=mean)
     if ends is None:
@@ -252,8 +234,8 @@ class Drawn:
 
         Returns:
             `encoder` and `start`, None where undefined or unknown; `encoder_interval` and `start_interval`, each `low`
-            and `high`, None where there are too few items; `difference`, the encoder's score minus that of the start
-            model, as a `Difference`.
+                and
+            `high`, None where there are too few items; `difference` of the two, as a `Difference`.
         """
         ends = [
             None if score is None else interval(drawn, bootstrap, self.items, mean=self.mean)
@@ -285,12 +267,12 @@ def _groups(column: NDArray[np.floating]) -> NDArray[np.int32]:
 
 @kernel
 def _correlate(times: Any, groups: Any, found: Any) -> None:
-    """Write the correlation of the first column's ranks with those of each other column.
+    """Write the correlation of the first column's ranks with those of each other column to `found`, (n_columns - 1,).
 
     Args:
         times: how often each pair was drawn, (n_pairs,).
         groups: of each column, (n_columns, n_pairs).
-        found: (n_columns - 1,), written in place; unchanged where a column is constant.
+        found: unchanged where a column is constant.
     """
     n_columns, n_pairs = groups.shape
     middle = (times.sum() + 1) / 2

@@ -12,7 +12,7 @@ evaluations are used where these are on the same data; single runs get no verdic
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -37,12 +37,7 @@ _EQUAL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One score over the runs of a side.
-
-    Args:
-        mean: over the runs; None where a run has none.
-        deviation: standard deviation over the runs, with n - 1; None for a single run.
-    """
+    """One score over the runs of a side: mean, None where a run has none, and standard deviation, with n - 1."""
 
     mean: float | None
     deviation: float | None
@@ -97,71 +92,60 @@ class Comparison:
 
 
 def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | None = None) -> Comparison:
-    """Compare the evaluated runs of two sides.
-
-    Args:
-        a: folders of the evaluations of the first side.
-        b: of the second.
-        bootstrap: how items are drawn; by default as in an evaluation.
+    """Compare the evaluated runs of two sides, given by their folders; by default, items are drawn as in an evaluation.
 
     Raises:
         InputError: when they have no score in common, or an evaluation cannot be read.
     """
-    basis: Basis = "nothing"
-    if len(a) == len(b) == 1:
-        basis = "items"
-    elif min(len(a), len(b)) > 1:
-        basis = "seeds"
+    basis: Basis = "items" if len(a) == len(b) == 1 else "seeds" if min(len(a), len(b)) > 1 else "nothing"
     sides = _Sides((len(a), len(b)), basis, bootstrap or Bootstrap())
     folders = [*a, *b]
     evaluations = [
         {suite.name: (suite, result) for suite, result in scored_suites(read_evaluation(folder))} for folder in folders
     ]
-    found: list[ComparedScore] = []
-    left_out: dict[str, str] = {}
+    scores: list[ComparedScore] = []
     same: list[str] = []
     used: dict[tuple[str, str], set[str]] = {}
     for name in dict.fromkeys(name for evaluation in evaluations for name in evaluation):
-        known = [evaluation[name] for evaluation in evaluations if name in evaluation]
-        if len(known) < len(evaluations):
-            left_out[name] = "not every run has a score for it"
+        if not all(name in evaluation for evaluation in evaluations):
+            sides.left_out[name] = "not every run has a score for it"
             continue
-        suite, results = known[0][0], [result for _, result in known]
+        suite, results = evaluations[0][name][0], [evaluation[name][1] for evaluation in evaluations]
         items = [
-            {(score.name, score.measure): score for score in suite.items(*of)}
-            for of in zip(folders, results, strict=True)
+            {(score.name, score.measure): score for score in suite.items(*of_run)}
+            for of_run in zip(folders, results, strict=True)
         ]
         if all(items):
-            of_suite = _by_items(suite, items, sides, left_out)
-            found += of_suite.scores
-            same += [name] if of_suite.same_items else []
+            of_suite, same_items = sides.by_items(suite, items)
+            same += [name] if same_items else []
         else:
-            found += _by_numbers(suite, results, sides, left_out)
-        if any(score.suite == name for score in found):
-            for place, result in enumerate(results):
-                for use in uses_of(result):
-                    used.setdefault(use, set()).add("A" if place < len(a) else "B")
-    if not found:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+            of_suite = list(sides.by_numbers(suite, results))
+        scores += of_suite
+        for place, result in enumerate(results) if of_suite else ():
+            for use in uses_of(result):
+                used.setdefault(use, set()).add("A" if place < len(a) else "B")
+    if not scores:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in sides.left_out.items())
         why = f" ({reasons})" if reasons else ""
         raise ScoredDifferently(
             f"The encoders have no score in common{why}; evaluate all of them on one release and split."
         )
-    caveats = tuple(tell_use(*use, sorted(of)) for use, of in used.items())
-    return Comparison(sides.runs, basis, tuple(found), left_out, tuple(same), caveats)
+    caveats = tuple(tell_use(*use, sorted(by)) for use, by in used.items())
+    return Comparison(sides.runs, basis, tuple(scores), sides.left_out, tuple(same), caveats)
+
+
+Items = Mapping[tuple[str, str], ItemScores]
+"""Name and measure of a score of a run → its items."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The number of runs of each side, and how they are judged."""
+    """The number of runs of each side, how they are judged, and what was left out, with the reason."""
 
     runs: tuple[int, int]
     basis: Basis
     bootstrap: Bootstrap
-
-    def draw(self, aligned: Aligned) -> Drawn | None:
-        """Return a score in each draw of its items; None where items are not the basis."""
-        return aligned.draw(self.bootstrap) if self.basis == "items" else None
+    left_out: dict[str, str] = field(default_factory=dict)
 
     def judge(
         self,
@@ -185,80 +169,52 @@ class _Sides:
         measured = measure or suite.measure
         return ComparedScore(suite.name, measured, name, items, unit, _spread(a), _spread(b), difference, p)
 
+    def by_items(self, suite: type[Suite], runs: Sequence[Items]) -> tuple[list[ComparedScore], bool]:
+        """Return the scores of a suite on common items with their mean, and whether all are on the same items."""
+        judged: list[ComparedScore] = []
+        averaged: list[tuple[Aligned, Drawn | None]] = []
+        every = set[tuple[str, ...]]()
+        unit = ""
+        for (name, measure), unit, aligned in self._in_common(suite, runs):
+            scores = aligned.scores()
+            drawn = aligned.draw(self.bootstrap) if self.basis == "items" else None
+            every.add(tuple(aligned.items))
+            judged.append(self.judge(suite, name, scores, drawn, items=len(aligned.items), unit=unit, measure=measure))
+            if not measure and np.isnan(scores).any():
+                self.left_out[f"{suite.name} {name}"] = "it is undefined, and not part of the mean"
+            elif not measure:
+                averaged.append((aligned, drawn))
+        if suite.mean and len(averaged) > 1:
+            means = np.mean([aligned.scores() for aligned, _ in averaged], axis=0)
+            mean = Drawn.average([drawn for _, drawn in averaged if drawn is not None])
+            count = sum(map(len, {tuple(aligned.items) for aligned, _ in averaged}))
+            judged.append(self.judge(suite, suite.mean, means, mean, items=count, unit=unit))
+        return judged, len(every) == 1
 
-@dataclass(frozen=True, slots=True)
-class _OfSuite:
-    """The scores of a suite on common items, with their mean, and whether all are on the same items."""
+    def _in_common(self, suite: type[Suite], runs: Sequence[Items]) -> Iterator[tuple[tuple[str, str], str, Aligned]]:
+        """Yield name and measure, unit and common items of each score that all runs of a suite have."""
+        for key in dict.fromkeys(key for run in runs for key in run):
+            called = f"{suite.name} {', '.join(filter(None, key))}"
+            scores = [run[key] for run in runs if key in run]
+            if len(scores) < len(runs):
+                self.left_out[called] = "not every run has it"
+                continue
+            aligned = align(scores) if len({score.depends_on for score in scores}) == 1 else None
+            if aligned is None:
+                what = scores[0].unit if not scores[0].depends_on else "data"
+                self.left_out[called] = f"the runs were evaluated on different {what}"
+                continue
+            yield key, scores[0].unit, aligned
 
-    scores: tuple[ComparedScore, ...]
-    same_items: bool
-
-
-def _by_items(
-    suite: type[Suite], runs: Sequence[Mapping[tuple[str, str], ItemScores]], sides: _Sides, left_out: dict[str, str]
-) -> _OfSuite:
-    """Return the scores of a suite on common items with their mean; `left_out` gets what was not compared, and why."""
-    judged: list[ComparedScore] = []
-    averaged: list[tuple[_Common, Drawn | None]] = []
-    every = set[tuple[str, ...]]()
-    for common in _in_common(suite, runs, left_out):
-        items, scores, drawn = common.aligned.items, common.aligned.scores(), sides.draw(common.aligned)
-        every.add(tuple(items))
-        judged.append(
-            sides.judge(suite, common.name, scores, drawn, items=len(items), unit=common.unit, measure=common.measure)
-        )
-        if not common.measure and np.isnan(scores).any():
-            left_out[f"{suite.name} {common.name}"] = "it is undefined, and not part of the mean"
-        elif not common.measure:
-            averaged.append((common, drawn))
-    if suite.mean and len(averaged) > 1:
-        means = np.mean([common.aligned.scores() for common, _ in averaged], axis=0)
-        draws = [drawn for _, drawn in averaged if drawn is not None]
-        count = sum(map(len, {tuple(common.aligned.items) for common, _ in averaged}))
-        mean = Drawn.average(draws) if draws else None
-        judged.append(sides.judge(suite, suite.mean, means, mean, items=count, unit=averaged[-1][0].unit))
-    return _OfSuite(tuple(judged), len(every) == 1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Common:
-    """A score of all runs on the items that they have in common; `measure` is empty where it is that of its suite."""
-
-    name: str
-    measure: str
-    unit: str
-    aligned: Aligned
-
-
-def _in_common(
-    suite: type[Suite], runs: Sequence[Mapping[tuple[str, str], ItemScores]], left_out: dict[str, str]
-) -> Iterator[_Common]:
-    """Yield the scores of a suite that all runs have, on common items; arguments as for `_by_items`."""
-    for name, measure in dict.fromkeys(key for run in runs for key in run):
-        called = f"{suite.name} {name}{f', {measure}' if measure else ''}"
-        known = [run[name, measure] for run in runs if (name, measure) in run]
-        if len(known) < len(runs):
-            left_out[called] = "not every run has it"
-            continue
-        aligned = align(known) if len({scores.depends_on for scores in known}) == 1 else None
-        if aligned is None:
-            what = known[0].unit if not known[0].depends_on else "data"
-            left_out[called] = f"the runs were evaluated on different {what}"
-            continue
-        yield _Common(name, measure, known[0].unit, aligned)
-
-
-def _by_numbers(
-    suite: type[Suite], results: Sequence[Result], sides: _Sides, left_out: dict[str, str]
-) -> Iterator[ComparedScore]:
-    """Yield the headline numbers of a suite, as the evaluations found them."""
-    numbers = [suite.headline(result) for result in results]
-    if not all(suite.same_data(results[0], other) for other in results[1:]):
-        left_out[suite.name] = "the runs were evaluated on different data"
-        return
-    for name in dict.fromkeys(name for of in numbers for name in of):
-        values = [of.get(name) for of in numbers]
-        yield sides.judge(suite, name, np.array([np.nan if value is None else value for value in values]))
+    def by_numbers(self, suite: type[Suite], results: Sequence[Result]) -> Iterator[ComparedScore]:
+        """Yield the headline numbers of a suite, as the evaluations found them."""
+        if not all(suite.same_data(results[0], other) for other in results[1:]):
+            self.left_out[suite.name] = "the runs were evaluated on different data"
+            return
+        numbers = [suite.headline(result) for result in results]
+        for name in dict.fromkeys(name for of_run in numbers for name in of_run):
+            values = [of_run.get(name) for of_run in numbers]
+            yield self.judge(suite, name, np.array([np.nan if value is None else value for value in values]))
 
 
 def _welch(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[Difference | None, float | None]:
@@ -305,48 +261,45 @@ def _note(comparison: Comparison) -> str:
     first, second = comparison.runs
     scores = comparison.scores
     units = list(dict.fromkeys(score.unit for score in scores if score.items is not None))
-    of = " and ".join(units)
+    items = " and ".join(units)
     by_items = (
-        f"One run each: intervals come from a paired bootstrap over the {of}. They say nothing about other seeds; "
+        f"One run each: intervals come from a paired bootstrap over the {items}. They say nothing about other seeds; "
         "train more runs with --seeds to see how much scores vary."
         if units
         else "One run each, of suites that keep no single items: a verdict needs several runs of both (--seeds)."
     )
-    said = {
+    note = {
         "items": by_items,
         "seeds": f"{first} seeds of A, {second} of B, as mean ± standard deviation; intervals are Welch's for the "
-        f"difference of two means. They say nothing about other {of or 'data'}.",
+        f"difference of two means. They say nothing about other {items or 'data'}.",
         "nothing": f"{first} run{'s' if first > 1 else ''} of A against {second} of B: a verdict needs one run of "
         "each, or several of both (--seeds).",
     }[comparison.basis]
     taken = dict.fromkeys(score.suite for score in scores if score.items is None)
     if units and taken and comparison.basis == "items":
-        said += f"\nNo verdict on {', '.join(taken)}: that needs several runs of both (--seeds)."
+        note += f"\nNo verdict on {', '.join(taken)}: that needs several runs of both (--seeds)."
     judged = sum(score.difference is not None for score in scores)
     if judged > 1:
-        said += f"\nOf {judged} comparisons at 95 %, about one in twenty is above or below by chance."
-    said += "".join(f"\n{caveat}" for caveat in comparison.caveats)
+        note += f"\nOf {judged} comparisons at 95 %, about one in twenty is above or below by chance."
+    note += "".join(f"\n{caveat}" for caveat in comparison.caveats)
     if units:
-        said += f"\nIn common: {', '.join(_counts(comparison))}."
+        note += f"\nIn common: {', '.join(_counts(comparison))}."
     if comparison.left_out:
         reasons: dict[str, list[str]] = {}
         for name, reason in comparison.left_out.items():
             reasons.setdefault(reason, []).append(name)
-        said += "".join(f"\nLeft out because {reason}: {', '.join(names)}." for reason, names in reasons.items())
-    return said
+        note += "".join(f"\nLeft out because {reason}: {', '.join(names)}." for reason, names in reasons.items())
+    return note
 
 
 def _counts(comparison: Comparison) -> list[str]:
     """Return the number of common items of each score; once per suite where all of its scores have the same items."""
-    counts: dict[str, dict[str, str]] = {}
+    counts: dict[str, str] = {}
     for score in comparison.scores:
         if score.items is not None:
-            counts.setdefault(score.suite, {})[score.name] = f"{score.items:,} {score.unit}"
-    return [
-        f"{name} {count}"
-        for suite, of in counts.items()
-        for name, count in ({suite: next(iter(of.values()))} if suite in comparison.same_items else of).items()
-    ]
+            name = score.suite if score.suite in comparison.same_items else score.name
+            counts[f"{score.suite}\0{name}"] = f"{name} {score.items:,} {score.unit}"
+    return list(counts.values())
 
 
 def signed(difference: float | None) -> str:
@@ -357,8 +310,8 @@ def signed(difference: float | None) -> str:
     """
     if difference is None:
         return UNDEFINED
-    said = f"{100 * difference:+z.1f}"
-    return "0.0" if said == "+0.0" else said
+    number = f"{100 * difference:+z.1f}"
+    return "0.0" if number == "+0.0" else number
 
 
 def signed_ends(difference: Difference | None) -> str:

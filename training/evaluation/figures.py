@@ -42,12 +42,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def draw_prediction(pairs: pl.DataFrame, name: str) -> str:
-    """Draw predicted against measured values of a metric, as hexagons that are darker where there are more pairs.
-
-    Args:
-        pairs: with `<name>_measured` and `<name>_predicted`.
-        name: of the facet.
-    """
+    """Draw predicted against measured values of a metric, as hexagons that are darker where there are more pairs."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
 
     fading = LinearSegmentedColormap.from_list("fading", [(*to_rgb(ACCENT), 0.25), (*to_rgb(ACCENT), 1.0)])
@@ -73,12 +68,7 @@ def draw_prediction(pairs: pl.DataFrame, name: str) -> str:
 
 
 def draw_distribution(pairs: pl.DataFrame, name: str) -> str:
-    """Draw the distribution of a metric's values.
-
-    Args:
-        pairs: with `<name>_measured`.
-        name: of the facet.
-    """
+    """Draw the distribution of a metric's measured values over pairs."""
     values = pairs[f"{name}_measured"].to_numpy()
     with _styled():
         figure, plot = _figure(*_SMALL)
@@ -90,12 +80,7 @@ def draw_distribution(pairs: pl.DataFrame, name: str) -> str:
 
 
 def draw_precision(curves: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]], name: str) -> str:
-    """Draw precision over recall, for the encoder and the models it is compared with.
-
-    Args:
-        curves: model → recall and precision, (n_points,) each; the first is drawn in colour.
-        name: of the set of pairs.
-    """
+    """Draw precision over recall, (n_points,) each, for the encoder and the models it is compared with."""
     with _styled():
         figure, plot = _figure(3.1, 2.5)
         for number, (model, (recall, precision)) in enumerate(curves.items()):
@@ -109,7 +94,7 @@ def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
     """Draw the share of paraphrases over the predicted probability, as points whose size grows with the pairs.
 
     Args:
-        bins: `said` and `so` in [0, 1], and `pairs`, of pairs of similar probability.
+        bins: of `training.evaluation.measures.reliability`.
         name: of the set of pairs.
     """
     pairs = np.array([each["pairs"] for each in bins])
@@ -126,7 +111,7 @@ def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
 def draw_course(
     history: Sequence[Mapping[str, float]], best_step: int, *, chosen_by: str | None = None, ratings: str | None = None
 ) -> str:
-    """Draw the dev score that chose the model over the steps of the training.
+    """Draw the dev score that chose the model over the steps of the training (`history` of training.json).
 
     Args:
         history: as in training.json.
@@ -181,12 +166,9 @@ def _figure(width: float, height: float, *, left: float = 0.64) -> "tuple[Figure
 
 
 def _svg(figure: "Figure", name: str, label: str) -> str:
-    """Return the figure as an inline SVG element; equal figures give equal texts.
+    """Return the figure as an inline SVG element with a label for readers who cannot see it.
 
-    Args:
-        figure: the figure.
-        name: unique on the page, so that ids are too.
-        label: alternative text for readers who cannot see the picture.
+    Equal figures give equal texts; ids are made from the name, which is unique on the page.
     """
     import matplotlib as mpl
 

@@ -21,14 +21,7 @@ _CANDIDATES = 400
 
 @dataclass(frozen=True, slots=True)
 class DrawnPair:
-    """A pair of the report.
-
-    Args:
-        which: why it was chosen.
-        sentence_a: the first sentence.
-        sentence_b: the second.
-        pair: their graphs, with what matches.
-    """
+    """A pair of the report: why it was chosen, its sentences, and their graphs, with what matches."""
 
     which: str
     sentence_a: str
@@ -37,12 +30,7 @@ class DrawnPair:
 
 
 def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
-    """Return the pairs to draw; none where the release has no graphs, or the pairs are of an exported table.
-
-    Args:
-        data: the evaluated pairs.
-        source: where they come from.
-    """
+    """Return the evaluated pairs to draw; none where the release has no graphs, or there is no release."""
     if source.store is None:
         return []
     # A few hundred pairs over the whole range of Smatch, to avoid reading all graphs of a release for three.

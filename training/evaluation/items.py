@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from features.core.faults import EvaluationDamaged, ScoredDifferently
 from features.metrics.bootstrap import Bootstrap
-from training.correlation import spearman
 from training.evaluation.bootstrap import Drawn, differing, draw_means, draw_spearman, in_groups
 from training.evaluation.measures import Scored
+from training.similarity import spearman
 
 ScoredBy = Literal["correlation", "f1", "auroc"]
 """How predictions are scored against expected values: Spearman's correlation, or F1 or AUROC against 0 and 1."""
@@ -80,15 +80,7 @@ class ScoredPairs:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """One score of several encoders on the items that all of them have.
-
-    Args:
-        predicted: (n, n_runs).
-        expected: (n,); None where scores are means.
-        scored_by: how the two are scored.
-        items: key of each item, (n,).
-        groups: of the items (`ItemScores`).
-    """
+    """One score of several encoders on the items that all have: as `ItemScores`, with `predicted` of (n, n_runs)."""
 
     predicted: NDArray[np.float64]
     expected: NDArray[np.float64] | None
@@ -97,11 +89,7 @@ class Aligned:
     groups: Sequence[Hashable] = ()
 
     def take(self, rows: NDArray[np.int64]) -> Self:
-        """Return some of the items.
-
-        Args:
-            rows: their positions.
-        """
+        """Return the items at some positions."""
         expected = None if self.expected is None else self.expected[rows]
         items, groups = ([known[row] for row in rows] if known else () for known in (self.items, self.groups))
         return replace(self, predicted=self.predicted[rows], expected=expected, items=items, groups=groups)
@@ -153,10 +141,7 @@ class Aligned:
 
 
 def align(scores: Sequence[ItemScores]) -> Aligned | None:
-    """Return a score of several encoders on their common items; None where they have none.
-
-    Args:
-        scores: with the same name, one per run.
+    """Return a score of several encoders, one per run, on their common items; None where they have none.
 
     Raises:
         InputError: when two evaluations have different expected values for an item.
@@ -198,7 +183,7 @@ def read_sets(file: Path, names: Iterable[str], *columns: str) -> Iterator[tuple
     A pair that a set has twice is two items.
 
     Args:
-        file: table with `set`, `text_a` and `text_b`; the latter is null for a single text.
+        file: table with `set`, `text_a` and `text_b`, null for a single text, and the further columns.
         names: of the sets.
         columns: further columns that it must have.
 
@@ -211,6 +196,13 @@ def read_sets(file: Path, names: Iterable[str], *columns: str) -> Iterator[tuple
     for name in names:
         if not (rows := table.filter(pl.col("set") == name)).is_empty():
             yield name, rows
+
+
+def right_items(name: str, rows: pl.DataFrame, *, unit: str = "pairs", depends_on: str = "") -> ItemScores:
+    """Return whether each item of `read_sets` has the label it is predicted; with another label it is another item."""
+    items = rows.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list()
+    right = numbers_of(rows["label"] == rows["predicted"])
+    return ItemScores(name, items, right, unit=unit, depends_on=depends_on, groups=rows["text_a"].to_list())
 
 
 def numbers_of(column: pl.Series) -> NDArray[np.float64]:

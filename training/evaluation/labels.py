@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from features.core.files import write_table
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.bootstrap import Drawn, differing, draw_means, in_groups
-from training.evaluation.items import ItemScores, numbers_of, read_sets
+from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Models
 from training.evaluation.paired import with_mean
 from training.evaluation.seen import seen_part, tell_seen
@@ -29,7 +29,7 @@ from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, ends, hundred, lines, table
 from training.kinds import learns_labels
-from training.positive_labels import positive_of
+from training.thresholds import positive_of
 
 if TYPE_CHECKING:
     from training.modules.pair_classifier import PairClassifier
@@ -55,14 +55,14 @@ _LABEL_COLUMNS = (
 
 @dataclass
 class LabelSuite(Suite):
-    """Judged pairs with labels that a classifier knows, and that are not judged as paraphrase or not.
+    """Judged pairs of the split with labels that a classifier knows, and that are not judged as paraphrase or not.
 
     Args:
-        corpora: name → pairs of the split whose label the classifier knows.
+        corpora: name → pairs whose label the classifier knows.
         classifier: of the encoder.
         others: split that the training did not use → its number of such pairs.
         subject: the encoder and the job.
-        unknown: name → number of pairs of the split whose label the classifier does not know.
+        unknown: name → number of pairs whose label the classifier does not know.
     """
 
     name: ClassVar[str] = "labels"
@@ -118,16 +118,13 @@ class LabelSuite(Suite):
         ]
         if not corpora:
             return None
-        every = job.source.read_judged().select(corpora=corpora)
+        every = job.source.read(LabelledPairs).select(corpora=corpora)
         data = every.select(labels=classifier.labels)
-        trained = subject.settings.get("splits") or ()
-        counts = data.pairs.group_by("split").len().sort("split").iter_rows()
-        others = {split: count for split, count in counts if split not in {*trained, job.split}}
         by_corpus = {corpus: data.select(splits=(job.split,), corpora=(corpus,)) for corpus in corpora}
         scored = {corpus: pairs for corpus, pairs in by_corpus.items() if len(pairs)}
         asked = every.pairs.filter(split=job.split)
         unknown = {corpus: asked.filter(corpus=corpus).height - len(pairs) for corpus, pairs in scored.items()}
-        return cls(scored, classifier, others, subject, unknown) if scored else None
+        return cls(scored, classifier, subject.unused(data.by_split), subject, unknown) if scored else None
 
     def score(self, models: Models) -> Result:
         """Return the accuracy on each corpus, and precision, recall and F1 of each label."""
@@ -212,15 +209,8 @@ class LabelSuite(Suite):
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return whether each pair was given its label, corpus by corpus; a pair whose label changed is another one."""
-        return [
-            ItemScores(
-                name,
-                rows.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list(),
-                numbers_of(rows["label"] == rows["predicted"]),
-                groups=rows["text_a"].to_list(),
-            )
-            for name, rows in read_sets(folder / LABELS_FILE, cls.numbers(result), "label", "predicted")
-        ]
+        sets = read_sets(folder / LABELS_FILE, cls.numbers(result), "label", "predicted")
+        return [right_items(name, rows) for name, rows in sets]
 
 
 def _tell_seen(result: Result) -> str:
@@ -229,8 +219,8 @@ def _tell_seen(result: Result) -> str:
 
 def _of_label(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, Any]:
     """Return precision, recall and F1 of one label, None where they are undefined, and the counts behind them."""
-    has, said = labels == name, predicted == name
-    both, pairs, calls = int((has & said).sum()), int(has.sum()), int(said.sum())
+    has, called = labels == name, predicted == name
+    both, pairs, calls = int((has & called).sum()), int(has.sum()), int(called.sum())
     return {
         "name": name,
         "pairs": pairs,
@@ -241,14 +231,8 @@ def _of_label(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) 
     }
 
 
-def _table_of(corpus: str, pairs: LabelledPairs, predicted: Sequence[str] | NDArray[np.str_]) -> pl.DataFrame:
+def _table_of(corpus: str, pairs: LabelledPairs, predicted: NDArray[np.str_]) -> pl.DataFrame:
     """Return the pairs of a corpus with their labels and predictions."""
-    return pl.DataFrame(
-        {
-            "set": [corpus] * len(pairs),
-            "text_a": [pairs.texts[place] for place in pairs.first],
-            "text_b": [pairs.texts[place] for place in pairs.second],
-            "label": pairs.pairs["label"],
-            "predicted": [str(label) for label in predicted],
-        }
-    )
+    first, second = pairs.sides()
+    columns = {"set": [corpus] * len(pairs), "text_a": first, "text_b": second}
+    return pl.DataFrame(columns | {"label": pairs.pairs["label"], "predicted": predicted.tolist()})

@@ -8,9 +8,17 @@
 
 All follow scikit-learn's definitions, and the tests compare them with it. They are computed here because an interval
 needs them a thousand times for the same scores: these are sorted once, and every draw only weights the pairs.
+
+Of the pairs with a predicted probability of p, is a share of p positive (`reliability`)?
+
+said    mean probability of the pairs in a bin   ┐
+so      share of them that are positive          ├─ a point of the curve, the diagonal where calibration is perfect
+pairs   number of pairs                          ┘
+error   mean of |said - so| over all pairs: expected calibration error (Naeini et al. 2015), of the positive label
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +31,8 @@ MEANS = frozenset({"accuracy"})
 """Those that are the mean of a number for each pair."""
 THRESHOLDED = frozenset({"accuracy", "f1", "mcc"})
 """Those that only see on which side of the threshold a pair is."""
+BINS = 10
+"""Number of bins of equal width over [0, 1] for the calibration."""
 
 Weights = NDArray[np.int64] | NDArray[np.float64]
 
@@ -54,28 +64,44 @@ class Scored:
     def draw(self, bootstrap: Bootstrap) -> dict[str, NDArray[np.float64]]:
         """Return name → value of each measure in each draw of pairs, (resamples,); NaN where it is undefined."""
         ready = _Sorted(self)
-        found = np.array([ready.measure(times) for times in bootstrap.draws(len(self.positive))])
-        found = found.reshape(bootstrap.resamples, len(MEASURES))
-        return {name: found[:, column] for column, name in enumerate(MEASURES)}
+        values = np.array([ready.measure(times) for times in bootstrap.draws(len(self.positive))])
+        return dict(zip(MEASURES, values.reshape(bootstrap.resamples, len(MEASURES)).T, strict=True))
 
 
 def without_looking(pairs: int, positives: int, *, positive: bool) -> dict[str, float | None]:
-    """Return name → value of each measure if all pairs are called the same.
-
-    Args:
-        pairs: number of pairs.
-        positives: number of those that are positive.
-        positive: whether all are called positive, or none is.
-    """
+    """Return name → value of each measure if all of some pairs, `positives` of them positive, are called the same."""
     return Scored(np.arange(pairs) < positives, np.zeros(pairs), 0.0 if positive else 1.0).measure()
 
 
-class _Sorted:
-    """The pairs in the order of their scores, so that a draw takes only a few sums.
+def reliability(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, Any]:
+    """Return how well probabilities are calibrated, as JSON: `error`, `said`, `so` and `bins`.
 
     Args:
-        scored: the pairs.
+        positive: whether each pair is positive, (n_pairs,); at least one pair.
+        probabilities: probability that it is, (n_pairs,), in [0, 1].
+
+    Returns:
+        `error`, `said` and `so` of all pairs, in [0, 1]; and `said`, `so` and `pairs` of each bin that has pairs.
     """
+    bins_of = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
+    counts = np.bincount(bins_of, minlength=BINS)
+    said, so = (
+        np.bincount(bins_of, weights=values, minlength=BINS) for values in (probabilities, positive.astype(np.float64))
+    )
+    filled = np.flatnonzero(counts)
+    return {
+        "error": float(np.abs(said - so).sum() / len(positive)),
+        "said": float(probabilities.mean()),
+        "so": float(positive.mean()),
+        "bins": [
+            {"said": float(said[at] / counts[at]), "so": float(so[at] / counts[at]), "pairs": int(counts[at])}
+            for at in filled
+        ],
+    }
+
+
+class _Sorted:
+    """The pairs in the order of their scores, so that a draw takes only a few sums."""
 
     def __init__(self, scored: Scored) -> None:
         order = np.argsort(-scored.scores, kind="stable")
@@ -83,20 +109,18 @@ class _Sorted:
         self._order, self._positive = order, scored.positive[order].astype(np.float64)
         # Pairs with equal scores share a rank: measures are read at the last of them.
         self._last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
-        self._called: int | None = None
-        if scored.threshold is not None:
-            self._called = int((ranked >= scored.threshold).sum())
+        self._called = None if scored.threshold is None else int((ranked >= scored.threshold).sum())
 
     def measure(self, weights: Weights) -> NDArray[np.float64]:
         """Return the measures, (n_measures,), with each pair counted as often as its weight."""
         times = weights[self._order].astype(np.float64)
         positives = np.cumsum(times * self._positive)
         negatives = np.cumsum(times * (1 - self._positive))
-        accuracy, f1, mcc = self._told(positives, negatives)
+        accuracy, f1, mcc = self._cut(positives, negatives)
         precision, auroc = self._ranked(positives[self._last], negatives[self._last])
         return np.array([accuracy, f1, precision, mcc, auroc])
 
-    def _told(self, positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> tuple[float, float, float]:
+    def _cut(self, positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> tuple[float, float, float]:
         if self._called is None:
             return np.nan, np.nan, np.nan
         right, wrong = (float(of[self._called - 1]) if self._called else 0.0 for of in (positives, negatives))
@@ -114,10 +138,9 @@ class _Sorted:
         """Return average precision and AUROC from the cumulative counts at each rank, with ties grouped."""
         if not positives[-1] or not negatives[-1]:
             return np.nan, np.nan
-        found, beside = np.diff(positives, prepend=0.0), np.diff(negatives, prepend=0.0)
+        positive, negative = np.diff(positives, prepend=0.0), np.diff(negatives, prepend=0.0)
         called = positives + negatives
         precision = np.divide(positives, called, out=np.zeros_like(called), where=called > 0)
-        below = negatives[-1] - negatives + beside / 2
-        return float((found * precision).sum() / positives[-1]), float((found * below).sum()) / float(
-            positives[-1] * negatives[-1]
-        )
+        below = negatives[-1] - negatives + negative / 2
+        auroc = float((positive * below).sum()) / float(positives[-1] * negatives[-1])
+        return float((positive * precision).sum() / positives[-1]), auroc

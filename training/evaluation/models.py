@@ -1,43 +1,50 @@
-"""The evaluated encoder and its start model, as functions that embed each text once."""
+"""The evaluated encoder and its start model, as functions that embed each text once.
+
+An encoder with a parser need not parse what is parsed already:
+
+    release ── made by the parser of the encoder? ────┐
+                                                      ├── yes: the encoder gets the parses before it embeds
+    encoder evaluated before ── has the same parser? ─┘
+"""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from features.core.errors import InputError
+from features.sentences import normalise
+from training.data.parses import Frames, ParsedSentences, Parses
 from training.encoders.loading import load_encoder, routes_in
-from training.evaluation.parses_at_hand import FoundParses, ParsesAtHand
 from training.jobs import Source
+from training.modules.parse import Parse
 from training.progress import Counted
 
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
 _ENCODED_AT_ONCE = 1024  # texts between progress updates: enough to sort by length, seconds on a slow machine
+_KEPT = 200_000
+"""Number of parses that are kept of each parser; each takes some 2 kB."""
+FoundParses = dict[Hashable, dict[str, Parse | None]]
+"""Parser → parses made in evaluations so far, by normalised text; None for a text that it rejected."""
 
 
 class Embed(Protocol):
     """Texts → embeddings, (n, d)."""
 
     def __call__(self, texts: Sequence[str], task: str | None = None, /) -> NDArray[np.float32]:
-        """Return the embeddings of texts.
-
-        Args:
-            texts: any number, in any order.
-            task: route of an encoder that has routes; its default where it is None.
-        """
-        ...
+        """Return the embeddings of texts, by a route of an encoder that has routes; by its default where it is None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models that suites embed with.
+    """The evaluated encoder, its routes, one per aspect, and its start model, None where that is unknown.
 
-    Args:
-        encoder: the evaluated encoder.
-        start: its start model; None where that is unknown.
-        routes: routes of the encoder, one per aspect; empty for an encoder without routes.
-        of_start: what suites have computed from the start model for encoders evaluated before, under keys of theirs.
+    `of_start` keeps what suites have computed from the start model for encoders evaluated before, under keys of theirs.
     """
 
     encoder: Embed
@@ -58,34 +65,85 @@ class Embedder:
 
     def __init__(self, folder: Path, name: str, source: Source | None = None, found: FoundParses | None = None) -> None:
         self.model = load_encoder(folder)
-        self._parses = ParsesAtHand(self.model, source, found or FoundParses())
+        self._parses = ParsesAtHand(self.model, source, {} if found is None else found)
         self.name = name
         self.routes = routes_in(folder)
-        self._embedded: dict[str | None, _Embedded] = {}
+        self._vectors: dict[str | None, dict[str, NDArray[np.float32]]] = {}
 
     def __call__(self, texts: Sequence[str], task: str | None = None, /) -> NDArray[np.float32]:
-        """Return the embeddings of texts, (n, d).
-
-        Args:
-            texts: any number, in any order.
-            task: route of an encoder that has routes; its default where it is None.
-        """
-        known = self._embedded.setdefault(task, _Embedded())
-        new = list(dict.fromkeys(text for text in texts if text not in known.positions))
+        """Return the embeddings of texts, as `Embed`."""
+        vectors = self._vectors.setdefault(task, {})
+        new = list(dict.fromkeys(text for text in texts if text not in vectors))
         counted = Counted(f"encoding with {self.name}{f' for {task!r}' if task else ''}", len(new), "sentences")
         options: dict[str, Any] = {} if task is None else {"task": task}
-        parts = []
         for start in range(0, len(new), _ENCODED_AT_ONCE):
             some = new[start : start + _ENCODED_AT_ONCE]
             self._parses.tell(some)
-            parts.append(
-                self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
-            )
+            encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
+            vectors.update(zip(some, encoded, strict=True))
             self._parses.keep(some)
             counted.add(len(some))
-        if parts:
-            known.add(new, np.concatenate(parts))
-        return known.vectors[[known.positions[text] for text in texts]]
+        return np.array([vectors[text] for text in texts], dtype=np.float32)
+
+
+class ParsesAtHand:
+    """Gives an encoder the parses that are there already; for one without a parser it does nothing.
+
+    Args:
+        encoder: the encoder.
+        source: source of the sentences; None where they come from elsewhere.
+        found: parses of encoders evaluated before; the encoder's own are added.
+
+    Raises:
+        StoreError: when the store or the release does not exist, or is damaged.
+    """
+
+    def __init__(self, encoder: "SentenceTransformer", source: Source | None, found: FoundParses) -> None:
+        from training.modules.structured_transformer import StructuredTransformer
+
+        self._transformer = encoder[0] if isinstance(encoder[0], StructuredTransformer) else None
+        self._stored = None if source is None or self._transformer is None else _of_its_parser(source, encoder[0])
+        made_by = None if self._transformer is None else (type(self._transformer), self._transformer.made_by)
+        self._found = found.setdefault(made_by, {})
+
+    def tell(self, texts: Sequence[str]) -> None:
+        """Give the encoder the parses of texts, before it embeds them."""
+        if self._transformer is None:
+            return
+        normal = [normalise(text) for text in texts]
+        if self._stored is not None:
+            found = zip(normal, self._stored.find(normal), strict=True)
+            self._transformer.know({text: parse for text, parse in found if parse is not None})
+        self._transformer.know({text: self._found[text] for text in normal if text in self._found})
+
+    def keep(self, texts: Sequence[str]) -> None:
+        """Keep the parses of texts for the next encoder, after this one has embedded them."""
+        if self._transformer is not None:
+            known = self._transformer.known([normalise(text) for text in texts])
+            for text in list(known)[: max(0, _KEPT - len(self._found))]:
+                self._found[text] = known[text]
+
+
+def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | None:
+    """Return the parses of a source if the transformer's own parser made them; None otherwise, or without any."""
+    from training.modules.parser_weights import same_weights
+    from training.modules.parsing_transformer import ParsingTransformer
+    from training.modules.tagging_transformer import TaggingTransformer
+
+    try:
+        if isinstance(transformer, TaggingTransformer):
+            frames = source.read_parses(Frames, None)
+            same = (frames.weights, frames.predicates_by, frames.precision, frames.max_words)
+            own = (transformer.tagger_weights, transformer.predicates, transformer.precision, transformer.max_words)
+            return frames if same == own else None
+        if isinstance(transformer, ParsingTransformer):
+            trees = source.read_parses(Parses, None)
+            own_parser = (transformer.parser_identity, transformer.max_words)
+            same_files = same_weights(source.tree_weights(), transformer.parser_weights)
+            return trees if (trees.parser, trees.max_words) == own_parser and same_files else None
+    except InputError:  # there are none
+        return None
+    return None
 
 
 class Shared:
@@ -95,33 +153,15 @@ class Shared:
     """
 
     def __init__(self) -> None:
-        self.parses = FoundParses()
+        self.parses: FoundParses = {}
         self._folder: Path | None = None
         self._start: Embedder | None = None
         self._of_start: dict[Hashable, Any] = {}
 
     def models(self, encoder: Path, source: Source | None, start: Path | None) -> Models:
-        """Return the models of an evaluation.
-
-        Args:
-            encoder: folder of the evaluated encoder.
-            source: source of most of the sentences.
-            start: folder of its start model; None where that is unknown.
-        """
+        """Return the models of an evaluation, of which the start model may be unknown, given by their folders."""
         own = Embedder(encoder, "the encoder", source, self.parses)
         if start != self._folder:
             self._folder, self._start, self._of_start = start, None, {}  # free the last one before loading the next
             self._start = None if start is None else Embedder(start, "its start model")
         return Models(own, self._start, own.routes, self._of_start)
-
-
-class _Embedded:
-    """Texts embedded so far, with their vectors."""
-
-    def __init__(self) -> None:
-        self.positions: dict[str, int] = {}
-        self.vectors = np.empty((0, 0), dtype=np.float32)
-
-    def add(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        self.positions.update({text: len(self.vectors) + row for row, text in enumerate(texts)})
-        self.vectors = vectors if not len(self.vectors) else np.concatenate([self.vectors, vectors])

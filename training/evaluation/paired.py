@@ -11,11 +11,7 @@ _START = Mark("start model", "circle")
 
 
 def tell_verdict(difference: Mapping[str, Any] | None) -> str:
-    """Return whether a score is above or below a baseline, or that this is unclear.
-
-    Args:
-        difference: a `Difference` as a dict.
-    """
+    """Return whether a score is above or below a baseline, or that this is unclear, from a `Difference` as a dict."""
     return "unclear" if difference is None else difference["verdict"]
 
 
@@ -39,13 +35,7 @@ def with_mean(rows: Sequence[Row], mean: Row | None, name: str) -> list[Row]:
 
 
 def draw(rows: Sequence[Row], about: Sequence[str], axis: str) -> str:
-    """Draw scores of the encoder as bars, with marks for those of its start model, as HTML.
-
-    Args:
-        rows: paired, with `name`.
-        about: a phrase on each.
-        axis: what the scores are.
-    """
+    """Draw paired scores as bars, with a phrase on each and marks for those of the start model, as HTML."""
     bars = [
         Bar.of(row, said, {} if row["start"] is None else {_START.name: row["start"]}, tell(row))
         for row, said in zip(rows, about, strict=True)

@@ -37,12 +37,7 @@ PROMOTION_FILE = "promotion.json"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an encoder may replace the current one.
-
-    Args:
-        holds: whether it may.
-        reasons: one clause for each comparison: what was compared, how much it differs, and what is allowed.
-    """
+    """Whether an encoder may replace the current one, and a clause for each comparison."""
 
     holds: bool
     reasons: tuple[str, ...]
@@ -50,28 +45,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class GoneRun:
-    """A run that was promoted and whose folder, or the encoder in it, is no longer there.
-
-    Args:
-        link: the link to it, which is left.
-        run: its id; its path if it was not one of the runs.
-    """
+    """A promoted run that is gone, or whose encoder is: the link that is left, and its id, or its path elsewhere."""
 
     link: Path
     run: str
 
 
 def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: PromotionSettings) -> Verdict:
-    """Compare the scores of two encoders.
+    """Compare the content of `metrics.json` of a new and of the current encoder, on the same pairs.
 
-    Args:
-        new: `metrics.json` of the new encoder.
-        current: `metrics.json` of the current encoder, on the same pairs.
-        limits: points (Spearman × 100) that may be lost.
-
-    Returns:
-        The verdict. A score that one of them lacks, because a set is too small for a correlation or its values are all
-        equal, is left out for both; where nothing is left to compare, the new encoder does not hold.
+    A score that one of them lacks, because a set is too small for a correlation or its values are all equal, is left
+    out for both; where nothing is left to compare, the new encoder does not hold.
 
     Raises:
         InputError: when they were scored on different pairs.
@@ -105,23 +89,13 @@ def on_same_pairs(new: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
 
 
 def current_run(runs: Path, name: str) -> Path | None:
-    """Return the current run of an encoder, None where none was promoted or it is gone (`gone_run` tells which).
-
-    Args:
-        runs: folder of all runs.
-        name: of the encoder.
-    """
+    """Return the current run of an encoder, None where none was promoted or it is gone (`gone_run` tells which)."""
     link = runs / name / CURRENT
     return link.resolve() if link.is_symlink() and (link / ENCODER).is_dir() else None
 
 
 def gone_run(runs: Path, name: str) -> GoneRun | None:
-    """Return the current run of an encoder if it has no encoder any more; None where it has, or none was promoted.
-
-    Args:
-        runs: folder of all runs.
-        name: of the encoder.
-    """
+    """Return the current run of an encoder if it has no encoder any more; None where it has, or none was promoted."""
     link = runs / name / CURRENT
     if not link.is_symlink() or current_run(runs, name) is not None:
         return None
@@ -130,11 +104,7 @@ def gone_run(runs: Path, name: str) -> GoneRun | None:
 
 
 def was_refused(run: Path) -> bool:
-    """Return whether the scores of a run did not hold when it was last to be promoted.
-
-    Args:
-        run: its folder.
-    """
+    """Return whether the scores of a run did not hold when it was last to be promoted."""
     try:
         return read_json(run / PROMOTION_FILE).get("holds") is False
     except InputError:
@@ -154,8 +124,8 @@ def encoder_in_use(runs: Path, name: str | None = None, among: Collection[str] =
     """
     if name is None:
         return encoder_in_use_with(runs, lambda _: True, among) or latest_encoder(runs)
-    found = current_run(runs, name)
-    return find_encoder(runs, name) if found is None else found / ENCODER
+    current = current_run(runs, name)
+    return find_encoder(runs, name) if current is None else current / ENCODER
 
 
 def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collection[str] = ()) -> Path | None:
@@ -167,8 +137,8 @@ def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collecti
     Args:
         runs: folder of all runs.
         has: whether an encoder, given its folder, is one of them: whether it has a classifier.
-        among: names of the encoders of the project; those that it no longer has count only where none of these is one
-            of them. All count when empty.
+        among: names of the encoders of the project; others count only where none of these is one of them. All count
+            when empty.
     """
     promoted = {name: run for name, run in current_runs(runs).items() if is_finished(run)}
     current = {name: run for name, run in promoted.items() if has(run / ENCODER)}
@@ -188,22 +158,16 @@ def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collecti
 
 def current_runs(runs: Path) -> dict[str, Path]:
     """Return name → current run, for each encoder that has one."""
-    found = {name: current_run(runs, name) for name in _names(runs)}
-    return {name: run for name, run in found.items() if run is not None}
+    return {name: run for name in _names(runs) if (run := current_run(runs, name)) is not None}
 
 
 def gone_runs(runs: Path) -> dict[str, GoneRun]:
     """Return name → current run, for each encoder whose current run is gone."""
-    found = {name: gone_run(runs, name) for name in _names(runs)}
-    return {name: run for name, run in found.items() if run is not None}
+    return {name: run for name in _names(runs) if (run := gone_run(runs, name)) is not None}
 
 
 def promote(run: Path, name: str) -> None:
     """Make a run the current one of its encoder, in one step.
-
-    Args:
-        run: its folder.
-        name: of the encoder.
 
     Raises:
         ModelError: when something other than a link has that name.

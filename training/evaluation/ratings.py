@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
-from training.correlation import spearman
 from training.evaluation.bootstrap import Drawn, draw_spearman, in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbers_of, read_sets
 from training.evaluation.models import Models
@@ -21,7 +20,7 @@ from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import Column, ScoreTable, count, hundred, table
 from training.evaluation_sets import rating_digest
-from training.similarity import cosines
+from training.similarity import cosines, spearman
 
 if TYPE_CHECKING:
     from features.corpora import EvaluationPairs
@@ -33,13 +32,7 @@ _COLUMNS = (Column("ratings", "name"), Column("pairs", "pairs", count), *PAIRED)
 
 
 def correlate(columns: NDArray[np.float64], rated: "EvaluationPairs", bootstrap: Bootstrap) -> Drawn:
-    """Return the correlation of similarities with human ratings.
-
-    Args:
-        columns: (n_pairs, n_columns).
-        rated: the pairs with their ratings.
-        bootstrap: how intervals are computed.
-    """
+    """Return the correlation of similarities, (n_pairs, n_columns), with the ratings of the pairs."""
     grouped = in_groups(bootstrap, rated.texts_a)
     scores = spearman(columns, np.repeat(rated.scores[:, None], columns.shape[1], axis=1))
     return Drawn(scores, draw_spearman(columns, rated.scores, grouped), grouped.count)
@@ -47,13 +40,7 @@ def correlate(columns: NDArray[np.float64], rated: "EvaluationPairs", bootstrap:
 
 @dataclass
 class RatingSuite(Suite):
-    """Sets of human ratings.
-
-    Args:
-        sets: the pairs.
-        bootstrap: how intervals are computed.
-        chosen_by: names of the sets that the model was chosen by.
-    """
+    """Sets of human ratings; `chosen_by` names those that the model was chosen by."""
 
     name: ClassVar[str] = "ratings"
     title: ClassVar[str] = "Similarity against human ratings"

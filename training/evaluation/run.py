@@ -26,7 +26,7 @@ from training.evaluation.subject import Subject
 from training.evaluation.suites import Suite, load_suite, score_tables, suites_of
 from training.jobs import EvaluationJob, read_job
 from training.process import run_process
-from training.run_use import in_use
+from training.run_records import in_use
 from training.runs import TRAINING_FILE
 from training.writing import read_json, require_writable, write_json, write_text, writing
 
@@ -41,16 +41,15 @@ _JOB_FILE = "evaluate.json"
 
 
 def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]:
-    """Evaluate an encoder of any kind, and write its scores.
+    """Evaluate an encoder of any kind, and return its scores as they are written.
+
+    With all suites that apply, writes metrics.json, evaluate.json, the suites' files, report.html, and the scores in
+    the model card. With some that are named, writes their scores next to those of the whole evaluation
+    (`metrics_file`).
 
     Args:
-        job: what to evaluate, and by which suites. With all that apply, writes metrics.json, evaluate.json, the
-            suites' files, report.html, and the scores in the model card. With some that are named, writes their scores
-            next to those of the whole evaluation (`metrics_file`), which is left unchanged.
+        job: what to evaluate, and by which suites.
         shared: what encoders evaluated before have left, to be reused.
-
-    Returns:
-        Content of the file of scores.
 
     Raises:
         InputError: when there is nothing to score on, or it cannot be read.
@@ -84,12 +83,7 @@ def _evaluate(job: EvaluationJob, shared: Shared) -> dict[str, Any]:
 
 
 def metrics_file(folder: Path, suites: Collection[str] = ()) -> Path:
-    """Return the file of scores in the folder of an evaluation.
-
-    Args:
-        folder: of the evaluation.
-        suites: the named suites; none for a whole evaluation.
-    """
+    """Return the file of scores by some suites, or of a whole evaluation, in its folder."""
     named = "".join(f"-{name}" for name in sorted(set(suites)))
     return folder / f"{Path(METRICS_FILE).stem}{named}.json"
 
@@ -113,9 +107,6 @@ def read_scores(file: Path) -> dict[str, Any]:
 def read_evaluation(folder: Path) -> dict[str, Any]:
     """Read the scores of a whole evaluation whose other files are going to be read as well.
 
-    Args:
-        folder: of the evaluation.
-
     Raises:
         InputError: as for `read_scores`, or when a file that a suite wrote is of another evaluation.
     """
@@ -130,14 +121,7 @@ def read_evaluation(folder: Path) -> dict[str, Any]:
 
 
 def write_report(folder: Path, encoder: Path) -> Path:
-    """Write report.html from the files of an evaluation.
-
-    Args:
-        folder: folder with metrics.json and the suites' files.
-        encoder: folder of the encoder.
-
-    Returns:
-        The report.
+    """Write report.html from the metrics.json of an evaluation and the suites' files in its folder, and return it.
 
     Raises:
         InputError: when the encoder has not been evaluated yet, or was by another version of facetflow.
@@ -152,18 +136,16 @@ def write_report(folder: Path, encoder: Path) -> Path:
 
 def _prepared(subject: Subject) -> list[Suite]:
     """Return the suites that an encoder is scored by, with their data."""
-    job, missing, found = subject.job, dict[str, str](), list[Suite]()
-    for name in dict.fromkeys(job.suites) or suites_of(subject.kind):
-        kind = load_suite(name)
+    job, missing, suites = subject.job, list[str](), list[Suite]()
+    for kind in map(load_suite, dict.fromkeys(job.suites) or suites_of(subject.kind)):
         suite = kind.of(subject)
         if suite is None:
-            missing[name] = kind.needs
+            missing.append(f"the suite {kind.name!r} needs {kind.needs}")
         else:
-            found.append(suite)
-    if missing and (job.suites or not found):
-        needs = "; ".join(f"the suite {name!r} needs {what}" for name, what in missing.items())
-        raise NothingToScore(f"{str(job.encoder)!r} cannot be evaluated: {needs}.")
-    return found
+            suites.append(suite)
+    if missing and (job.suites or not suites):
+        raise NothingToScore(f"{str(job.encoder)!r} cannot be evaluated: {'; '.join(missing)}.")
+    return suites
 
 
 def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) -> None:

@@ -11,12 +11,7 @@ if TYPE_CHECKING:
 
 
 def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str]) -> dict[str, Any] | None:
-    """Return how a training used a split of pairs.
-
-    Args:
-        training: content of training.json.
-        split: split of the scored pairs.
-        corpora: corpora of the scored pairs.
+    """Return how a training, by its training.json, used a split of the pairs of some corpora.
 
     Returns:
         `part`, learnt, chosen or calibrated, and `corpora`; None where the training did not use the split.
@@ -39,12 +34,7 @@ def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str])
 
 
 def sets_chosen_by(training: Mapping[str, Any], sets: "Sequence[EvaluationPairs]") -> list[str]:
-    """Return which sets of human ratings the model was chosen by, even if they have been renamed.
-
-    Args:
-        training: content of training.json.
-        sets: sets that are evaluated.
-    """
+    """Return which sets of human ratings chose the model, by its training.json, even if they have been renamed."""
     settings, chosen_by = training.get("settings", {}), training.get("chosen_by", {})
     if not chosen_by.get("set") or not is_chosen(settings):
         return []
@@ -54,11 +44,7 @@ def sets_chosen_by(training: Mapping[str, Any], sets: "Sequence[EvaluationPairs]
 
 
 def tell_choice(training: Mapping[str, Any]) -> str:
-    """Return how a training chose the model that it kept; nothing where that is unknown.
-
-    Args:
-        training: content of training.json.
-    """
+    """Return how a training, by its training.json, chose the model that it kept; nothing where that is unknown."""
     settings, chosen_by = training.get("settings", {}), training.get("chosen_by", {})
     if not settings or "dev" not in training:
         return ""
@@ -109,11 +95,7 @@ def tell_seen(
 
 
 def uses_of(result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return how a training used the data of a suite's result: learnt, chosen or calibrated, and on which part.
-
-    Args:
-        result: of any suite, with `seen` and `chosen_by` where the suite records them.
-    """
+    """Return how a training used the data of any suite's result: learnt, chosen or calibrated, and on which part."""
     uses = [("chosen", name) for name in result.get("chosen_by", ())]
     if (seen := result.get("seen")) is not None:
         uses.append((seen["part"], f"the split {result['split']} of {_listed(seen['corpora'])}"))
@@ -132,11 +114,7 @@ def tell_use(part: str, on: str, sides: Sequence[str]) -> str:
 
 
 def tell_chosen_by(sets: Sequence[str]) -> str:
-    """Return a caveat where the model was chosen by a set of human ratings.
-
-    Args:
-        sets: evaluated sets that the model was chosen by.
-    """
+    """Return a caveat where the model was chosen by some of the evaluated sets of human ratings."""
     if not sets:
         return ""
     return f"The model was chosen by its score on {_listed(sets)}: on other ratings it may do worse."
@@ -147,9 +125,5 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def tell_source(source: Mapping[str, Any]) -> str:
-    """Return where pairs come from, in words.
-
-    Args:
-        source: as in `training.data.measured_pairs.MeasuredPairs`.
-    """
+    """Return where pairs come from, in words, from the `source` of their data."""
     return f"release {source['release']} of the store" if "release" in source else "an exported table"

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 class Subject:
-    """An encoder and the data it is scored on.
-
-    Args:
-        job: names the encoder and everything else.
-    """
+    """An encoder and the data it is scored on, as a job names them."""
 
     def __init__(self, job: EvaluationJob) -> None:
         self.job = job
@@ -57,20 +53,15 @@ class Subject:
 
     @cached_property
     def rating_sets(self) -> "list[EvaluationPairs]":
-        """Sets of human ratings.
-
-        Raises:
-            InputError: when a file is missing or wrong.
-            SettingsError: when a set is described wrongly.
-        """
+        """Sets of human ratings; errors as for `read_rating_sets`."""
         return read_rating_sets(self.job.ratings, self.job.base)
 
     @cached_property
     def tasks(self) -> "list[ClassTask]":
-        """Classification tasks on texts and pairs.
-
-        Raises:
-            InputError: when a file is missing or wrong.
-            SettingsError: when a set is described wrongly.
-        """
+        """Classification tasks on texts and pairs; errors as for `read_class_tasks`."""
         return read_class_tasks(self.job.tasks, self.job.base)
+
+    def unused(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Return which splits, with their sizes, neither the training nor this evaluation uses."""
+        used = {*(self.settings.get("splits") or ()), self.job.split}
+        return {split: size for split, size in sizes.items() if split not in used}

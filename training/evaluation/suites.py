@@ -141,20 +141,12 @@ class Suite(ABC):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> "list[ItemScores]":
-        """Return its scores item by item from what `write` wrote, so that single runs can be compared; perhaps none.
-
-        Raises:
-            InputError: when the written files cannot be read.
-        """
+        """Return its scores item by item from what `write` wrote, so that single runs can be compared; perhaps none."""
         return []
 
     @classmethod
     def pairs(cls, folder: Path, result: Result) -> "list[ScoredPairs]":
-        """Return the sentence pairs that it scored, set by set, for the page of a comparison; perhaps none.
-
-        Raises:
-            InputError: when the written files cannot be read.
-        """
+        """Return the sentence pairs that it scored, set by set, for the page of a comparison; perhaps none."""
         return []
 
     @classmethod
@@ -184,8 +176,7 @@ class Suite(ABC):
 def suites_of(kind: str) -> tuple[str, ...]:
     """Return the names of the suites that apply to a kind of encoder, in the order of the report.
 
-    Args:
-        kind: of the encoder; an unknown or empty one has only the suites of all kinds.
+    An unknown or empty kind has only the suites of all kinds.
     """
     special = {name for known in KINDS.values() for name in known.suites}
     own = KINDS[kind].suites if kind in KINDS else ()

@@ -67,14 +67,7 @@ class ScoreTable:
 
 
 def table(title: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], note: str = "") -> ScoreTable:
-    """Return rows of values as a table.
-
-    Args:
-        title: as for `ScoreTable`.
-        columns: what is shown of a row.
-        rows: key → value, perhaps nested.
-        note: as for `ScoreTable`.
-    """
+    """Return rows of values, key → value, perhaps nested, as a table with a title and a note."""
     rows = tuple(rows)
     cells = tuple(tuple(column.cell(row) for column in columns) for row in rows)
     values = tuple({column.title: column.value(row) for column in columns if column.key} for row in rows)
@@ -103,12 +96,7 @@ def as_frame(tables: Iterable[ScoreTable]) -> "pl.DataFrame":
 
 
 def fit(table: ScoreTable, width: int) -> list[ScoreTable]:
-    """Split a table by columns where its numbers would leave no room for the first column.
-
-    Args:
-        table: the table to fit.
-        width: in characters.
-    """
+    """Split a table by columns where its numbers would leave no room for the first column in a width in characters."""
     name, *others = ([len(cell) for cell in column] for column in zip(table.columns, *table.rows, strict=True))
     parts: list[list[int]] = [[]]
     taken = first = min(max(name), width // 3) + 2

@@ -29,20 +29,13 @@ from training.runs import (
     run_id,
     runs_named,
 )
+from training.span_weights import MODULES_FILE
 from training.writing import read_json
-
-_MODULES = "modules.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The encoder of a search.
-
-    Args:
-        folder: its folder.
-        task: its route; None for an encoder without routes.
-        name: its display name.
-    """
+    """The encoder of a search: its folder, its route (None for an encoder without routes), and its display name."""
 
     folder: Path
     task: str | None
@@ -61,8 +54,8 @@ def choose_encoder(
 
     Args:
         runs: folder of a project's runs; None where there is no project.
-        name: of an encoder or a run of the project, of a pulled model, or a folder; when None, chosen by the aspect;
-            without an aspect the encoder in use, or the one that comes with facetflow where none was trained.
+        name: as for `named_encoder`; when None, chosen by the aspect; without an aspect the encoder in use, or the one
+            that comes with facetflow where none was trained.
         aspect: aspect in which texts should be similar; None for an encoder that has only one.
         base: folder that relative paths start from; the working directory when None.
         among: names of the encoders of the project; others in `runs` count only where none of these fits.
@@ -90,9 +83,8 @@ def choose_encoder(
             f"Several encoders were trained for the aspect {aspect!r}: {', '.join(fitting)}. Choose one with --encoder."
         )
     if not fitting:
-        others = "; ".join(
-            f"{name} for {' and '.join(trained_for)}" for name, trained_for in aspects.items() if trained_for
-        )
+        trained = [f"{name} for {' and '.join(trained_for)}" for name, trained_for in aspects.items() if trained_for]
+        others = "; ".join(trained)
         there_are = f"there are: {others}" if others else "none was trained for an aspect"
         if unused := _not_in_use(runs, aspect):
             raise NoEncoderForAspect(
@@ -122,8 +114,7 @@ def _not_in_use(runs: Path, aspect: str) -> str:
 def aspects_of(folder: Path) -> tuple[str, ...]:
     """Return the aspects that an encoder can search by, one at a time; none for one that was trained for none.
 
-    Args:
-        folder: of the encoder. One without routes that was trained on several aspects together has none of them alone.
+    One without routes that was trained on several aspects together has none of them alone.
     """
     routes = routes_in(folder)
     learnt = _learnt(folder)
@@ -163,11 +154,11 @@ def _learnt(folder: Path) -> tuple[str, ...]:
 
 
 def named_encoder(runs: Path | None, name: str, base: Path | None = None, among: Collection[str] = ()) -> Path:
-    """Return the folder of a named encoder.
+    """Return the folder of an encoder or a run of a project, of a pulled model, or of any encoder.
 
     Args:
         runs: folder of a project's runs; None where there is no project.
-        name: of an encoder or a run of the project, of a pulled model, or a folder.
+        name: of any of these, or a folder.
         base: folder that relative paths start from; the working directory when None.
         among: names of the encoders of the project, of which some may have no training.
 
@@ -178,12 +169,12 @@ def named_encoder(runs: Path | None, name: str, base: Path | None = None, among:
         return encoder_in_use(runs, name)
     given = (base or Path()) / Path(name).expanduser()
     for folder in (given / ENCODER, given):
-        if (folder / _MODULES).is_file():
+        if (folder / MODULES_FILE).is_file():
             return folder
     if given.is_dir():
         raise NotAnEncoder(
-            f"{name!r} holds no encoder (there is no {_MODULES}); give the folder of an encoder, or of the run that "
-            "trained it."
+            f"{name!r} holds no encoder (there is no {MODULES_FILE}); give the folder of an encoder, or of the run "
+            "that trained it."
         )
     try:
         return models.locate(name, base)

@@ -41,7 +41,6 @@ class SearchedTexts:
     wrong: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.texts)
 
 
@@ -85,12 +84,9 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
 
 
 def texts_of_release(store: Path, corpus: str | None = None, release: int | None = None) -> SearchedTexts:
-    """Read the texts of a release: those with labels, or the sentences of pairs.
+    """Read the texts of a release, by default the latest, of one corpus or of all.
 
-    Args:
-        store: folder of the store.
-        corpus: corpus of the texts; when None, all texts with labels or, if no text has one, all sentences of pairs.
-        release: number of the release; the latest when None.
+    These are the texts with labels; without any, or in another corpus, the sentences of pairs.
 
     Raises:
         StoreError: when the store or the release does not exist, or is damaged.
@@ -103,16 +99,15 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
         return SearchedTexts(chosen.texts, (), _labels_by_text(chosen), _origin(corpus, chosen.source["release"]))
     pinned = OpenRelease(store, release)
     columns = ("corpus", "sentence_a", "sentence_b")
-    pairs = (
-        pinned.read("pairs", columns) if "pairs" in pinned else pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-    )
+    without = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+    pairs = pinned.read("pairs", columns) if "pairs" in pinned else without
     if corpus is not None and corpus not in (paired := set(pairs["corpus"])):
         raise UnknownTexts(
             f"The corpus {corpus!r} has no texts in {pinned.name}; corpora with texts are: "
             f"{', '.join(sorted(paired | labelled)) or 'none'}. Name one of them, or a file."
         )
     of_corpus = pairs if corpus is None else pairs.filter(corpus=corpus)
-    texts = pinned.texts_of(pl.concat([of_corpus["sentence_a"], of_corpus["sentence_b"]]))
+    texts = pinned.texts_of(of_corpus["sentence_a"], of_corpus["sentence_b"])
     if texts.is_empty():
         raise pinned.lacks("no texts: build a corpus, or name a file to search")
     return SearchedTexts(tuple(texts["text"]), (), (), _origin(corpus, pinned.source["release"]))
@@ -120,9 +115,8 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
 
 def _labels_by_text(data: LabelledTexts) -> tuple[dict[str, list[str]], ...]:
     labels: list[dict[str, list[str]]] = [{} for _ in data.texts]
-    for position, aspect, label in (
-        data.labels.select("text", "aspect", "label").unique().sort("aspect", "label").rows()
-    ):
+    rows = data.labels.select("text", "aspect", "label").unique().sort("aspect", "label").rows()
+    for position, aspect, label in rows:
         labels[position].setdefault(aspect, []).append(label)
     return tuple(labels)
 

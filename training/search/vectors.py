@@ -1,27 +1,51 @@
-"""Embeddings of texts that are searched, computed a part at a time."""
+"""Embeddings of texts, and a cache of them: an encoder embeds each text of a search or of `predict` only once.
 
-from collections.abc import Iterator, Sequence
+    runs/.vectors/<digest of encoder and route>/<random name>.npz     text keys, (n, 16) bytes; vectors, (n, d)
+
+Vectors are written while they are computed: a killed command resumes where it stopped, and a file that has grown costs
+only its new texts. Each part appears whole or not at all and never changes, so concurrent commands do not disturb each
+other; at worst both embed the same texts. Above 2 GiB, the parts that have been unused for longest are removed.
+"""
+
+import hashlib
+import os
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from features import models
+from features.core import leftovers
+from features.core.errors import InputError
+from features.core.faults import NotFinite
+from features.core.outputs import whole_file
 from features.core.rows import OnRows, ignore_rows
 from training.nearest import unit
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+FOLDER = ".vectors"
+"""In the folder of a project's runs; no encoder's name begins with a dot."""
+_MOST_BYTES = 2 << 30
+_WRITTEN_EVERY = 30.0  # seconds; a kill costs no more work than this
+_SMALL_BYTES = 16 << 20
+_MOST_SMALL = 32  # parts before they are merged
+_KEY_BYTES = 16
 _ENCODED_AT_ONCE = 256
+_DAMAGED = (OSError, ValueError, KeyError, EOFError, BadZipFile)
+
+Vectors = NDArray[np.float32]
 
 
-def embed(model: "SentenceTransformer", texts: Sequence[str], task: str | None = None) -> NDArray[np.float32]:
-    """Return the embeddings of texts, (n, d), of unit length.
-
-    Args:
-        model: the encoder.
-        texts: one or more.
-        task: route of an encoder that has routes.
+def embed(model: "SentenceTransformer", texts: Sequence[str], task: str | None = None) -> Vectors:
+    """Return the embeddings of texts, (n, d), of unit length, by a route of an encoder that has routes.
 
     Raises:
         ModelError: when they are not finite numbers.
@@ -31,15 +55,8 @@ def embed(model: "SentenceTransformer", texts: Sequence[str], task: str | None =
 
 def embed_in_parts(
     model: "SentenceTransformer", texts: Sequence[str], task: str | None = None, on_rows: OnRows = ignore_rows
-) -> Iterator[NDArray[np.float32]]:
-    """Yield the embeddings of texts in their order, some (n, d) at a time.
-
-    Args:
-        model: the encoder.
-        texts: one or more.
-        task: route of an encoder that has routes.
-        on_rows: called with the number of texts done.
-    """
+) -> Iterator[Vectors]:
+    """Yield the embeddings of texts in their order, some (n, d) at a time, and report the number of texts done."""
     options: dict[str, Any] = {} if task is None else {"task": task}
     on_rows(0, len(texts))
     for start in range(0, len(texts), _ENCODED_AT_ONCE):
@@ -47,3 +64,175 @@ def embed_in_parts(
         encoded = model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
         yield np.asarray(encoded, np.float32)
         on_rows(start + len(some), len(texts))
+
+
+def cached_vectors(
+    runs: Path | None,
+    encoder: Path,
+    task: str | None,
+    texts: Sequence[str],
+    embed: Callable[[Sequence[str]], Iterable[Vectors]],
+) -> Vectors:
+    """Return the embeddings of texts, (n, d), computing only those that are not cached yet.
+
+    Args:
+        runs: folder of the project's runs, where the cache is; None for no cache.
+        encoder: folder of the encoder.
+        task: route of the encoder; None for an encoder without routes.
+        texts: in any order; duplicates are embedded once.
+        embed: yields the embeddings of new texts in their order, some (n, d) at a time.
+
+    Raises:
+        ModelError: when embeddings are not finite.
+    """
+    numbers: dict[bytes, int] = {}
+    rows = np.array([numbers.setdefault(_key(text), len(numbers)) for text in texts])
+    cache = _Cache(None if runs is None else runs / FOLDER / _digest(encoder, task), numbers)
+    new = cache.missing()
+    if len(new):
+        text_of = dict(zip(rows.tolist(), texts, strict=True))
+        cache.add(new, _finite(embed([text_of[number] for number in new.tolist()]), encoder))
+    return cache.vectors if len(numbers) == len(texts) else cache.vectors[rows]
+
+
+class _Cache:
+    """Vectors of some texts (key → row), read from a folder of parts of one encoder and route and written to it."""
+
+    def __init__(self, folder: Path | None, numbers: dict[bytes, int]) -> None:
+        self._folder = folder
+        self._keys = list(numbers)
+        self._is_known = np.zeros(len(numbers), dtype=bool)
+        self._used: set[Path] = set()
+        self.vectors: Vectors = np.empty((len(numbers), 0), dtype=np.float32)
+        """(n_texts, d); d is 0 until the first vector is known. Rows of unknown texts are undefined."""
+        for part in () if folder is None else sorted(folder.glob("*.npz")):
+            self._read(part, numbers)
+
+    def missing(self) -> NDArray[np.int64]:
+        """Return the rows of texts without a vector."""
+        return np.flatnonzero(~self._is_known)
+
+    def add(self, rows: NDArray[np.int64], parts: Iterable[Vectors]) -> None:
+        """Add the vectors of some rows as they arrive; those that arrived are written however this ends."""
+        done = written = 0
+        last = time.monotonic()
+        try:
+            for part in parts:
+                self._set(rows[done : done + len(part)], part)
+                done += len(part)
+                if time.monotonic() - last > _WRITTEN_EVERY:
+                    self._write(rows[written:done])
+                    written, last = done, time.monotonic()
+        finally:
+            self._write(rows[written:done])
+            self._tidy()
+
+    def _set(self, rows: NDArray[np.int64], vectors: Vectors) -> None:
+        if not self.vectors.shape[1]:
+            self.vectors = np.empty((len(self._keys), vectors.shape[1]), dtype=np.float32)
+        self.vectors[rows] = vectors
+        self._is_known[rows] = True
+
+    def _read(self, part: Path, numbers: dict[bytes, int]) -> None:
+        """Read the vectors of wanted texts from a part; a damaged part is removed."""
+        try:
+            keys, vectors = _load(part, numbers.keys())
+        except FileNotFoundError:  # another search has just merged it
+            return
+        except _DAMAGED:
+            with suppress(OSError):
+                part.unlink()
+            return
+        wanted = [(numbers[key], at) for at, key in enumerate(keys) if key in numbers]
+        if wanted:
+            rows, places = np.array(wanted).T
+            self._set(rows, vectors[places])
+            self._used.add(part)
+            with suppress(OSError):
+                os.utime(part)  # used now, so not the next to be removed
+
+    def _write(self, rows: NDArray[np.int64]) -> None:
+        """Write the vectors of rows as a new part."""
+        if self._folder is not None and len(rows):
+            part = _save(self._folder, [self._keys[row] for row in rows], self.vectors[rows])
+            self._used.update([part] if part else [])
+
+    def _tidy(self) -> None:
+        """Merge small parts if there are many, and clean up."""
+        if self._folder is None:
+            return
+        with suppress(OSError):
+            small = [part for part in self._folder.glob("*.npz") if part.stat().st_size < _SMALL_BYTES]
+            if len(small) > _MOST_SMALL:
+                part = _merge(self._folder, small)
+                self._used.update([part] if part else [])
+        with suppress(OSError):
+            _forget(self._folder.parent, self._used)
+
+
+def _finite(parts: Iterable[Vectors], encoder: Path) -> Iterator[Vectors]:
+    for part in parts:
+        if not np.isfinite(part).all():
+            raise NotFinite(
+                f"the encoder {str(encoder)!r} gives embeddings that are not finite: it is damaged; delete the folder, "
+                "then train or pull it again"
+            )
+        yield part
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=_KEY_BYTES).digest()
+
+
+def _digest(encoder: Path, task: str | None) -> str:
+    return hashlib.blake2b(f"{models.digest(encoder)}\0{task or ''}".encode(), digest_size=16).hexdigest()
+
+
+def _load(part: Path, wanted: KeysView[bytes] | None = None) -> tuple[list[bytes], Vectors]:
+    """Return keys and vectors of a part, or nothing if none of its keys is wanted; raise one of `_DAMAGED`."""
+    with part.open("rb") as file, np.load(file, allow_pickle=False) as content:
+        rows = content["keys"]
+        if rows.shape[1:] != (_KEY_BYTES,):
+            raise ValueError("unexpected shape of keys")
+        keys = [row.tobytes() for row in rows]
+        if wanted is not None and wanted.isdisjoint(keys):
+            return [], np.empty((0, 0), np.float32)
+        vectors = content["vectors"]
+    if vectors.ndim != 2 or len(vectors) != len(keys) or vectors.dtype != np.float32:
+        raise ValueError("unexpected shape or dtype of vectors")
+    return keys, vectors
+
+
+def _save(folder: Path, keys: Sequence[bytes], vectors: Vectors) -> Path | None:
+    """Write a part and return it; None if it cannot be written, which is no reason for a search to fail."""
+    part = folder / f"{uuid.uuid4().hex}.npz"
+    try:
+        with whole_file(part) as output:
+            np.savez(output, keys=np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY_BYTES), vectors=vectors)
+    except InputError:
+        return None
+    return part
+
+
+def _merge(folder: Path, parts: Sequence[Path]) -> Path | None:
+    """Merge small parts into one and return it; None if it cannot be written."""
+    vectors: dict[bytes, NDArray[np.float32]] = {}
+    for part in parts:
+        with suppress(*_DAMAGED):
+            vectors.update(zip(*_load(part), strict=True))
+    merged = _save(folder, list(vectors), np.stack(list(vectors.values()))) if vectors else None
+    if merged:
+        for part in parts:
+            part.unlink(missing_ok=True)
+    return merged
+
+
+def _forget(folder: Path, used: Collection[Path]) -> None:
+    """Remove temporary files of killed searches and, above the limit, the parts that were unused for longest."""
+    leftovers.remove_dead(folder.rglob(".*.tmp"))
+    parts = sorted(folder.rglob("*.npz"), key=lambda part: (part not in used, -part.stat().st_mtime))
+    taken = 0
+    for part in parts:
+        taken += part.stat().st_size
+        if taken > _MOST_BYTES and part not in used:
+            part.unlink(missing_ok=True)

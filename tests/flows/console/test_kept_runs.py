@@ -3,7 +3,7 @@
 import click
 
 from flows.console.here import keep
-from training.run_use import is_in_use
+from training.run_records import is_in_use
 
 
 def test_a_run_is_kept_until_the_command_ends(tmp_path):

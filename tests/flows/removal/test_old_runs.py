@@ -19,8 +19,7 @@ from flows import project as project_file
 from flows.removal.clean_up import clean_up
 from flows.removal.obsolete import find_old_runs, remove
 from training.evaluation.promotion import promote
-from training.run_records import LOCK
-from training.run_use import in_use, unused
+from training.run_records import LOCK, in_use, unused
 from training.runs import all_runs
 
 DAY = 24 * 3600
@@ -142,9 +141,10 @@ def test_what_runs_stays_whatever_its_age(settings, add):
     assert old(settings, days=7) == ["syntax/00001-aaaaaa"]
 
 
-READ = (
-    "import pathlib, sys; from training.run_use import in_use\nwith in_use(pathlib.Path(sys.argv[1])): print(); input()"
-)
+READ = """import pathlib, sys
+from training.run_records import in_use
+with in_use(pathlib.Path(sys.argv[1])): print(); input()
+"""
 
 
 def test_what_somebody_reads_stays_until_they_end_however_that_is(settings, add):

@@ -9,7 +9,7 @@ from sentences import refused
 
 from features.core.faults import ReleaseLacks, SeveralParsers
 from features.stages.recipe import Recipe
-from training.data.frames import Frames
+from training.data.parses import Frames
 from training.jobs import Source
 
 TAGGER = "srl_bert/embedded"
@@ -42,7 +42,7 @@ def test_a_sentence_finds_its_frames_and_one_that_was_rejected_none(frames):
 
 def test_an_export_is_read_as_it_was_for_the_sentences_that_are_asked_for(frames, tmp_path):
     frames.export(tmp_path / "frames.parquet")
-    found = Source(frames=tmp_path / "frames.parquet").read_frames(list(TEXTS.values()))
+    found = Source(frames=tmp_path / "frames.parquet").read_parses(Frames, list(TEXTS.values()))
     assert found.digest() == frames.digest()
     assert (found.weights, found.predicates_by, found.max_words) == ("abc", "tagger", 512)
     assert len(Frames.from_file(tmp_path / "frames.parquet", [TEXTS["s2"]])) == 1
@@ -70,7 +70,7 @@ def test_the_digest_changes_with_any_span_and_with_the_tagger(frames):
 
 def test_frames_of_a_release_are_those_of_its_table(make_parsed_store, tmp_path):
     store = make_parsed_store(tmp_path, TAGGING, rows_of(TAGGER))
-    found = Source(store=Path(store.location)).read_frames(list(TEXTS.values()))
+    found = Source(store=Path(store.location)).read_parses(Frames, list(TEXTS.values()))
     assert (found.parser, found.weights, found.predicates_by) == (TAGGER, "abc", "spacy")
     assert (found.precision, found.max_words) == ("float32", 77)
     assert found.find(list(TEXTS.values())) == [FRAMES["s1"], FRAMES["s2"], None]

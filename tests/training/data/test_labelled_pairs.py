@@ -120,7 +120,7 @@ def test_which_labels_a_corpus_has_is_known_without_its_sentences(judged, tmp_pa
 def test_a_source_without_a_corpus_has_nothing_of_it(judged, tmp_path):
     judged.export(tmp_path / "pairs.parquet")
     source = Source(judged=tmp_path / "pairs.parquet", without=("snli",))
-    assert rows_of(source.read_judged()) == [ROWS[3]]
+    assert rows_of(source.read(LabelledPairs)) == [ROWS[3]]
     assert source.labels_of_pairs() == {"mnli": ("neutral",)}
     with refused(NoTrainingData):
-        Source(judged=tmp_path / "pairs.parquet", without=("mnli", "snli")).read_judged()
+        Source(judged=tmp_path / "pairs.parquet", without=("mnli", "snli")).read(LabelledPairs)

@@ -5,7 +5,10 @@ import pytest
 from sentences import refused
 
 from features.core.faults import ColumnMissing, ReleaseLacks, RowWrong
+from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
+from training.data.measured_pairs import MeasuredPairs
+from training.data.parses import Parses
 from training.jobs import Source
 
 ROWS = [
@@ -50,7 +53,7 @@ def test_a_selection_has_the_texts_of_its_labels_only(papers):
 def test_an_export_reads_as_the_same_texts(papers, tmp_path, suffix):
     path = tmp_path / f"texts.{suffix}"
     papers.export(path)
-    found = Source(texts=path).read_texts()
+    found = Source(texts=path).read(LabelledTexts)
     assert (rows_of(found), found.digest()) == (rows_of(papers), papers.digest())
 
 
@@ -73,10 +76,10 @@ def test_an_export_that_lacks_a_column_or_a_cell_is_refused(papers, tmp_path):
 
 def test_a_source_of_pairs_has_no_labelled_texts_and_the_other_way_round(tmp_path):
     with refused(ReleaseLacks):
-        Source(pairs=tmp_path / "pairs.parquet").read_texts()
+        Source(pairs=tmp_path / "pairs.parquet").read(LabelledTexts)
     with refused(ReleaseLacks):
-        Source(texts=tmp_path / "texts.parquet").read()
+        Source(texts=tmp_path / "texts.parquet").read(MeasuredPairs)
     with refused(ReleaseLacks):
-        Source(texts=tmp_path / "texts.parquet").read_judged()
+        Source(texts=tmp_path / "texts.parquet").read(LabelledPairs)
     with refused(ReleaseLacks):
-        Source(judged=tmp_path / "judged.parquet").read_parses(["A man sleeps"])
+        Source(judged=tmp_path / "judged.parquet").read_parses(Parses, ["A man sleeps"])

@@ -1,6 +1,6 @@
 """Depths of trees, by hand and from parses."""
 
-from training.differences.depths import depth, depths_of
+from training.differences.parts import depth, depths_of
 
 
 def test_the_depth_is_that_of_the_deepest_word_whatever_the_order():

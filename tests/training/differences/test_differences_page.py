@@ -8,10 +8,9 @@ import pytest
 
 from features.metrics.bootstrap import Bootstrap
 from features.parsers.settings import DependencySettings
-from training.differences import comparing
+from training.differences import page as page_module
 from training.differences.analysis import Depths, analyse, choose
-from training.differences.comparing import differences_page
-from training.differences.page import Side, render_differences
+from training.differences.page import Side, differences_page, render_differences
 from training.differences.shared import shared_sets
 from training.differences.tree_drawing import draw_tree
 from training.differences.views import View
@@ -135,8 +134,8 @@ def test_nothing_of_a_text_becomes_a_tag_and_no_window_shows_a_fault(sides, brow
 
 
 def test_encoders_without_common_pairs_are_said_to_have_none_and_no_model_is_loaded(sides, monkeypatch):
-    monkeypatch.setattr(comparing, "shared_sets", lambda *_: [])
-    monkeypatch.setattr(comparing, "view", lambda *_: pytest.fail("a model was loaded"))
+    monkeypatch.setattr(page_module, "shared_sets", lambda *_: [])
+    monkeypatch.setattr(page_module, "view", lambda *_: pytest.fail("a model was loaded"))
     comparison = compare_runs(sides[0].runs, sides[1].runs, DRAWS)
     html = differences_page(sides, comparison, DependencySettings())
     assert "no set of rated or judged pairs in common" in html
@@ -154,11 +153,11 @@ def test_depth_is_measured_by_the_parser_of_the_encoder_with_trees_or_that_of_th
 
     monkeypatch.setattr("features.parsers.dependencies.load", load)
     monkeypatch.setattr(
-        comparing, "view", lambda run, _: View("trees", parser="en_own") if run.name == "syntax" else View()
+        page_module, "view", lambda run, _: View("trees", parser="en_own") if run.name == "syntax" else View()
     )
     comparison = compare_runs(sides[0].runs, sides[1].runs, DRAWS)
     project = DependencySettings(model="en_project")
     assert "Not divided by tree depth: it is not here." in differences_page(sides, comparison, project, bootstrap=DRAWS)
-    monkeypatch.setattr(comparing, "view", lambda *_: View())
+    monkeypatch.setattr(page_module, "view", lambda *_: View())
     differences_page(sides, comparison, project, bootstrap=DRAWS)
     assert asked == ["en_own", "en_project"]

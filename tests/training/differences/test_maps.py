@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from features.parsers.settings import DependencySettings
-from training.differences.comparing import differences_page
 from training.differences.maps import draw_maps
-from training.differences.page import Side
+from training.differences.page import Side, differences_page
 from training.evaluation.comparison import compare_runs
 from training.evaluation.retrieval import maps
 from training.evaluation.run import FORMAT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.differences.moves import SHOWN, by_probability, move
+from training.differences.moves import SHOWN, move
 from training.differences.shared import shared_sets
 
 
@@ -31,12 +31,12 @@ def test_judged_pairs_move_towards_either_end_and_by_probability_where_both_side
     first, second = pairs(judged, [0.2, 0.4, 0.6, 0.8]), pairs(judged, [0.9, 0.1, 0.3, 0.8])
     a = evaluated("a", (), first, scored_by="classifier")
     (shared,) = shared_sets([a], [evaluated("b", (), second, scored_by="classifier")])
-    assert by_probability(shared)
+    assert shared.by_probability
     found = move(shared)
     assert found.gains == pytest.approx([0.7, 0.3, -0.3, 0])
     assert (found.towards(), found.away()) == ([0, 1], [2])
     (shared,) = shared_sets([a], [evaluated("cosines", (), second)])
-    assert not by_probability(shared)
+    assert not shared.by_probability
     found = move(shared)
     assert found.before.tolist() == [0.125, 0.375, 0.625, 0.875]
     assert found.after.tolist() == [0.875, 0.125, 0.375, 0.625]

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.differences.parts import FEWER, NEARLY_SAME, REORDERED, by_number, by_words
-from training.differences.words import lengths, overlap, words_of
+from training.differences.parts import FEWER, NEARLY_SAME, REORDERED, by_number, by_words, lengths, overlap, words_of
 
 
 def named(values, least):

@@ -16,12 +16,12 @@ from sentences import refused
 from features.core.faults import CannotExplain, EvaluationDamaged, FileMissing, JobWrong, NothingToScore, RunNotWritten
 from features.metrics.registry import METRIC_NAMES
 from training import progress
-from training.correlation import spearman
 from training.evaluation import models
 from training.evaluation.comparison import compare_runs
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.suites import score_tables
-from training.run_use import is_in_use
+from training.run_records import is_in_use
+from training.similarity import spearman
 
 
 def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(scores, job):

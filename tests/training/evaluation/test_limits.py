@@ -6,8 +6,7 @@ import pytest
 
 from flows.commands.report import print_scores
 from training.evaluation.bars import Bar, Mark, draw_bars
-from training.evaluation.facets.chapter import chart_facets
-from training.evaluation.facets.tables import warn_of_few_pairs
+from training.evaluation.facets.report import chart_facets, warn_of_few_pairs
 from training.evaluation.paired import tell_verdict
 from training.evaluation.ratings import RatingSuite
 from training.evaluation.suites import score_tables

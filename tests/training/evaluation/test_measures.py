@@ -14,7 +14,7 @@ from sklearn.metrics import (
 
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.measures import MEASURES, Scored
-from training.evaluation.paraphrase.threshold import DevPairs, best_f1, choose_threshold, joined
+from training.thresholds import best_f1
 
 judged = st.lists(st.tuples(st.booleans(), st.sampled_from((-0.5, 0.0, 0.1, 0.3, 0.7, 0.9))), min_size=2, max_size=40)
 """Judgement and score of some pairs; few scores, so that there are ties."""
@@ -115,29 +115,3 @@ def test_a_threshold_lies_halfway_between_two_scores():
     assert best_f1(*_arrays([(True, 0.9), (True, 0.5)])) == 0.5  # there is nothing below
     almost = np.nextafter(0.5, 1)
     assert best_f1(*_arrays([(True, almost), (False, 0.5)])) == almost  # nothing lies between the two
-
-
-def dev(*pairs, of="mine"):
-    return DevPairs((of,), *_arrays(pairs))
-
-
-BOTH = ((True, 0.8), (False, 0.2))
-
-
-def test_a_threshold_is_chosen_on_the_dev_pairs_of_the_set_then_on_those_learnt_from_then_it_is_a_half():
-    own, learnt = dev(*BOTH), dev((True, 0.4), (False, 0.2), of="theirs")
-    chosen = choose_threshold(own, learnt, probabilities=True)
-    assert (chosen.value, chosen.by, chosen.of, chosen.pairs) == (0.5, "dev", ("mine",), 2)
-    for none in (None, dev((True, 0.9)), dev((False, 0.9))):
-        chosen = choose_threshold(none, learnt, probabilities=True)
-        assert (chosen.value, chosen.by, chosen.of) == (pytest.approx(0.3), "learnt", ("theirs",))
-        assert choose_threshold(none, None, probabilities=True).value == 0.5
-        assert choose_threshold(none, none, probabilities=True).by == "half"
-        assert choose_threshold(none, None, probabilities=False).value is None
-
-
-def test_dev_pairs_of_several_corpora_choose_together():
-    both = joined([dev(*BOTH), dev((True, 0.6), of="theirs")])
-    assert both.of == ("mine", "theirs")
-    assert len(both) == 3
-    assert joined([]) is None

@@ -7,7 +7,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from training.data.parses import Parses
-from training.evaluation.parses_at_hand import FoundParses, ParsesAtHand
+from training.evaluation.models import FoundParses, ParsesAtHand
 from training.modules.parsing_transformer import ParsingTransformer
 
 PARSER = "spacy/en_toy-1.0"
@@ -27,7 +27,7 @@ TREE = {"tokens": ["two", "cats"], "starts": [0, 4], "heads": [1, 1], "relations
 )
 def test_trees_are_told_where_name_and_weights_are_the_same(tiny_encoder, parser, of_release, of_encoder, told):
     source = SimpleNamespace(
-        read_parses=lambda texts: Parses(pl.DataFrame([{"text": "two cats", **TREE}]), parser, 512),
+        read_parses=lambda _, texts: Parses(pl.DataFrame([{"text": "two cats", **TREE}]), parser, 512),
         tree_weights=lambda: of_release,
     )
     transformer = ParsingTransformer(

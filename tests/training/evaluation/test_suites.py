@@ -25,7 +25,7 @@ LENGTHS = '''
 
 from training.evaluation.suites import Suite
 from training.evaluation.tables import Column, hundred, table
-from training.correlation import spearman
+from training.similarity import spearman
 
 import numpy as np
 

@@ -8,8 +8,8 @@ import pytest
 from sentences import refused
 
 from features.core.faults import NotFinite
-from training.search import vector_cache
-from training.search.vector_cache import FOLDER, cached_vectors
+from training.search import vectors
+from training.search.vectors import FOLDER, cached_vectors
 
 
 class Embedder:
@@ -79,8 +79,8 @@ def test_an_interrupted_search_goes_on_where_it_stopped(search):
 
 
 def test_vectors_are_written_while_they_are_computed(search, tmp_path, monkeypatch):
-    monkeypatch.setattr(vector_cache, "_WRITTEN_EVERY", -1.0)
-    monkeypatch.setattr(vector_cache._Cache, "_tidy", lambda _: None)
+    monkeypatch.setattr(vectors, "_WRITTEN_EVERY", -1.0)
+    monkeypatch.setattr(vectors._Cache, "_tidy", lambda _: None)
     search(*"abcde")
     assert len(parts_in(tmp_path)) == 3  # a kill would have cost the two texts in work
     assert search(*"edcba") == []
@@ -110,7 +110,7 @@ def test_a_flipped_bit_is_found(search, tmp_path):
 
 
 def test_many_small_parts_become_one(search, tmp_path, monkeypatch):
-    monkeypatch.setattr(vector_cache, "_MOST_SMALL", 3)
+    monkeypatch.setattr(vectors, "_MOST_SMALL", 3)
     for text in "abc":
         search(text)
     assert len(parts_in(tmp_path)) == 3
@@ -122,7 +122,7 @@ def test_many_small_parts_become_one(search, tmp_path, monkeypatch):
 def test_parts_that_were_unused_for_longest_go_when_there_is_too_much(search, tmp_path, monkeypatch):
     search("a")
     (first,) = parts_in(tmp_path)
-    monkeypatch.setattr(vector_cache, "_MOST_BYTES", 2 * first.stat().st_size)
+    monkeypatch.setattr(vectors, "_MOST_BYTES", 2 * first.stat().st_size)
     now = time.time()
     os.utime(first, (now - 300, now - 300))
     search("b")
@@ -135,7 +135,7 @@ def test_parts_that_were_unused_for_longest_go_when_there_is_too_much(search, tm
 
 
 def test_what_one_search_needs_stays_also_above_the_limit(search, monkeypatch):
-    monkeypatch.setattr(vector_cache, "_MOST_BYTES", 1)
+    monkeypatch.setattr(vectors, "_MOST_BYTES", 1)
     search("a")
     assert search("a", "b") == ["b"]
     assert search("a", "b") == []

@@ -47,7 +47,7 @@ def train(job: AspectJob) -> Path:
         ModelError: when the backbone is missing or unsuitable.
         RunError: when a loss is not finite, another process trains in the folder, or it cannot be written.
     """
-    data = job.source.read_texts()
+    data = job.source.read(LabelledTexts)
     settings = resolved(data, job.settings)
     data = learnt_from(data, settings)
     folder = models.locate(settings.backbone, job.base)

@@ -14,7 +14,7 @@ import torch
 from features.core.errors import ModelError
 from features.core.faults import OtherParser
 from features.parsers.settings import SrlSettings
-from training.data.frames import Frames
+from training.data.parses import Frames
 from training.encoders.pas.settings import PasSettings
 from training.encoders.start import transformer_and_pooling, transformer_place
 

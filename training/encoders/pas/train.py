@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from training.data.frames import Frames
 from training.data.labelled_pairs import LabelledPairs
+from training.data.parses import Frames
 from training.encoders.pair_table import PairTable
 from training.encoders.pair_training import Material, PairTraining
 from training.encoders.pas.data import learnt_from, resolved
@@ -38,7 +38,7 @@ class PasTraining(PairTraining[PasSettings, Frames, PairTable]):
 
     def read_structure(self, texts: Sequence[str], settings: PasSettings) -> Frames | None:
         """Read frames."""
-        return self.job.source.read_frames(texts) if settings.spans != "none" else None
+        return self.job.source.read_parses(Frames, texts) if settings.spans != "none" else None
 
     def table(self, data: LabelledPairs, split: str, settings: PasSettings) -> PairTable:
         """Take all pairs of the split."""

@@ -39,7 +39,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses, PairTable]):
 
     def read_structure(self, texts: Sequence[str], settings: RgcnSettings) -> Parses | None:
         """Read trees."""
-        return self.job.source.read_parses(texts) if settings.graph else None
+        return self.job.source.read_parses(Parses, texts) if settings.graph else None
 
     def table(self, data: LabelledPairs, split: str, settings: RgcnSettings) -> PairTable:
         """Make a table of pairs, with hard negatives if the objective uses them."""

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from training.correlation import spearman
+from training.similarity import spearman
 
 LEAST_PAIRS = 10
 """With fewer dev pairs a facet is neither calibrated nor called reliable."""

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training.data.pairs_among import PairsAmong
+from training.data.pair_tables import PairsAmong
 from training.encoders.ratings import PlacedRatings
 from training.encoders.s3bert.embedders import Embedder
 from training.encoders.s3bert.settings import S3bertSettings

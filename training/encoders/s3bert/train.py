@@ -61,7 +61,7 @@ def train(job: S3bertJob) -> Path:
         RunError: when the loss is not finite, another process trains in the folder, or it cannot be written.
     """
     settings = job.settings
-    data = job.source.read()
+    data = job.source.read(MeasuredPairs)
     check_pairs(data, settings)
     ratings = chosen_ratings(job)
     data = data.select(corpora=settings.corpora)

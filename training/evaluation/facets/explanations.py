@@ -26,13 +26,9 @@ LEGEND = (
 def explanation_card(
     explanation: Explanation, pair: GraphPair | None = None, name: str = "", *, fold: bool = True
 ) -> str:
-    """Return an explained sentence pair as HTML, with its graphs where there are any.
+    """Return an explained sentence pair as HTML, with its graphs, if any, under a name that is unique on the page.
 
-    Args:
-        explanation: of the pair.
-        pair: its graphs.
-        name: of the pair, unique on the page.
-        fold: whether the table of facets is folded away.
+    The table of facets is folded away if `fold`.
     """
     sentences = (explanation.sentence_a, explanation.sentence_b)
     graphs = show_pair(pair, sentences, name) if pair is not None else ""

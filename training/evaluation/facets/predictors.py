@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class PredictorSuite(Suite):
-    """Each facet alone, and the residual, against sets of human ratings.
-
-    Args:
-        sets: the pairs.
-        layout: the encoder's facets.
-        bootstrap: how intervals are computed.
-        own_metrics: name → first line of the docstring of each of the project's own metrics.
-    """
+    """Each facet alone, and the residual, against sets of human ratings."""
 
     name: ClassVar[str] = "predictors"
     title: ClassVar[str] = "Which facets predict human ratings"

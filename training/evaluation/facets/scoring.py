@@ -1,4 +1,8 @@
-"""Facets against metrics: does the similarity of a facet order pairs as its metric does?"""
+"""Facets against metrics: does the similarity of a facet order pairs as its metric does?
+
+It is compared with what the start model already knows, measured in three ways (Opitz & Frank 2022, §5.1): by the whole
+embedding (SB-full), by random dimensions of it (SB-rand), and by dimensions assigned to facets (SB-ILP).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -7,27 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from training.correlation import spearman
+from features.core.faults import OutOfRange
 from training.encoders.s3bert.facets import FacetLayout, slice_similarities
 from training.evaluation.bootstrap import GroupedBootstrap, compare, draw_spearman, interval
-from training.evaluation.facets import baselines
-from training.evaluation.facets.baselines import Embeddings
+from training.similarity import cosines, spearman, spearman_matrix
 
+Embeddings = NDArray[np.float32]
 BASELINES = ("full", "random", "assigned")
 """What the encoder is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPairs:
-    """Measured pairs with the embeddings of two models.
-
-    Args:
-        encoder_left: sentences a by the encoder, (n_pairs, d).
-        encoder_right: sentences b by the encoder.
-        start_left: sentences a by the start model, (n_pairs, d).
-        start_right: sentences b by the start model.
-        metrics: (n_pairs, n_facets).
-    """
+    """Sentences a and b by the encoder and its start model, (n_pairs, d) each, and metrics, (n_pairs, n_facets)."""
 
     encoder_left: Embeddings
     encoder_right: Embeddings
@@ -56,28 +52,23 @@ def score_facets(
         bootstrap: how intervals are computed.
 
     Returns:
-        Rows of a result, one per facet, None where a number is undefined because one of the two is constant: `encoder`
-        by the facet of the encoder, `full` by the whole embedding of the start model (SB-full), `random` by random
-        dimensions of it, mean over draws (SB-rand), `assigned` by dimensions that an integer programme assigned
-        (SB-ILP); `agreeing`, the share of pairs whose metric is 1: many have nothing for it to compare; and baseline →
-        the encoder's score minus that of the baseline, `differences`.
+        Rows of a result, one per facet, None where a number is undefined because one of the two is constant: `encoder`,
+        `full` (SB-full), `random`, the mean over draws (SB-rand), `assigned` (SB-ILP); `agreeing`, the share of pairs
+            whose
+        metric is 1: many have nothing for it to compare; and baseline → the encoder's score minus that of the baseline,
+        `differences`.
     """
     start = (held_out.start_left, held_out.start_right)
-    n_facets = len(layout.facets)
+    dimension, n_facets = held_out.start_left.shape[1], len(layout.facets)
     of_encoder = layout.similarities(held_out.encoder_left, held_out.encoder_right)
-    memberships = baselines.random_memberships(
-        dimension=held_out.start_left.shape[1],
-        n_facets=n_facets,
-        width=baselines.random_width(held_out.start_left.shape[1], n_facets, layout.width),
-        draws=draws,
-        seed=seed,
-    )
+    width = random_width(dimension, n_facets, layout.width)
+    memberships = random_memberships(dimension=dimension, n_facets=n_facets, width=width, draws=draws, seed=seed)
     by_baseline = {
-        "full": [baselines.full_similarities(*start, n_facets)],
+        "full": [np.repeat(cosines(*start)[:, None], n_facets, axis=1)],
         "random": [slice_similarities(*start, membership, "cosine") for membership in memberships],
     }
     if fitting is not None:
-        membership = baselines.assigned_membership(fitting.start_left, fitting.start_right, fitting.metrics)
+        membership = assigned_membership(fitting.start_left, fitting.start_right, fitting.metrics)
         by_baseline["assigned"] = [slice_similarities(*start, membership, "cosine")]
     return [
         {"name": name}
@@ -120,3 +111,55 @@ def _score(
         over = compare(drawn[:, 0], drawn[:, some].mean(axis=1), bootstrap, bootstrap.count) if both else None
         row["differences"][baseline] = over and asdict(over)
     return row | {"agreeing": float((metric >= 1.0).mean())}
+
+
+def random_width(dimension: int, n_facets: int, width: int) -> int:
+    """Return the dimensions of a facet of SB-rand: those of the encoder's, or fewer where the start model has fewer."""
+    return min(width, dimension // n_facets)
+
+
+def random_memberships(
+    *, dimension: int, n_facets: int, width: int, draws: int, seed: int
+) -> list[NDArray[np.float32]]:
+    """SB-rand: return partitions that give every facet `width` random dimensions, no dimension twice.
+
+    Returns:
+        One matrix per draw, (dimension, n_facets), 0 or 1.
+    """
+    random = np.random.default_rng(seed)
+    memberships = []
+    for _ in range(draws):
+        chosen = random.permutation(dimension)[: n_facets * width].reshape(n_facets, width)
+        membership = np.zeros((dimension, n_facets), dtype=np.float32)
+        for facet, dimensions in enumerate(chosen):
+            membership[dimensions, facet] = 1.0
+        memberships.append(membership)
+    return memberships
+
+
+def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np.float32]) -> NDArray[np.float32]:
+    """SB-ILP: return the partition that an integer programme finds, (dimension, n_facets), 0 or 1 (Eq. 5 to 7).
+
+    max Σ ω(i, j) x(i, j), each dimension i in at most one facet, each facet j with at least one dimension; ω(i, j) is
+    Spearman's correlation of dimension i with metric j. The value of a dimension for a pair is the product of its two
+    entries, (n_pairs, dimension) each: its share of the cosine.
+
+    Raises:
+        RunError: when the solver finds no partition (more facets than dimensions).
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp  # here, as `facetflow runs` solves nothing
+    from scipy.sparse import csr_array, hstack, identity, kron
+
+    weights = spearman_matrix(left * right, metrics)
+    n_dimensions, n_facets = weights.shape
+    once = kron(identity(n_dimensions), np.ones((1, n_facets)), format="csr")
+    some = hstack([identity(n_facets)] * n_dimensions, format="csr")
+    solution = milp(
+        -weights.ravel(),
+        integrality=np.ones(weights.size, dtype=np.int64),
+        bounds=Bounds(0, 1),
+        constraints=[LinearConstraint(csr_array(once), ub=1.0), LinearConstraint(csr_array(some), lb=1.0)],
+    )
+    if solution.x is None:
+        raise OutOfRange(f"no partition of {n_dimensions} dimensions into {n_facets} facets exists: {solution.message}")
+    return np.asarray(np.rint(solution.x).reshape(weights.shape), dtype=np.float32)

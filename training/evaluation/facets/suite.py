@@ -1,25 +1,26 @@
 """The suite of encoders with facets: does the similarity of a facet order pairs as its metric does?"""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from features.core.faults import EncoderDamaged, NothingToScore
 from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
+from features.metrics.explanation.naming import joined
 from features.metrics.registry import explain_facet
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.checks import of, splits
+from training.encoders.s3bert.explain import explain_embeddings, with_measured
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bootstrap import in_groups
-from training.evaluation.facets.baselines import random_width
-from training.evaluation.facets.examples import choose_examples, pair_table
-from training.evaluation.facets.scoring import BASELINES, EmbeddedPairs, count_verdicts, score_facets
-from training.evaluation.facets.tables import facet_table
+from training.evaluation.facets.report import facet_chapter, facet_table
+from training.evaluation.facets.scoring import BASELINES, EmbeddedPairs, count_verdicts, random_width, score_facets
 from training.evaluation.graph_pairs import GRAPHS_FILE, choose_pairs
 from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Models
@@ -29,27 +30,15 @@ from training.evaluation.suites import Chapter, Result, Suite
 from training.evaluation.tables import ScoreTable
 from training.jobs import EvaluationJob
 from training.runs import TRAINING_FILE
+from training.similarity import cosines
 from training.writing import write_json
 
 PAIRS_FILE = "pairs.parquet"
 """Measured and predicted value of each metric for each pair."""
 FITTING_PAIRS = 2000
 """Maximum number of pairs for SB-ILP to assign dimensions on."""
-
-
-@dataclass(frozen=True, slots=True)
-class FacetPairs:
-    """Pairs that facets are scored on.
-
-    Args:
-        held_out: the positive pairs of the split.
-        fitting: positive pairs of another split, for SB-ILP to assign dimensions on; None where there are none.
-        others: split not used in the training → its number of positive pairs.
-    """
-
-    held_out: MeasuredPairs
-    fitting: MeasuredPairs | None
-    others: dict[str, int]
+_LIKE = 0.6
+_SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", "root")
 
 
 @dataclass
@@ -59,7 +48,9 @@ class FacetSuite(Suite):
     Args:
         job: how baselines and intervals are computed, and which examples are shown.
         layout: the encoder's facets.
-        facet_pairs: pairs that they are scored on.
+        held_out: the positive pairs of the split.
+        fitting: positive pairs of another split, for SB-ILP to assign dimensions on; None where there are none.
+        others: split not used in the training → its number of positive pairs.
         seen: how the training used the split (`training.evaluation.seen`).
     """
 
@@ -71,7 +62,9 @@ class FacetSuite(Suite):
 
     job: EvaluationJob
     layout: FacetLayout
-    facet_pairs: FacetPairs
+    held_out: MeasuredPairs
+    fitting: MeasuredPairs | None
+    others: Mapping[str, int]
     seen: Mapping[str, Any] | None
     _table: pl.DataFrame = field(default_factory=pl.DataFrame)
 
@@ -92,23 +85,20 @@ class FacetSuite(Suite):
             )
         if job.source is None:
             return None
-        data = job.source.read().select(kinds=("positive",), corpora=job.corpora)
+        data = job.source.read(MeasuredPairs).select(kinds=("positive",), corpora=job.corpora)
         held_out = data.select(splits=(job.split,))
         if not len(held_out):
             raise NothingToScore(
                 f"No measured positive pair {of(job.corpora)}is in the split {job.split!r}: evaluate on another one "
                 f"(--split); there are: {splits(data) or 'none'}."
             )
-        seen = seen_part(subject.training, job.split, sorted(set(held_out.pairs["corpus"])))
-        trained = subject.settings.get("splits", ())
-        counts = data.pairs.group_by("split").len().sort("split").iter_rows()
-        others = {split: count for split, count in counts if split not in trained and split != job.split}
-        return cls(job, layout, FacetPairs(held_out, _fitting_pairs(data, job), others), seen)
+        seen = seen_part(subject.training, job.split, held_out.corpora)
+        return cls(job, layout, held_out, _fitting_pairs(data, job), subject.unused(data.by_split), seen)
 
     def score(self, models: Models) -> Result:
         """Return the score of each facet, and explained pairs."""
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
-        job, layout, held_out, fitting = self.job, self.layout, self.facet_pairs.held_out, self.facet_pairs.fitting
+        job, layout, held_out, fitting = self.job, self.layout, self.held_out, self.fitting
         evaluated = _embed(held_out, layout, models.encoder, models.start)
         rows = score_facets(
             evaluated,
@@ -119,10 +109,10 @@ class FacetSuite(Suite):
             bootstrap=in_groups(Bootstrap(job.resamples, job.seed), held_out.first.tolist()),
         )
         similarities = layout.similarities(evaluated.encoder_left, evaluated.encoder_right)
-        self._table = pair_table(held_out, layout, evaluated, similarities)
+        self._table = _pair_table(held_out, layout, evaluated, similarities)
         return {
             "split": job.split,
-            "corpora": sorted(set(held_out.pairs["corpus"])),
+            "corpora": held_out.corpora,
             "pairs": len(held_out),
             "fitting_pairs": 0 if fitting is None else len(fitting),
             "width": random_width(evaluated.start_left.shape[1], len(rows), layout.width),
@@ -132,14 +122,14 @@ class FacetSuite(Suite):
             "source": held_out.source,
             "data": held_out.digest(),
             "seen": self.seen,
-            "others": self.facet_pairs.others,
-            "examples": choose_examples(job.examples, held_out, layout, evaluated, models.encoder, similarities),
+            "others": dict(self.others),
+            "examples": _choose_examples(job.examples, held_out, layout, evaluated, models.encoder, similarities),
         }
 
     def write(self, folder: Path) -> None:
         """Write pairs.parquet and graphs.json."""
         write_table(self._table, folder / PAIRS_FILE)
-        drawn = [] if self.job.source is None else choose_pairs(self.facet_pairs.held_out, self.job.source)
+        drawn = [] if self.job.source is None else choose_pairs(self.held_out, self.job.source)
         write_json(folder / GRAPHS_FILE, [asdict(pair) for pair in drawn])
 
     @classmethod
@@ -150,8 +140,6 @@ class FacetSuite(Suite):
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
         """Return bars, examples, graphs and plots."""
-        from training.evaluation.facets.chapter import facet_chapter
-
         return facet_chapter(result, folder / PAIRS_FILE, folder / GRAPHS_FILE)
 
     @classmethod
@@ -201,10 +189,62 @@ def _embed(data: MeasuredPairs, layout: FacetLayout, encoder: Embed | None, star
 
 def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | None:
     """Return positive pairs of another split, dev where there is one, `FITTING_PAIRS` at most."""
-    others = [split for split in ("dev", "train", "test") if split != job.split]
-    for split in others:
+    for split in (split for split in ("dev", "train", "test") if split != job.split):
         pairs = data.select(splits=(split,))
         if len(pairs) > 1:
             chosen = np.sort(np.random.default_rng(job.seed).permutation(len(pairs))[:FITTING_PAIRS])
             return MeasuredPairs(pairs.texts, pairs.pairs[chosen], source=pairs.source).select()
     return None
+
+
+def _pair_table(
+    data: MeasuredPairs, layout: FacetLayout, embedded: EmbeddedPairs, similarities: NDArray[np.float64]
+) -> pl.DataFrame:
+    """Return one row per pair: ids, texts, similarities, and measured and predicted value of each metric."""
+    texts = np.array(data.texts, dtype=object)
+    predictions = layout.predictions(similarities)
+    # Without a calibration, show what the training compared with the metrics.
+    predictions = np.where(np.isnan(predictions), layout.scaled(similarities), predictions)
+    return data.pairs.select(
+        "pair_id",
+        "corpus",
+        pl.Series("text_a", texts[data.first], dtype=pl.String),
+        pl.Series("text_b", texts[data.second], dtype=pl.String),
+        "score",
+        pl.Series("similarity", cosines(embedded.encoder_left, embedded.encoder_right)),
+        pl.Series("start_similarity", cosines(embedded.start_left, embedded.start_right)),
+        *(pl.col(name).alias(f"{name}_measured") for name in layout.names),
+        *(pl.Series(f"{name}_similarity", similarities[:, k]) for k, name in enumerate(layout.names)),
+        *(pl.Series(f"{name}_predicted", predictions[:, k]) for k, name in enumerate(layout.names)),
+    )
+
+
+def _choose_examples(
+    asked: Sequence[tuple[str, str]],
+    data: MeasuredPairs,
+    layout: FacetLayout,
+    embedded: EmbeddedPairs,
+    encoder: Embed,
+    similarities: NDArray[np.float64],
+) -> list[dict[str, Any]]:
+    """Return explained pairs: those requested, and for some facets the similar pair that agrees least in it.
+
+    The choice uses predictions alone, so an example may be wrong; the measured values are shown next to them.
+    """
+    examples: list[dict[str, Any]] = []
+    if asked:
+        left, right = (encoder([pair[side] for pair in asked]) for side in (0, 1))
+        examples += map(asdict, explain_embeddings(asked, left, right, layout))
+    whole = cosines(embedded.encoder_left, embedded.encoder_right)
+    alike = np.flatnonzero(whole >= _LIKE)
+    chosen: dict[int, list[str]] = {}
+    for name in (name for name in _SHOWN_FACETS if name in layout.names and len(alike)):
+        row = int(alike[similarities[alike, layout.names.index(name)].argmin()])
+        chosen.setdefault(row, []).append(name)
+    for row, names in chosen.items():
+        pair = (data.texts[data.first[row]], data.texts[data.second[row]])
+        explained = explain_embeddings([pair], embedded.encoder_left[[row]], embedded.encoder_right[[row]], layout)[0]
+        measured = dict(zip(layout.names, embedded.metrics[row].astype(float).round(4).tolist(), strict=True))
+        why = f"Chosen for {joined(names)}: of pairs with a similarity of {_LIKE:g} or more, the least similar there."
+        examples.append(asdict(replace(with_measured(explained, measured), notes=(why,))))
+    return examples

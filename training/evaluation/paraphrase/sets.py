@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.subject import Subject
 from training.jobs import Source
-from training.positive_labels import POSITIVE, positive_of
+from training.thresholds import POSITIVE, positive_of
 
 if TYPE_CHECKING:
     from features.corpora import ClassTask, EvaluationPairs
@@ -26,20 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPairs:
-    """Pairs that are positive or not.
-
-    Args:
-        texts_a: sentences a, (n_pairs,).
-        texts_b: sentences b, (n_pairs,).
-        positive: whether each pair is positive, (n_pairs,).
-    """
+    """Pairs: their sentences a and b, and whether each pair is positive, (n_pairs,) each."""
 
     texts_a: tuple[str, ...]
     texts_b: tuple[str, ...]
     positive: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return len(self.positive)
 
     def digest(self) -> str:
@@ -56,7 +49,7 @@ class JudgedSet:
 
     Args:
         name: of the set.
-        split: split that is scored.
+        split: split that is scored; empty for an evaluation set.
         positive_label: label of positive pairs.
         negative_label: label of the others.
         pairs: pairs that are scored.
@@ -106,13 +99,10 @@ def find_sets(subject: Subject) -> Found:
     named = subject.settings.get("positive_label")
     if source is not None:
         _of_corpora(source, subject, named, found)
-    for known in (
-        *(_of_ratings(rated, named) for rated in subject.rating_sets),
-        *(_of_task(task, named) for task in subject.tasks),
-    ):
-        if known is not None:
-            taken = any(known.name == other.name for other in found.sets)
-            found.sets.append(replace(known, name=f"{known.name} (evaluation set)") if taken else known)
+    rated = [_of_ratings(rated, named) for rated in subject.rating_sets]
+    for judged in filter(None, (*rated, *(_of_task(task, named) for task in subject.tasks))):
+        taken = any(judged.name == other.name for other in found.sets)
+        found.sets.append(replace(judged, name=f"{judged.name} (evaluation set)") if taken else judged)
     return found
 
 
@@ -135,7 +125,7 @@ def _of_corpora(source: Source, subject: Subject, named: str | None, found: Foun
             found.foreign.append(f"pairs of {corpus} have the labels {listed}")
     if not positives:
         return
-    data = source.read_judged()
+    data = source.read(LabelledPairs)
     for corpus, positive in positives.items():
         _of_corpus(data.select(corpora=(corpus,)), corpus, positive, subject, found)
 
@@ -148,7 +138,7 @@ def _of_corpus(data: LabelledPairs, corpus: str, positive: str, subject: Subject
     # the notes say so.
     dev_split = trained[1] if trained[1] != job.split else "dev"
     negative = next(label for label in data.labels if label != positive)
-    splits = dict(data.pairs.group_by("split").len().sort("split").iter_rows())
+    splits = data.by_split
     dev = _pairs_of(data, dev_split, positive) if dev_split in splits else None
     if dev is not None and corpus in subject.training.get("corpora", ()):
         found.learnt.append(JudgedSet(corpus, dev_split, positive, negative, dev, dev))
@@ -166,23 +156,19 @@ def _of_corpus(data: LabelledPairs, corpus: str, positive: str, subject: Subject
 
 def _pairs_of(data: LabelledPairs, split: str, positive: str) -> JudgedPairs:
     chosen = data.select(splits=(split,))
-    return JudgedPairs(
-        texts_a=tuple(chosen.texts[place] for place in chosen.first),
-        texts_b=tuple(chosen.texts[place] for place in chosen.second),
-        positive=(chosen.pairs["label"] == positive).to_numpy(),
-    )
+    texts_a, texts_b = map(tuple, chosen.sides())
+    return JudgedPairs(texts_a, texts_b, (chosen.pairs["label"] == positive).to_numpy())
 
 
 def _of_ratings(rated: "EvaluationPairs", named: str | None) -> JudgedSet | None:
     """Return rated pairs as judged ones; None where they have no labels, or not two."""
-    labels = [label for label in rated.labels if label]
-    known = sorted(set(labels))
-    positive = positive_of(known, named) if len(known) == 2 else None
-    if len(labels) < len(rated.labels) or positive is None:
+    labels = sorted({label for label in rated.labels if label})
+    positive = positive_of(labels, named) if len(labels) == 2 else None
+    if positive is None or not all(rated.labels):
         return None
-    positives = np.array([label == positive for label in labels])
+    positives = np.array([label == positive for label in rated.labels])
     pairs = JudgedPairs(tuple(rated.texts_a), tuple(rated.texts_b), positives)
-    return JudgedSet(rated.name, "", positive, next(each for each in known if each != positive), pairs, None)
+    return JudgedSet(rated.name, "", positive, next(label for label in labels if label != positive), pairs, None)
 
 
 def _of_task(task: "ClassTask", named: str | None) -> JudgedSet | None:

@@ -1,7 +1,7 @@
 """The suite of judged pairs: does an encoder tell paraphrases? For encoders of every kind.
 
 An encoder whose classifier knows both labels of a set is scored by its probability of the positive one; all others,
-including start models, by the cosine of the embeddings. Thresholds are chosen on dev pairs (`threshold`).
+including start models, by the cosine of the embeddings.
 """
 
 import logging
@@ -18,18 +18,17 @@ from features.core.faults import NothingToScore
 from features.core.files import write_table
 from training.evaluation.bootstrap import Drawn, differing, in_groups
 from training.evaluation.items import ItemScores, Scale, ScoredPairs, numbers_of, read_items, read_sets
-from training.evaluation.measures import MEANS, MEASURES, THRESHOLDED, Scored
+from training.evaluation.measures import MEANS, MEASURES, THRESHOLDED, Scored, reliability
 from training.evaluation.models import Embed, Models
+from training.evaluation.paraphrase.report import paraphrase_chapter, paraphrase_tables
 from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
-from training.evaluation.paraphrase.tables import paraphrase_tables
-from training.evaluation.paraphrase.threshold import DevPairs, Threshold, choose_threshold, joined, reliability
 from training.evaluation.seen import seen_part, sets_chosen_by
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Result, Suite
 from training.evaluation.tables import ScoreTable
 from training.kinds import learns_labels
 from training.similarity import cosines
-from training.thresholds import HALF
+from training.thresholds import HALF, best_f1
 
 if TYPE_CHECKING:
     from training.modules.pair_classifier import PairClassifier
@@ -59,34 +58,35 @@ class _Judge:
         straight, swapped = (self.classifier.probabilities(*side, judged.labels)[:, 0] for side in sides)
         return straight, swapped
 
-    def dev_pairs(self, pairs: JudgedPairs, judged: JudgedSet) -> DevPairs:
-        """Return the scored dev pairs of a set."""
-        return DevPairs((judged.name,), pairs.positive, self.score(pairs, judged)[0])
+    def threshold(self, judged: JudgedSet, learnt: Sequence[JudgedSet]) -> dict[str, Any]:
+        """Return the score from which a pair of a set is predicted positive, as JSON: `value`, None without one.
 
-    def threshold(self, judged: JudgedSet, learnt: Sequence[JudgedSet]) -> Threshold:
-        """Return the threshold of a set.
+        dev pairs of the set ──(none with both labels)──> those of `learnt` that are scored in the same way
+                                                              │ (none with both labels)
+                                                              v
+                                                 .5 for a probability, nothing for a cosine
 
         Args:
             judged: the set.
-            learnt: dev pairs of the corpora that the encoder was trained on; only those scored in the same way count.
+            learnt: dev pairs of the corpora that the encoder was trained on.
         """
-        own = None if judged.dev is None else self.dev_pairs(judged.dev, judged)
         fits = self.fits(judged)
-        others = None
-        if own is None or not own.has_both:
-            others = joined([self.dev_pairs(each.pairs, each) for each in learnt if self.fits(each) == fits])
-        return choose_threshold(own, others, probabilities=fits)
+        choosers = {"dev": [judged], "learnt": [each for each in learnt if self.fits(each) == fits]}
+        for by, sets in choosers.items():
+            dev = [(each, each.dev) for each in sets if each.dev is not None]
+            positive = np.concatenate([np.zeros(0, dtype=np.bool_), *(pairs.positive for _, pairs in dev)])
+            if positive.any() and not positive.all():
+                value = best_f1(positive, np.concatenate([self.score(pairs, each)[0] for each, pairs in dev]))
+                same = by == "dev" and dev[0][1].digest() == judged.pairs.digest()
+                corpora = [each.name for each, _ in dev]
+                return {"value": value, "by": by, "corpora": corpora, "pairs": len(positive), "same": same}
+        none = {"corpora": [], "pairs": 0, "same": False}
+        return {"value": HALF, "by": "half", **none} if fits else {"value": None, "by": "nothing", **none}
 
 
 @dataclass
 class ParaphraseSuite(Suite):
-    """Pairs that are judged as paraphrase or not, by corpus.
-
-    Args:
-        found: the pairs.
-        classifier: of the encoder; None where it has none.
-        subject: the encoder and the job.
-    """
+    """Pairs that are judged as paraphrase or not, by corpus, and the classifier of the encoder, if it has one."""
 
     name: ClassVar[str] = "paraphrase"
     title: ClassVar[str] = "Paraphrase or not"
@@ -129,7 +129,8 @@ class ParaphraseSuite(Suite):
         judges = {"encoder": _Judge(models.encoder, self.classifier)}
         if models.start is not None:
             judges["start"] = _Judge(models.start, None)
-        sets, found, training = self.found.sets, self.found, self.subject.training
+        found, sets, training = self.found, self.found.sets, self.subject.training
+        calibration = self.classifier and self.classifier.calibration
         scored = [self._score_set(judged, judges) for judged in sets]
         means = {name: Drawn.average([drawn[name] for _, drawn in scored]) for name in MEASURES}
         of_each = {name: mean and mean.paired(self.subject.bootstrap) for name, mean in means.items()}
@@ -146,7 +147,7 @@ class ParaphraseSuite(Suite):
             and {
                 "labels": list(self.classifier.labels),
                 "symmetric": self.classifier.is_symmetric,
-                "calibrated_by": self.classifier.calibration.pairs if self.classifier.calibration else None,
+                "calibrated_by": calibration.pairs if calibration else None,
             },
             "seen": seen_part(training, self.subject.job.split, of_release),
             "others": dict(found.others),
@@ -158,14 +159,15 @@ class ParaphraseSuite(Suite):
         pairs = judged.pairs
         thresholds = {name: judge.threshold(judged, self.found.learnt) for name, judge in judges.items()}
         both = {name: judge.score(pairs, judged) for name, judge in judges.items()}
-        scored = {name: Scored(pairs.positive, scores, thresholds[name].value) for name, (scores, _) in both.items()}
+        scored = {name: Scored(pairs.positive, scores, thresholds[name]["value"]) for name, (scores, _) in both.items()}
         values = [each.measure() for each in scored.values()]
         bootstrap = in_groups(self.subject.bootstrap.of(judged.name), pairs.texts_a)
         draws = [each.draw(bootstrap) for each in scored.values()]
-        swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"].value)
-        called, swapped_called = scored["encoder"].predicted, swapped.predicted
-        differ = _differing(scored, pairs)
-        changed = None if called is None or swapped_called is None else int((called != swapped_called).sum())
+        swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"]["value"]).predicted
+        predicted = {name: each.predicted for name, each in scored.items()} | {"swapped": swapped}
+        own, of_start = predicted["encoder"], predicted.get("start")
+        changed = None if own is None or swapped is None else int((own != swapped).sum())
+        differ = None if own is None or of_start is None else differing(own, of_start, pairs.texts_a)
         drawn = {
             name: Drawn(
                 [of[name] for of in values],
@@ -186,14 +188,13 @@ class ParaphraseSuite(Suite):
             "positives": int(pairs.positive.sum()),
             "labels": {"positive": judged.positive_label, "negative": judged.negative_label},
             "scored_by": "classifier" if by_classifier else "cosine",
-            "thresholds": {name: threshold.as_json(judged) for name, threshold in thresholds.items()},
+            "thresholds": thresholds,
             "scores": scores,
             "more_probable": replace(scored["encoder"], threshold=HALF).measure() if by_classifier else None,
             "reliability": reliability(pairs.positive, both["encoder"][0]) if by_classifier else None,
             "swapped": None if changed is None else changed / len(pairs),
             "changed": changed,
         }
-        predicted = {name: each.predicted for name, each in scored.items()} | {"swapped": swapped_called}
         self._predicted.append(_table_of(judged, both, predicted))
         return row, drawn
 
@@ -209,8 +210,6 @@ class ParaphraseSuite(Suite):
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
         """Return bars, precision-recall curves, and the worst mistakes."""
-        from training.evaluation.paraphrase.chapter import paraphrase_chapter
-
         columns = ("set", "text_a", "text_b", "label", "score", "predicted")
         return paraphrase_chapter(result, read_items(folder / PAIRS_FILE, *columns))
 
@@ -249,14 +248,6 @@ class ParaphraseSuite(Suite):
             texts = rows.select("text_a", "text_b").rows()
             found.append((ScoredPairs(scores, texts, scale), rows, positive))
         return found
-
-
-def _differing(scored: Mapping[str, Scored], pairs: JudgedPairs) -> int | None:
-    """Return for how many first sentences the models predict differently; None without a start model or threshold."""
-    called = [each.predicted for each in scored.values()]
-    if len(called) < 2 or called[0] is None or called[1] is None:
-        return None
-    return differing(called[0], called[1], pairs.texts_a)
 
 
 def _sentences(clauses: Sequence[str]) -> list[str]:

@@ -1,34 +1,31 @@
 """Scores of one group of texts: how well each ranking finds the texts that belong together, as JSON.
 
 Means are over the queries that have a relevant text; the bootstrap draws queries, the same for all rankings, or, where
-the question is how far other labels would be found, all queries of a label at once.
+the question is how far other labels would be found, all queries of a label at once. Beside the encoder stand rankings
+by words alone, TF-IDF and BM25.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import sparse
 
 from features.metrics.bootstrap import Bootstrap
 from training.data.shared_labels import AspectLabels
 from training.evaluation.bootstrap import GroupedBootstrap, compare, differing, draw_means, interval
 from training.evaluation.retrieval.groups import Group
-from training.evaluation.retrieval.words import bm25, products_of, tfidf
 from training.nearest import Similarities, cosines_of, find_nearest
 from training.ranking import MEASURES, expected_at_random, judge
 
 BANDS = (2, 5, 10, 25, 100)
 """Minimum number of texts with a label, for each frequency band."""
-
-
-def word_rankings(texts: Sequence[str]) -> dict[str, Similarities]:
-    """Return the rankings of texts among themselves that need no encoder."""
-    weights = tfidf(texts)
-    return {"bm25": products_of(*bm25(texts)), "tfidf": products_of(weights, weights)}
+_K1, _B = 1.5, 0.75
+_WORD = r"(?u)\b\w+\b"
 
 
 def ask(
@@ -44,10 +41,11 @@ def ask(
         bootstrap: how queries are drawn.
 
     Returns:
-        The rankings; the scores; and one row per query with its text, its number of relevant texts, and the encoder's
-        values.
+        The rankings; the scores; and the text, the number of relevant texts and the encoder's values of each query.
     """
-    similarities = {name: cosines_of(of, of) for name, of in vectors.items()} | word_rankings(texts)
+    weights = tfidf(texts)
+    by_words = {"bm25": products_of(*bm25(texts)), "tfidf": products_of(weights, weights)}
+    similarities = {name: cosines_of(own, own) for name, own in vectors.items()} | by_words
     rankings = {
         name: find_nearest(of, queries=len(group), texts=len(group), k=k, themselves=True).positions
         for name, of in similarities.items()
@@ -55,7 +53,7 @@ def ask(
     counts, values = judge(group.relevant, rankings, texts=len(group), k=k)
     asked = counts > 0
     summary = summarise({name: of[asked] for name, of in values.items()}, bootstrap)
-    mrr = summary["encoder"]["mrr"]
+    mrr, at_random = summary["encoder"]["mrr"], expected_at_random(counts[asked], len(group), k)
     score: dict[str, Any] = {
         "name": group.name,
         "encoder": mrr["value"],
@@ -68,38 +66,24 @@ def ask(
         "without": int((~asked).sum()),
         "labels": {aspect: len(labels.names) for aspect, labels in group.labels.items()},
         "rankings": summary,
-        "random": dict(
-            zip(MEASURES, expected_at_random(counts[asked], len(group), k).mean(axis=0).tolist(), strict=True)
-        ),
+        "random": dict(zip(MEASURES, at_random.mean(axis=0).tolist(), strict=True)),
     }
     if group.way == "one":
         (labels,) = group.labels.values()
         score["bands"] = _by_frequency(labels, asked, values, bootstrap)
-    table = pl.DataFrame(
-        {
-            "set": [group.name] * int(asked.sum()),
-            "text_a": [text for text, kept in zip(texts, asked, strict=True) if kept],
-            "text_b": pl.Series([None] * int(asked.sum()), dtype=pl.String),
-            "relevant": counts[asked],
-            **{name: values["encoder"][asked, column] for column, name in enumerate(MEASURES)},
-        }
+    table = pl.DataFrame({"text_a": texts, "relevant": counts} | dict(zip(MEASURES, values["encoder"].T, strict=True)))
+    named = table.select(
+        pl.lit(group.name).alias("set"), "text_a", pl.lit(None, pl.String).alias("text_b"), pl.all().exclude("text_a")
     )
-    return rankings, score, table
+    return rankings, score, named.filter(asked)
 
 
 def ask_for(
     labels: Sequence[str], group: Group, rankings: Mapping[str, NDArray[np.int64]], k: int, bootstrap: Bootstrap
 ) -> dict[str, Any] | None:
-    """Return how well texts with certain labels find each other, None where there are none.
+    """Return how well texts with certain labels of the group's one aspect find each other, None where there are none.
 
     Labels are drawn for the intervals, each with its queries: the question is whether other labels would be found.
-
-    Args:
-        labels: the labels, of the one aspect of the group.
-        group: the texts.
-        rankings: of the group.
-        k: rank at which rankings are cut off.
-        bootstrap: how labels are drawn.
     """
     (aspect,) = group.aspects
     known = group.shared.labels[aspect].only(labels)
@@ -165,9 +149,9 @@ def summarise(
         labels: label of each query, (n_queries,), where labels are drawn instead.
 
     Returns:
-        Ranking → measure → `value`, `low`, `high`; and for the others `difference`, measure → a
-        `training.evaluation.bootstrap.Difference` as a dict: the first ranking minus this one. `low`, `high` and the
-        difference are None where there are too few queries, or labels, for an interval.
+        Ranking → measure → `value`, `low`, `high`; and for the others `difference`, measure → the first ranking minus
+            this
+        one, as a `Difference`. What is of an interval is None where there are too few queries, or labels, for one.
     """
     names = list(values)
     first = values[names[0]]
@@ -192,3 +176,46 @@ def summarise(
                 )
                 summary[name]["difference"][measured] = over and asdict(over)
     return summary
+
+
+def tfidf(texts: Sequence[str]) -> sparse.csr_array:
+    """Return the TF-IDF vectors of texts, of unit length, (n_texts, n_words): scikit-learn's, with its defaults."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return _counted(TfidfVectorizer(token_pattern=_WORD, dtype=np.float32), texts)
+
+
+def bm25(texts: Sequence[str]) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the factors of BM25: words of the queries and weights of the texts, each (n_texts, n_words).
+
+    A word that occurs f times in a text of length |t| weighs idf · f (k₁ + 1) / (f + k₁ (1 − b + b |t| / mean length)),
+    idf = ln(1 + (n − n_w + ½) / (n_w + ½)), k₁ = 1.5, b = 0.75 (Robertson & Zaragoza 2009, with Lucene's idf, which is
+    never negative). A word counts once per query, however often it occurs there: queries are whole texts here.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counts = _counted(CountVectorizer(token_pattern=_WORD, dtype=np.float32), texts)
+    lengths = np.asarray(counts.sum(axis=1)).reshape(-1)
+    having = np.bincount(counts.indices, minlength=counts.shape[1])
+    idf = np.log1p((len(texts) - having + 0.5) / (having + 0.5))
+    rows = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
+    damping = _K1 * (1 - _B + _B * lengths[rows] / max(lengths.mean(), 1e-9))
+    weights = counts.copy()
+    weights.data = (idf[counts.indices] * counts.data * (_K1 + 1) / (counts.data + damping)).astype(np.float32)
+    counts.data = np.ones_like(counts.data)
+    return counts, weights
+
+
+def products_of(queries: sparse.csr_array, texts: sparse.csr_array) -> Similarities:
+    """Return the scalar product of queries and texts, as sparse rows."""
+    return lambda some: np.asarray((queries[some] @ texts.T).toarray(), np.float32)
+
+
+def _counted(vectorizer: Any, texts: Sequence[str]) -> sparse.csr_array:
+    """Return the matrix of a scikit-learn vectorizer for texts; all zero where no text has a word."""
+    try:
+        return cast("sparse.csr_array", sparse.csr_array(vectorizer.fit_transform(texts)))
+    except ValueError as error:
+        if "empty vocabulary" not in str(error):
+            raise
+        return cast("sparse.csr_array", sparse.csr_array((len(texts), 1), dtype=np.float32))

@@ -49,7 +49,6 @@ class Group:
     having: Mapping[str, int]
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.texts)
 
     @property
@@ -109,11 +108,7 @@ class Group:
 
 
 def groups_of(data: LabelledTexts) -> list[Group]:
-    """Return each aspect of each corpus, then each pair of its aspects, combined in both ways.
-
-    Args:
-        data: the queries and candidates; labels of other texts do not count.
-    """
+    """Return each aspect of each corpus, then each pair of its aspects, combined in both ways."""
     corpora = sorted(data.labels["corpus"].unique())
     found: list[Group] = []
     for corpus in corpora:

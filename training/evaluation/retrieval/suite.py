@@ -20,7 +20,7 @@ from training.evaluation.models import Models
 from training.evaluation.retrieval.asking import ask, ask_for
 from training.evaluation.retrieval.groups import Group, Way, groups_of
 from training.evaluation.retrieval.maps import MAPS_FILE, Map, choose_points
-from training.evaluation.retrieval.tables import retrieval_tables
+from training.evaluation.retrieval.report import retrieval_chapter, retrieval_tables
 from training.evaluation.seen import seen_part
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Result, Suite
@@ -43,13 +43,7 @@ _log = logging.getLogger("training")
 class RetrievalSuite(Suite):
     """Texts as queries for others that share their labels: by aspect, and by two aspects together.
 
-    Args:
-        job: what to evaluate, and how intervals are computed.
-        data: the texts of the split.
-        groups: the groups that can be scored.
-        skipped: the groups that cannot, a sentence each.
-        training: content of the encoder's training.json; perhaps empty.
-        others: split not used in the training → its number of labelled texts.
+    The texts of the split are in `groups`; those that cannot be scored are in `skipped`, a sentence each.
     """
 
     name: ClassVar[str] = "retrieval"
@@ -79,26 +73,24 @@ class RetrievalSuite(Suite):
         job = subject.job
         if job.source is None or not job.source.has_texts:
             return None
-        known = job.source.read_texts().select(corpora=job.corpora)
-        data = known.select(splits=(job.split,))
+        every = job.source.read(LabelledTexts).select(corpora=job.corpora)
+        data = every.select(splits=(job.split,))
         groups = groups_of(data)
         skipped = [f"Not scored: {group.name}, {group.lacks}." for group in groups if group.lacks]
         groups = [group for group in groups if not group.lacks]
-        absent = [aspect for aspect in known.aspects if aspect not in data.aspects] if len(data) else []
+        absent = [aspect for aspect in every.aspects if aspect not in data.aspects] if len(data) else []
         skipped += [f"Not scored: {aspect}, no text of {job.split} has a label in it." for aspect in absent]
         if not groups:
             corpora = f" of {', '.join(map(repr, job.corpora))}" if job.corpora else ""
-            lacking = " ".join(skipped) or (
-                f"No text{corpora} in the split {job.split!r} has a label; there are: {_counted(known) or 'none'}."
-            )
-            said = f"Retrieval cannot be scored. {lacking} Evaluate on another split (--split), or add texts."
+            there_are = ", ".join(f"{split} ({count:,})" for split, count in every.by_split.items()) or "none"
+            none = f"No text{corpora} in the split {job.split!r} has a label; there are: {there_are}."
+            lacking = " ".join(skipped) or none
+            message = f"Retrieval cannot be scored. {lacking} Evaluate on another split (--split), or add texts."
             if cls.name in job.suites:
-                raise NothingToScore(said)
-            _log.warning("%s", said)
+                raise NothingToScore(message)
+            _log.warning("%s", message)
             return None
-        trained = subject.settings.get("splits", ())
-        others = {split: count for split, count in _counts(known).items() if split not in {*trained, job.split}}
-        return cls(job, data, groups, skipped, subject.training, others)
+        return cls(job, data, groups, skipped, subject.training, subject.unused(every.by_split))
 
     def score(self, models: Models) -> Result:
         """Return the score of each group by each ranking."""
@@ -128,7 +120,7 @@ class RetrievalSuite(Suite):
         self._queries = pl.concat(tables)
         return {
             "split": job.split,
-            "corpora": sorted(data.labels["corpus"].unique()),
+            "corpora": data.corpora,
             "texts": len(data),
             "k": CUTOFF,
             "rows": found,
@@ -138,7 +130,7 @@ class RetrievalSuite(Suite):
             "routes": routes,
             "maps": [drawn.as_json() for drawn in self._maps],
             "skipped": list(self.skipped),
-            "seen": seen_part(self.training, job.split, data.labels["corpus"].unique().to_list()),
+            "seen": seen_part(self.training, job.split, data.corpora),
             "others": dict(self.others),
             "source": data.source,
             "data": {"texts": data.digest(), "k": CUTOFF},
@@ -173,8 +165,6 @@ class RetrievalSuite(Suite):
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
         """Return bars, tables and maps."""
-        from training.evaluation.retrieval.chapter import retrieval_chapter
-
         return retrieval_chapter(result, folder / MAPS_FILE)
 
     @classmethod
@@ -206,10 +196,6 @@ def _learnt(groups: Sequence[Group], settings: Mapping[str, Any]) -> list[str]:
 
     An encoder of an intersection is tested on each pair of its aspects together, one of a union on either of them;
     where no texts have both, on each by itself.
-
-    Args:
-        groups: the groups that can be scored.
-        settings: settings of the encoder's training; empty where they are unknown.
     """
     aspects = settings.get("aspects") or {aspect for group in groups for aspect in group.aspects}
     own = [group for group in groups if {*group.aspects} <= {*aspects}]
@@ -227,13 +213,3 @@ def _by_routes(models: Models, texts: Sequence[str], aspects: Sequence[str]) -> 
         return unit(models.encoder(texts))
     chosen = [aspect for aspect in aspects if aspect in models.routes] or list(models.routes)
     return unit(np.concatenate([unit(models.encoder(texts, route)) for route in chosen], axis=1))
-
-
-def _counts(data: LabelledTexts) -> dict[str, int]:
-    """Return split → number of its texts."""
-    rows = data.labels.group_by("split").agg(pl.col("text").n_unique()).sort("split").iter_rows()
-    return dict(rows)
-
-
-def _counted(data: LabelledTexts) -> str:
-    return ", ".join(f"{split} ({count:,})" for split, count in _counts(data).items())

@@ -43,12 +43,7 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Rows to train a classifier on, and rows to choose its weights and penalty on.
-
-    Args:
-        learn: positions of the training rows, (n_learn,), int64.
-        dev: positions of the dev rows, (n_dev,), int64.
-    """
+    """Positions of rows to train a classifier on, and of rows to choose its weights and penalty on, int64."""
 
     learn: NDArray[np.int64]
     dev: NDArray[np.int64]
@@ -67,13 +62,7 @@ class Fitted:
     weights: tuple[Tensor, ...]
 
     def predict(self, fold: int, penalty: int, features: Tensor) -> NDArray[np.int64]:
-        """Return the class of each row, (n,).
-
-        Args:
-            fold: fold of the classifier.
-            penalty: position of its penalty.
-            features: (n, d).
-        """
+        """Return the class of each row of features, (n, d), by the classifier of a fold and a penalty's position."""
         place = fold * self.accuracy.shape[1] + penalty
         weights = [each[[place]] for each in self.weights]
         return np.asarray(_outputs(weights, features, product_on(features.device))[-1][0].argmax(0).cpu().numpy())
@@ -127,14 +116,7 @@ def fit(
 
 
 class _Block:
-    """Classifiers of some folds; finished ones are no longer computed.
-
-    Args:
-        folds: rows to train on.
-        penalties: (n_folds, n_penalties).
-        first: initial weights of each classifier.
-        multiply: product of matrices on their device.
-    """
+    """Classifiers of some folds, one for each penalty, (n_folds, n_penalties); finished ones are no longer computed."""
 
     def __init__(
         self, folds: Sequence[Fold], penalties: NDArray[np.float64], first: Sequence[Tensor], multiply: Product
@@ -157,10 +139,10 @@ class _Block:
         return len(self._learning)
 
     def step(self, features: Tensor, wanted: Tensor, seen: Tensor) -> None:
-        """Train on one batch.
+        """Train on one batch of features, (n, d).
 
         Args:
-            features: (n, d).
+            features: of the rows.
             wanted: 1 for the class of each row, otherwise 0, (n_classes, n).
             seen: 1 for the rows that a fold of the block may see, otherwise 0, (n_folds, n).
         """
@@ -199,11 +181,7 @@ class _Block:
             self._leave_out(on)
 
     def _leave_out(self, on: Tensor) -> None:
-        """Continue with some of the classifiers still training.
-
-        Args:
-            on: which of them, (n_learning,).
-        """
+        """Continue with some of the classifiers still training."""
         self._learning = self._learning[on]
         states = [self._optimizer.state[each] for each in self._weights]
         self._weights = [each[on] for each in self._weights]
@@ -243,12 +221,7 @@ def _learn(blocks: Sequence[_Block], features: Tensor, classes: Tensor, n_classe
 
 
 def _outputs(weights: Sequence[Tensor], features: Tensor, multiply: Product) -> list[Tensor]:
-    """Return the outputs of the layers of all classifiers: of the hidden one if there is one, and the logits.
-
-    Args:
-        weights: (n_models, …) each.
-        features: (n, d).
-        multiply: product of matrices on their device.
+    """Return the outputs of the layers of all classifiers for features, (n, d): of a hidden one, and the logits.
 
     Returns:
         (n_models, n_hidden, n) and (n_models, n_classes, n).

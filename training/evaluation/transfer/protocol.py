@@ -33,13 +33,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Predictions for unseen items.
-
-    Args:
-        rows: positions of the scored items, ascending, (n_scored,).
-        classes: predicted class of each, (n_scored,).
-        penalties: the chosen L2 penalties, one per classifier.
-    """
+    """Ascending positions of the scored items, their predicted classes, (n_scored,), and the penalties chosen."""
 
     rows: Rows
     classes: NDArray[np.int64]
@@ -65,12 +59,7 @@ class Learner:
     name: str
 
     def predict(self, parts: Sequence[Rows], folds: int) -> Predictions:
-        """Return the predictions for the last part.
-
-        Args:
-            parts: positions of items: all; or train and test; or train, dev and test.
-            folds: number of cross-validation folds.
-        """
+        """Return the predictions for the last part: of all items, train and test, or train, dev and test."""
         if len(parts) == 3:
             train, dev, test = parts
             fold = Fold(train, dev)

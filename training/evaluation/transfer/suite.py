@@ -15,7 +15,7 @@ from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from features.sentences import leakage_key
 from training.evaluation.bootstrap import Drawn, GroupedBootstrap, differing, draw_means, in_groups
-from training.evaluation.items import ItemScores, numbers_of, read_sets
+from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.paired import PAIRED, draw, tell_start
 from training.evaluation.subject import Subject
@@ -40,14 +40,7 @@ _COLUMNS = (
 
 @dataclass
 class TransferSuite(Suite):
-    """Classification tasks on frozen embeddings.
-
-    Args:
-        tasks: texts or pairs with a class.
-        classifiers: classifiers to train.
-        folds: number of cross-validation folds.
-        bootstrap: how intervals are computed.
-    """
+    """Classification tasks on frozen embeddings: texts or pairs with a class, and the classifiers to train on them."""
 
     name: ClassVar[str] = "transfer"
     title: ClassVar[str] = "Classification from embeddings"
@@ -138,15 +131,13 @@ class TransferSuite(Suite):
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return whether each item was classified correctly, by task and classifier."""
-        tasks = {row["name"]: row for row in result["rows"]}
+        tasks, digests = {row["name"]: row for row in result["rows"]}, result["data"]["tasks"]
         return [
-            ItemScores(
+            right_items(
                 name,
-                rows.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list(),
-                numbers_of(rows["label"] == rows["predicted"]),
+                rows,
                 unit="pairs" if tasks[name]["pairs"] else "texts",
-                depends_on=f"{result['data']['tasks'][tasks[name]['task']]} {result['folds']}",
-                groups=rows["text_a"].to_list(),
+                depends_on=f"{digests[tasks[name]['task']]} {result['folds']}",
             )
             for name, rows in read_sets(folder / TRANSFER_FILE, tasks, "label", "predicted")
         ]
@@ -170,13 +161,13 @@ class TransferSuite(Suite):
             name = f"{task.name!r} by {classifier} on {of}"
             return Learner(features, classes, len(names), HIDDEN[classifier], name).predict(parts, self.folds)
 
-        said = [predictions("the encoder", models.encoder)]
+        predicted = [predictions("the encoder", models.encoder)]
         if models.start is not None:
             key = (self.name, _digest(task), classifier, self.folds)
             if key not in models.of_start:
                 models.of_start[key] = predictions("its start model", models.start)
-            said.append(models.of_start[key])
-        rows = said[0].rows
+            predicted.append(models.of_start[key])
+        rows = predicted[0].rows
         self._predicted.append(
             pl.DataFrame(
                 {
@@ -184,13 +175,13 @@ class TransferSuite(Suite):
                     "text_a": [task.texts[row] for row in rows],
                     "text_b": [None if task.others is None else task.others[row] for row in rows],
                     "label": [names[each] for each in classes[rows]],
-                    "predicted": [names[each] for each in said[0].classes],
+                    "predicted": [names[each] for each in predicted[0].classes],
                 },
                 schema_overrides={"text_b": pl.String},
             )
         )
-        right = np.stack([each.classes == classes[rows] for each in said], axis=1).astype(np.float64)
-        return right, said[0].penalties
+        right = np.stack([each.classes == classes[rows] for each in predicted], axis=1).astype(np.float64)
+        return right, predicted[0].penalties
 
     def _bootstrap_of(self, task: "ClassTask") -> GroupedBootstrap:
         """Return how the scored items of a task are drawn: pairs with the same first text together."""
@@ -221,9 +212,9 @@ def _about(task: "ClassTask") -> dict[str, Any]:
     parts = task.parts
     labels = {part: Counter[str]() for part in parts}
     texts: dict[str, list[tuple[str, str]]] = {part: [] for part in parts}
-    for text, label, split in zip(_keys(task), task.labels, task.splits, strict=True):
+    for (text, other), label, split in zip(_texts(task), task.labels, task.splits, strict=True):
         labels[split][label] += 1
-        texts[split].append(text)
+        texts[split].append((leakage_key(text), leakage_key(other)))  # without case and punctuation
     learnt, scored = labels[parts[0]], labels[parts[-1]]
     known = {*texts[parts[0]]}
     return {
@@ -242,17 +233,15 @@ def _about(task: "ClassTask") -> dict[str, Any]:
 
 def _digest(task: "ClassTask") -> str:
     """Return a hash of a task's texts, classes and splits, independent of its name."""
-    others = task.others or ("",) * len(task.texts)
     digest = hashlib.blake2b(digest_size=16)
-    for item in zip(task.texts, others, task.labels, task.splits, strict=True):
-        digest.update(("\0".join(item) + "\n").encode())
+    for texts, label, split in zip(_texts(task), task.labels, task.splits, strict=True):
+        digest.update(("\0".join((*texts, label, split)) + "\n").encode())
     return digest.hexdigest()
 
 
-def _keys(task: "ClassTask") -> list[tuple[str, str]]:
-    """Return keys of a task's items: their texts without case and punctuation, (n_items,)."""
-    others = task.others or ("",) * len(task.texts)
-    return [(leakage_key(text), leakage_key(other)) for text, other in zip(task.texts, others, strict=True)]
+def _texts(task: "ClassTask") -> list[tuple[str, str]]:
+    """Return both texts of each item, (n_items,); the second is empty for a single text."""
+    return list(zip(task.texts, task.others or ("",) * len(task.texts), strict=True))
 
 
 def _by_classifier(result: Result) -> dict[str, list[Mapping[str, Any]]]:

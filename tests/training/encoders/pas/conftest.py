@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from features.parsers.settings import SrlSettings
-from training.data.frames import Frames
+from training.data.parses import Frames
 from training.encoders.pas.settings import PasSettings
 from training.encoders.pas.train import PasJob
 from training.jobs import Source

@@ -93,7 +93,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
 ):
     from features.parsers.settings import SrlSettings
     from features.parsers.srl.parser import load
-    from training.data.frames import Frames
+    from training.data.parses import Frames
     from training.encoders.backbone import Backbone
     from training.encoders.pas.encoder import start_model
     from training.encoders.structures import read_sentences

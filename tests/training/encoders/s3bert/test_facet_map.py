@@ -81,7 +81,7 @@ class TestTheMap:
 
     def test_embeddings_of_the_store_are_used_if_they_are_the_start_models(self, make_job, monkeypatch, mapped):
         job = make_job("stored", layers_tuned=0)
-        data = job.source.read()
+        data = job.source.read(MeasuredPairs)
         vectors = SentenceTransformer(job.settings.backbone, device="cpu").encode(list(data.texts))
         digest = json.loads((mapped / "training.json").read_text())["backbone_digest"]
         stored = MeasuredPairs(data.texts, data.pairs, vectors, digest, data.source)

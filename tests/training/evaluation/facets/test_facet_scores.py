@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 from features.metrics.bootstrap import Bootstrap
-from training.correlation import spearman_matrix
 from training.encoders.s3bert.facets import plan_layout
 from training.evaluation.bootstrap import in_groups
-from training.evaluation.facets.baselines import assigned_membership, full_similarities, random_memberships
-from training.evaluation.facets.scoring import EmbeddedPairs, count_verdicts, score_facets
+from training.evaluation.facets.scoring import (
+    EmbeddedPairs,
+    assigned_membership,
+    count_verdicts,
+    random_memberships,
+    score_facets,
+)
+from training.similarity import spearman_matrix
 
 
 def test_random_partitions_are_seeded_and_overlap_nowhere():
@@ -44,14 +49,6 @@ def test_the_integer_programme_is_optimal():
         if {0, 1} <= set(choice)
     )
     assert (assigned_membership(left, right, metrics) * weights).sum() == pytest.approx(best)
-
-
-def test_the_whole_embedding_is_one_value_for_all_facets():
-    random = np.random.default_rng(0)
-    left, right = random.standard_normal((2, 5, 4)).astype(np.float32)
-    found = full_similarities(left, right, 3)
-    assert found.shape == (5, 3)
-    assert (found == found[:, :1]).all()
 
 
 def test_facets_that_carry_their_metric_score_one_and_random_ones_less():

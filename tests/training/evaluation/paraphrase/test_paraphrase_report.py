@@ -10,8 +10,8 @@ import torch
 
 from training.evaluation.comparison import compare_runs
 from training.evaluation.measures import Scored
+from training.evaluation.paraphrase.report import paraphrase_tables
 from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
-from training.evaluation.paraphrase.tables import paraphrase_tables
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.settings import PromotionSettings

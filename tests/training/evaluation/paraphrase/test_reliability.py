@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from training.evaluation.paraphrase.threshold import reliability
+from training.evaluation.measures import reliability
 
 
 def test_probabilities_are_true_where_they_are_the_shares():

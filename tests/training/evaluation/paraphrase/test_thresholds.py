@@ -1,6 +1,10 @@
 """Where the threshold of a set comes from."""
 
-from training.evaluation.paraphrase.suite import ParaphraseSuite
+import numpy as np
+import pytest
+
+from training.evaluation.paraphrase.sets import JudgedPairs, JudgedSet
+from training.evaluation.paraphrase.suite import ParaphraseSuite, _Judge
 
 
 def test_the_threshold_is_that_of_dev_whatever_the_scored_labels_are(
@@ -78,3 +82,26 @@ def test_a_threshold_of_the_pairs_that_are_scored_is_told(job, scored):
     assert "Thresholds of questions, tweets were chosen on the scored pairs themselves" in note
     assert "The model was chosen on the dev pairs of tweets" in note
     assert "--split with test (48 pairs)" in note
+
+
+def judged_by(name, dev):
+    """Return a set whose dev pairs have these labels and cosines."""
+    positive, cosines = zip(*dev, strict=True) if dev else ((), ())
+    dev = JudgedPairs(("a",) * len(dev), tuple(map(str, cosines)), np.array(positive, dtype=bool)) if dev else None
+    return JudgedSet(name, "test", "1", "0", JudgedPairs(("a",), ("1",), np.array([True])), dev)
+
+
+def test_dev_pairs_of_several_corpora_choose_together_and_only_those_with_both_labels():
+    def embed(texts):
+        cosines = np.array([1.0 if text == "a" else float(text) for text in texts])
+        return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
+
+    judge = _Judge(embed, None)
+    learnt = [judged_by("theirs", [(True, 0.4), (False, 0.2)]), judged_by("others", [(True, 0.6)])]
+    chosen = judge.threshold(judged_by("mine", [(True, 0.8), (False, 0.2)]), learnt)
+    assert chosen == {"value": pytest.approx(0.5), "by": "dev", "corpora": ["mine"], "pairs": 2, "same": False}
+    for none in ([], [(True, 0.9)], [(False, 0.9)]):
+        chosen = judge.threshold(judged_by("mine", none), learnt)
+        assert (chosen["value"], chosen["by"]) == (pytest.approx(0.3), "learnt")
+        assert (chosen["corpora"], chosen["pairs"]) == (["theirs", "others"], 3)
+        assert judge.threshold(judged_by("mine", none), learnt[1:])["value"] is None

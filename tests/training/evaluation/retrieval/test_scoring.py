@@ -12,9 +12,8 @@ from sklearn.metrics import average_precision_score, ndcg_score
 
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
-from training.evaluation.retrieval.asking import ask_for, band_of, summarise
+from training.evaluation.retrieval.asking import ask_for, band_of, bm25, products_of, summarise, tfidf
 from training.evaluation.retrieval.groups import groups_of
-from training.evaluation.retrieval.words import bm25, products_of, tfidf
 from training.nearest import cosines_of, find_nearest, unit
 from training.ranking import MEASURES, expected_at_random, judge, measure
 

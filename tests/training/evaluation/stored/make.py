@@ -137,9 +137,8 @@ def make_data():
 
 def make_encoders():
     from features.parsers.settings import SrlSettings
-    from training.data.frames import Frames
     from training.data.labelled_pairs import LabelledPairs
-    from training.data.parses import Parses
+    from training.data.parses import Frames, Parses
     from training.encoders.aspect import train as aspect
     from training.encoders.aspect.settings import AspectSettings
     from training.encoders.pas import train as pas

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import spearmanr
 
-from training.correlation import spearman, spearman_matrix
+from training.similarity import spearman, spearman_matrix
 
 tied_columns = arrays(np.float64, (12, 3), elements=st.integers(0, 4).map(float))
 

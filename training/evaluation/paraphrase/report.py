@@ -1,24 +1,28 @@
-"""Results of the suite of judged pairs, as tables and in words."""
+"""Results of the suite of judged pairs: tables, and the chapter of the report with curves and the worst mistakes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
 from features.core.counting import all_of
-from training.evaluation.measures import MEASURES, without_looking
-from training.evaluation.paired import PAIRED, with_mean
-from training.evaluation.paraphrase.threshold import BINS
+from features.core.pages import render
+from training.evaluation.figures import draw_precision, draw_reliability
+from training.evaluation.measures import BINS, MEASURES, without_looking
+from training.evaluation.paired import PAIRED, draw, tell_start, with_mean
 from training.evaluation.seen import tell_chosen_by, tell_seen
+from training.evaluation.suites import Chapter, Figure
 from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, hundred, lines, table
 
 Row = Mapping[str, Any]
-SHORT: Mapping[str, str] = {
-    "accuracy": "accuracy",
-    "f1": "F1",
-    "average_precision": "AP",
-    "mcc": "MCC",
-    "auroc": "AUROC",
-}
-"""Measure → its name in tables."""
+_SHORT = dict(zip(MEASURES, ("accuracy", "F1", "AP", "MCC", "AUROC"), strict=True))
+
+
+WRONG = 5
+"""Pairs shown per set for each kind of error."""
+_POINTS = 200  # of a curve: more would not be visible
 
 
 def tell_share(share: float | None) -> str:
@@ -36,7 +40,7 @@ _COLUMNS = (
 )
 _ANSWERS = (
     Column("judged pairs: who answers", "name"),
-    *(Column(short, name, hundred, higher=True) for name, short in SHORT.items()),
+    *(Column(short, name, hundred, higher=True) for name, short in _SHORT.items()),
     Column("swapped", "swapped", tell_share, higher=False, about="share that changes when the sentences are swapped"),
 )
 _PROBABILITIES = (
@@ -47,12 +51,8 @@ _PROBABILITIES = (
 )
 
 
-def paraphrase_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
-    """Return F1 next to that of the start model, all measures of both, and the calibration of the probabilities.
-
-    Args:
-        result: result of `ParaphraseSuite`.
-    """
+def paraphrase_tables(result: Row) -> list[ScoreTable]:
+    """Return F1 next to that of the start model, all measures of both, and the calibration of the probabilities."""
     sets = result["rows"]
     rows = with_mean(sets, result["mean"], f"mean of {len(sets)}")
     calibrated = [row for row in sets if row["reliability"]]
@@ -66,7 +66,7 @@ def paraphrase_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
     return tables
 
 
-def tell_seen_pairs(result: Mapping[str, Any]) -> list[str]:
+def tell_seen_pairs(result: Row) -> list[str]:
     """Return caveats to read before any number, a sentence each: scored pairs that also chose a model or threshold."""
     sentences = [
         tell_seen(result["seen"], result["split"], result["others"], chosen="on"),
@@ -80,7 +80,7 @@ def tell_seen_pairs(result: Mapping[str, Any]) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-def _note(result: Mapping[str, Any]) -> str:
+def _note(result: Row) -> str:
     """Return how pairs were scored, and what could not be scored, a line each."""
     sets = result["rows"]
     caveats = [_tell_single(row) or tell_trivial(row) for row in sets]
@@ -130,7 +130,7 @@ def tell_trivial(row: Row) -> str:
         answer, value = max(((answer, values[name] or 0.0) for answer, values in answers.items()), key=lambda of: of[1])
         interval = row["scores"][name]["encoder_interval"]
         if interval is not None and interval["low"] <= value:
-            above = f"{SHORT[name]} is not clearly above that of calling {answer} a paraphrase ({hundred(value)})"
+            above = f"{_SHORT[name]} is not clearly above that of calling {answer} a paraphrase ({hundred(value)})"
             clauses.append(above)
     return f"{row['name']}: {' and '.join(clauses)}; AP, MCC and AUROC say more here." if clauses else ""
 
@@ -167,7 +167,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(defined) / len(defined) if len(defined) == len(values) else None
 
 
-def _tell_reliability(result: Mapping[str, Any]) -> str:
+def _tell_reliability(result: Row) -> str:
     """Return what the numbers on probabilities mean, and how the probabilities were calibrated."""
     pairs = result["classifier"]["calibrated_by"]
     by = (
@@ -198,3 +198,72 @@ def _note_on_answers(sets: Sequence[Row]) -> str:
         probable if any(row["more_probable"] for row in sets) else "",
         f"Predictions that change when the sentences are swapped: {changed}." if changed else "",
     )
+
+
+def paraphrase_chapter(result: Row, pairs: pl.DataFrame) -> Chapter:
+    """Return the chapter from the result of `ParaphraseSuite` and the scores and predictions of each pair."""
+    sets = result["rows"]
+    shown = []
+    for row in sets:
+        rows = pairs.filter(set=row["name"])
+        wrong = {kind: _most_wrong(row, rows, row["labels"][kind]).to_dicts() for kind in ("positive", "negative")}
+        caveats = f"{tell_threshold(row)} {tell_trivial(row)}".rstrip()
+        shown.append({"row": row, "about": caveats, "plots": _curves(row, rows), "wrong": wrong})
+    names = [f"{row['name']} ({row['pairs']:,} pairs{row['split'] and ' of ' + row['split']})" for row in sets]
+    about = [f"{row['pairs']:,} pairs, {row['positives']:,} of them paraphrases" for row in sets]
+    bars = with_mean(sets, result["mean"], "mean")
+    return Chapter(
+        about="How well paraphrases are distinguished from other pairs. A bar is the F1 of the predicted paraphrases; "
+        "the thresholds are given below.",
+        charts={"": draw(bars, [*about, f"of {len(sets)} sets"][: len(bars)], "F1 × 100 of the paraphrases")},
+        more=render("training.evaluation/paraphrase.html", sets=shown),
+        facts={"Judged pairs": ", ".join(names)},
+        warnings=tell_seen_pairs(result),
+        figures=[_figure(result)],
+        origin={f"pairs of {name}": digest for name, digest in result["data"].items()},
+    )
+
+
+def _precision_curve(
+    positive: NDArray[np.bool_], scores: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return recall and precision at each score, from the highest down, (n_points,) each; 200 points at most."""
+    from sklearn.metrics import precision_recall_curve  # here, since its import takes a second
+
+    # Without the last point, which has no threshold, and from the highest score down.
+    precision, recall = (values[-2::-1] for values in precision_recall_curve(positive, scores)[:2])
+    points = np.unique(np.linspace(0, len(recall) - 1, _POINTS).astype(int))
+    return recall[points], precision[points]
+
+
+def _most_wrong(row: Row, rows: pl.DataFrame, predicted: str) -> pl.DataFrame:
+    """Return the pairs of a set that are wrongly given a label, those furthest beyond the threshold first."""
+    wrong = rows.filter((pl.col("predicted") == predicted) & (pl.col("label") != predicted))
+    by = ["score", "text_a", "text_b"]
+    return wrong.sort(*by, descending=[predicted == row["labels"]["positive"], False, False]).head(WRONG)
+
+
+def _curves(row: Row, rows: pl.DataFrame) -> list[str]:
+    """Return the precision-recall curves of a set, and those of its probabilities where it has any."""
+    positive = (rows["label"] == row["labels"]["positive"]).to_numpy()
+    if positive.all() or not positive.any():
+        return []
+    curves = {"encoder": _precision_curve(positive, rows["score"].to_numpy())}
+    if not rows["start_score"].null_count():
+        curves["start model"] = _precision_curve(positive, rows["start_score"].to_numpy())
+    calibrated = [draw_reliability(row["reliability"]["bins"], row["name"])] if row["reliability"] else []
+    return [draw_precision(curves, row["name"]), *calibrated]
+
+
+def _figure(result: Row) -> Figure:
+    """Return the mean F1, or the only one, for the head of the report."""
+    sets = result["rows"]
+    score = result["mean"] or (sets[0] if len(sets) == 1 else None)
+    if score is None:
+        return Figure("–", "mean F1 of paraphrases: one of the sets has none")
+    of = f"mean F1 of paraphrases over {len(sets)} sets" if len(sets) > 1 else f"F1 on {sets[0]['name']}"
+    text = tell_start(score, f"{of}.")
+    if swapped := [row for row in sets if row["swapped"] is not None]:
+        pairs, changed = (sum(row[counted] for row in swapped) for counted in ("pairs", "changed"))
+        text += f" Swapping the sentences changes {tell_share(changed / pairs)} of the predictions."
+    return Figure(hundred(score["encoder"]), text)

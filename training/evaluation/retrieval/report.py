@@ -1,39 +1,47 @@
-"""Retrieval results as tables."""
+"""Results of retrieval: tables, and the chapter of the report with bars and maps."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from features.core.pages import render
+from training.evaluation.bars import Bar, Mark, draw_bars
 from training.evaluation.bootstrap import FEWEST
+from training.evaluation.items import read_items
 from training.evaluation.paired import tell_verdict
-from training.evaluation.seen import tell_seen
+from training.evaluation.retrieval.maps import ABOUT_MAPS, MODELS, draw_points
+from training.evaluation.seen import tell_seen, tell_source
+from training.evaluation.suites import Chapter, Figure
 from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, ends, hundred, lines, table
 from training.ranking import MEASURES
 
 Row = Mapping[str, Any]
-RANKINGS = {"encoder": "encoder", "start": "start model", "bm25": "BM25", "tfidf": "TF-IDF"}
+RANKINGS = MODELS | {"bm25": "BM25", "tfidf": "TF-IDF"}
 """Key of a ranking → its display name."""
+_MARKS = {
+    "start": Mark("start model", "circle"),
+    "bm25": Mark("BM25: words", "square"),
+    "tfidf": Mark("TF-IDF: words", "diamond"),
+}
 _NAMED = 10  # labels that are named in a sentence
 _SHORT = dict(zip(MEASURES, ("P", "R", "MRR", "nDCG", "MAP"), strict=True))
 
 
 def retrieval_tables(result: Row) -> list[ScoreTable]:
-    """Return the scores of each ranking by group; by frequency, unseen labels and routes where these are known.
-
-    Args:
-        result: result of `RetrievalSuite`.
-    """
+    """Return the scores of each ranking by group; by frequency, unseen labels and routes where these are known."""
     k, groups = result["k"], result["rows"]
     rankings = [name for name in RANKINGS if name in groups[0]["rankings"]]
-    of_each = [_mrr(RANKINGS[name], name) for name in rankings]
+    of_each = [Column(RANKINGS[name], f"rankings.{name}.mrr.value", hundred, higher=True) for name in rankings]
     of_encoder, *of_others = of_each
     interval = Column("95 % interval", "rankings.encoder.mrr", ends)
     queries = Column("queries", "queries", count)
     labels = Column("labels", "labels", count)
     first = rankings[1]
     against = Column(f"vs {RANKINGS[first]}", f"rankings.{first}.difference.mrr", tell_verdict)
-    bands = [{**band, "name": f"{row['name']}, {tell_band(band)}"} for row in groups for band in row.get("bands", ())]
+    bands = [{**band, "name": f"{row['name']}, {_tell_band(band)}"} for row in groups for band in row.get("bands", ())]
     routes = list(result["routes"][0]["mrr"]) if result["routes"] else []
     mrr = f"MRR@{k} × 100"
+    measures = [Column(f"{_SHORT[name]}@{k}", name, hundred, higher=True) for name in MEASURES]
     tables = [
         table(
             f"{mrr} among the {result['texts']:,} texts of {result['split']}",
@@ -43,7 +51,7 @@ def retrieval_tables(result: Row) -> list[ScoreTable]:
         ),
         table(
             f"The {k} nearest texts",
-            [Column("queries by: ranking", "name"), *(_measure(name, k) for name in MEASURES)],
+            [Column("queries by: ranking", "name"), *measures],
             _by_ranking(result, rankings),
             _note_on_measures(result),
         ),
@@ -65,29 +73,27 @@ def retrieval_tables(result: Row) -> list[ScoreTable]:
             [Column("queries by", "name"), *(Column(name, f"mrr.{name}", hundred, higher=True) for name in routes)],
             result["routes"],
         ),
-        _maps(result),
+        _table_of_maps(result),
     ]
     return [each for each in tables if each.rows]
 
 
-def tell_seen_texts(result: Row) -> str:
+def _tell_seen(result: Row) -> str:
     """Return a caveat where the texts were used in the training; nothing where they were not."""
     return tell_seen(result["seen"], result["split"], result["others"], unit="texts", chosen="on")
 
 
-def tell_unasked(result: Row) -> list[str]:
+def _tell_unasked(result: Row) -> list[str]:
     """Return for each aspect the labels held out of training that no query has, a sentence each."""
     sentences = []
     for aspect, labels in result["unasked"].items():
         more = f" and {len(labels) - _NAMED:,} more" if len(labels) > _NAMED else ""
-        sentences.append(
-            f"Labels held out of training in {aspect}: {len(labels):,} ({', '.join(labels[:_NAMED])}{more}); no query "
-            f"of {result['split']} has one."
-        )
+        named = f"{len(labels):,} ({', '.join(labels[:_NAMED])}{more})"
+        sentences.append(f"Labels held out of training in {aspect}: {named}; no query of {result['split']} has one.")
     return sentences
 
 
-def tell_way(group: Row) -> str:
+def _tell_way(group: Row) -> str:
     """Describe which texts belong together in a group."""
     first, *second = group["aspects"]
     if group["way"] == "one":
@@ -97,19 +103,11 @@ def tell_way(group: Row) -> str:
     return f"shares a label in {first}, or one in {second[0]}"
 
 
-def tell_band(band: Row) -> str:
+def _tell_band(band: Row) -> str:
     """Return a band of frequencies: "5–9 texts", "100 texts and more"."""
     if band["most"] is None:
         return f"{band['least']} texts and more"
     return f"{band['least']}–{band['most']} texts"
-
-
-def _mrr(title: str, ranking: str) -> Column:
-    return Column(title, f"rankings.{ranking}.mrr.value", hundred, higher=True)
-
-
-def _measure(name: str, k: int) -> Column:
-    return Column(f"{_SHORT[name]}@{k}", name, hundred, higher=True)
 
 
 def _by_ranking(result: Row, rankings: list[str]) -> list[Row]:
@@ -128,7 +126,7 @@ def _note(result: Row) -> str:
     left_out = ", ".join(f"{row['name']} {row['without']:,}" for row in result["rows"] if row["without"])
     routes = ", ".join(result["routes"][0]["mrr"]) if result["routes"] else ""
     return lines(
-        tell_seen_texts(result),
+        _tell_seen(result),
         "Each text is a query and is left out of its own results; a text that shares a label with it is relevant. "
         "Texts without a label in an aspect are left out of that aspect. "
         f"MRR@{k}: 1 / rank of the first relevant text among the {k} nearest, 0 where there is none. Equally similar "
@@ -137,7 +135,7 @@ def _note(result: Row) -> str:
         "Intervals, and whether the encoder is above or below, come from a bootstrap over the queries (paired, at "
         "95 %); where there is no difference, one comparison in twenty is above or below by chance.",
         *result["skipped"],
-        *tell_unasked(result),
+        *_tell_unasked(result),
         f"The encoder has routes ({routes}): each aspect is queried by its own route, two aspects by both "
         "together, and an aspect without a route by all."
         if routes
@@ -156,7 +154,7 @@ def _note_on_measures(result: Row) -> str:
     )
 
 
-def _maps(result: Row) -> ScoreTable:
+def _table_of_maps(result: Row) -> ScoreTable:
     sides = list(dict.fromkeys(side for drawn in result["maps"] for side in drawn["sides"]))
     forms = {"agree": ("agreement", hundred), "silhouette": ("silhouette", _silhouette)}
     columns = [
@@ -177,3 +175,59 @@ def _maps(result: Row) -> ScoreTable:
 
 def _silhouette(value: float | None) -> str:
     return UNDEFINED if value is None else f"{value:.2f}".replace("-", "−")
+
+
+def retrieval_chapter(result: Row, maps_file: Path) -> Chapter:
+    """Return the chapter from the result of `RetrievalSuite`, and the file with the points of the maps.
+
+    Raises:
+        InputError: when the file is missing or damaged.
+    """
+    k, warning = result["k"], _tell_seen(result)
+    return Chapter(
+        about=f"Each of the {result['texts']:,} texts of {result['split']} is a query for its "
+        f"{min(k, result['texts'] - 1)} most similar texts. A bar is the mean of 1 / rank of the first one that shares "
+        "its label.",
+        charts={"": _chart(result)},
+        more=_maps(result["maps"], maps_file) if result["maps"] else "",
+        facts={
+            "Retrieved": f"{result['texts']:,} texts of {result['split']} ({', '.join(result['corpora'])}); "
+            f"{tell_source(result['source'])}"
+        },
+        warnings=[warning] if warning else [],
+        figures=[
+            Figure(hundred(group["encoder"]), _explain(group, k)) for group in result["rows"] if group["way"] == "one"
+        ],
+        origin={"labelled texts": result["data"]["texts"]},
+    )
+
+
+def _chart(result: Row) -> str:
+    groups = result["rows"]
+    marks = {name: mark for name, mark in _MARKS.items() if name in groups[0]["rankings"]}
+    bars = [
+        Bar.of(
+            group,
+            f"{group['queries']:,} queries among {group['texts']:,} texts; relevant: what {_tell_way(group)}",
+            {mark.name: group["rankings"][name]["mrr"]["value"] for name, mark in marks.items()},
+            tell_verdict(group["rankings"]["start"]["difference"]["mrr"]) if "start" in marks else "",
+        )
+        for group in groups
+    ]
+    return draw_bars(bars, list(marks.values()), of="this encoder", axis=f"MRR@{result['k']} × 100")
+
+
+def _explain(group: Row, k: int) -> str:
+    """Return what the MRR of a group is, with that of the other rankings."""
+    rankings = [(name, group["rankings"][name]) for name in _MARKS if name in group["rankings"]]
+    beside = ", ".join(f"{RANKINGS[name]} {hundred(ranking['mrr']['value'])}" for name, ranking in rankings)
+    return f"{group['name']}: MRR@{k} × 100, {group['queries']:,} queries. {beside[0].upper()}{beside[1:]}."
+
+
+def _maps(maps: Sequence[Row], maps_file: Path) -> str:
+    points = read_items(maps_file, "map")
+    drawings = {
+        drawn["name"]: draw_points(drawn, points.filter(map=drawn["name"]), f"map{number}")
+        for number, drawn in enumerate(maps)
+    }
+    return render("training.evaluation/maps.html", about=ABOUT_MAPS, drawings=drawings)

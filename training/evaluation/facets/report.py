@@ -1,0 +1,159 @@
+"""The scores of facets: a table, in words what they can and cannot show, and the chapter of the report."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from features.core.pages import render
+from features.metrics.explanation.legend import show_pair
+from training.encoders.s3bert.explain import from_json
+from training.evaluation.bars import Bar, Mark, draw_bars
+from training.evaluation.facets.explanations import LEGEND, explanation_card
+from training.evaluation.figures import draw_distribution, draw_prediction
+from training.evaluation.graph_pairs import read_drawn
+from training.evaluation.items import read_items
+from training.evaluation.paired import tell_verdict
+from training.evaluation.seen import tell_seen, tell_source
+from training.evaluation.suites import Chapter, Figure
+from training.evaluation.tables import UNDEFINED, Column, ScoreTable, ends, hundred, lines, table
+
+_COARSE = 0.10  # a typical difference between an encoder and a baseline
+_FINE = 0.05
+Facets = Mapping[str, Any]
+"""A result of `FacetSuite`."""
+_BASELINES = {
+    "full": Mark("SB-full: the whole start embedding", "circle"),
+    "random": Mark("SB-rand: random dimensions of it", "square"),
+    "assigned": Mark("SB-ILP: its best dimensions", "diamond"),
+}
+
+
+def _verdict_of(row: Mapping[str, Any]) -> str:
+    """Return whether a facet is above SB-full; a dash where it has no score."""
+    return UNDEFINED if row["encoder"] is None else tell_verdict(row["differences"]["full"])
+
+
+_COLUMNS = (
+    Column("facet", "name"),
+    Column("SB-full", "full", hundred, higher=True, about="the whole start embedding"),
+    Column("SB-rand", "random", hundred, higher=True, about="random dimensions of it"),
+    Column("SB-ILP", "assigned", hundred, higher=True, about="its best dimensions"),
+    Column("encoder", "encoder", hundred, higher=True),
+    Column("95 % interval", "encoder_interval", ends),
+    Column("vs SB-full", "", _verdict_of),
+)
+
+
+def facet_table(facets: Facets) -> ScoreTable:
+    """Return the score of each facet next to the baselines."""
+    title = f"Spearman × 100 of facet and metric, {facets['pairs']:,} positive pairs of {facets['split']}"
+    return table(title, _COLUMNS, facets["rows"], _note(facets))
+
+
+def _uncertainty(facets: Facets) -> float | None:
+    """Return how far chance may move a facet's lead over the start model: half an interval, median over the facets."""
+    differences = [row["differences"]["full"] for row in facets["rows"]]
+    widths = [(difference["high"] - difference["low"]) / 2 for difference in differences if difference is not None]
+    return median(widths) if widths else None
+
+
+def warn_of_few_pairs(facets: Facets) -> str:
+    """Return a warning where there are too few pairs for a comparison; nothing where there are enough."""
+    half, pairs = _uncertainty(facets), facets["pairs"]
+    if half is None:
+        return (
+            f"The {pairs:,} {facets['split']} pairs are too few, or differ too little, for any interval: these numbers "
+            "allow no comparison."
+        )
+    if half <= _COARSE:
+        return ""
+    # The width of an interval shrinks with the square root of the number of pairs.
+    needed = float(f"{pairs * (half / _FINE) ** 2:.1g}")
+    return (
+        f"{pairs:,} {facets['split']} pairs are few: a facet that differs from the start model by less than "
+        f"{100 * half:.0f} may do so by chance. These numbers do not show how good the encoder is; detecting "
+        f"differences of {100 * _FINE:.0f} takes about {needed:,.0f} pairs."
+    )
+
+
+def _note(facets: Facets) -> str:
+    fitting = facets["fitting_pairs"]
+    assigned = f"on {fitting:,} other pairs" if fitting else "(no other pairs to assign on)"
+    undefined = ", ".join(row["name"] for row in facets["rows"] if row["encoder"] is None)
+    counts = {
+        baseline: ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        for baseline, verdicts in facets["verdicts"].items()
+    }
+    return lines(
+        tell_seen(facets["seen"], facets["split"], facets["others"]),
+        warn_of_few_pairs(facets),
+        f"Against SB-full: {counts['full']}. Against SB-rand: {counts['random']}.",
+        f"SB-full is the whole embedding of the start model, SB-rand {facets['width']} random dimensions per facet "
+        f"(mean of {facets['draws']} draws), SB-ILP the dimensions that an integer programme assigns {assigned}.",
+        "A facet is above or below where the 95 % interval of the difference, from a paired bootstrap over the pairs, "
+        "excludes 0; where there is no difference, one facet in twenty is above or below by chance.",
+        f"{UNDEFINED}: the metric, or the facet, is the same for all pairs ({undefined})." if undefined else "",
+    )
+
+
+def facet_chapter(facets: Facets, pairs_file: Path, graphs_file: Path) -> Chapter:
+    """Return the chapter, from the files with the values of each pair and the pairs of graphs to draw.
+
+    Raises:
+        InputError: when a file is missing or damaged.
+    """
+    pairs = read_items(pairs_file)
+    about = {row["name"]: row["about"] for row in facets["rows"]}
+    graphs = read_drawn(graphs_file)
+    warnings = (tell_seen(facets["seen"], facets["split"], facets["others"]), warn_of_few_pairs(facets))
+    evaluated = f"{facets['pairs']:,} positive pairs of {facets['split']} ({', '.join(facets['corpora'])})"
+    return Chapter(
+        about="A facet is good when its similarity orders pairs of sentences as its metric orders their graphs, and "
+        "better than the start model does. Next to each number: whether the encoder is above or below SB-full, or "
+        "whether these pairs leave it unclear.",
+        charts={"": chart_facets(facets)},
+        more=render(
+            "training.evaluation/facets.html",
+            about=about,
+            legend=LEGEND,
+            examples=[explanation_card(from_json(example)) for example in facets["examples"]],
+            graphs={
+                drawn.which: show_pair(drawn.pair, (drawn.sentence_a, drawn.sentence_b), f"graphs{number}")
+                for number, drawn in enumerate(graphs)
+            },
+            predictions={name: draw_prediction(pairs, name) for name in about},
+            distributions={name: draw_distribution(pairs, name) for name in about},
+        ),
+        facts={"Evaluated on": f"{evaluated}; {tell_source(facets['source'])}"},
+        warnings=[warning for warning in warnings if warning],
+        figures=[
+            _verdicts(facets["verdicts"]["full"], "the whole start embedding"),
+            _verdicts(facets["verdicts"]["random"], "random dimensions of it"),
+        ],
+        origin={
+            "pairs": facets["data"],
+            **{f"source of the pairs: {name}": value for name, value in facets["source"].items()},
+        },
+    )
+
+
+def chart_facets(facets: Facets) -> str:
+    """Return how well each facet follows its metric."""
+    bars = [
+        Bar.of(
+            row,
+            row["about"],
+            {mark.name: row[key] for key, mark in _BASELINES.items()},
+            "" if row["encoder"] is None else _verdict_of(row),
+        )
+        for row in facets["rows"]
+    ]
+    marks = [mark for mark in _BASELINES.values() if any(mark.name in bar.marks for bar in bars)]
+    return draw_bars(bars, marks, of="this encoder", axis="Spearman × 100 of facet and metric")
+
+
+def _verdicts(counts: Mapping[str, int], baseline: str) -> Figure:
+    """Return how many facets are clearly above a baseline, with the shares of all three verdicts as a bar."""
+    text = f"facets are above {baseline}; {counts['below']} below; {counts['unclear']} unclear"
+    return Figure(str(counts["above"]), text, small=f"of {sum(counts.values())}", shares=counts)
