@@ -177,7 +177,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
 
     code, output = facetflow.run(built, "report", "--encoder", scored["run"], "--export", str(run / "numbers.csv"))
     assert code == 0, output
-    numbers = pl.read_csv(run / "numbers.csv").filter(pl.col("table").str.starts_with("Spearman"), column="SB-full")
+    numbers = pl.read_csv(run / "numbers.csv").filter(pl.col("table").str.starts_with("Spearman"), column="full")
     rows = scored["scores"]["suites"]["facets"]["rows"]
     defined = {row["name"]: row["full"] for row in rows if row["full"] is not None}
     assert dict(numbers.select("row", "value").iter_rows()) == defined

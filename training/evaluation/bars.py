@@ -21,7 +21,7 @@ _TICKS = 9
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A baseline that the bars are compared with: its name and its shape, circle, square or diamond."""
+    """A baseline that the bars are compared with: its name and its shape, circle, square, diamond or triangle."""
 
     name: str
     shape: str

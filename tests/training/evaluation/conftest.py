@@ -1,5 +1,6 @@
 """An encoder that has been evaluated, with its files."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,14 @@ import pytest
 
 from training.evaluation.run import evaluate
 from training.jobs import EvaluationJob, Source
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_bundled_encoder() -> Iterator[None]:
+    """Compare with no encoder that comes with facetflow: loading it takes seconds, and tiny ones need no rival."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("training.evaluation.facets.suite.bundled_encoder", lambda: None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from features.metrics.registry import METRIC_NAMES
 from training import progress
 from training.evaluation import models
 from training.evaluation.comparison import compare_runs
+from training.evaluation.facets.report import facet_table
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.suites import score_tables
 from training.run_records import is_in_use
@@ -82,6 +84,19 @@ def test_a_constant_metric_has_no_score(scores):
         assert all(-1 <= row[key] <= 1 for key in ("encoder", "full", "random"))
         # A facet with a single assigned dimension has cosines of 1 and -1 only, perhaps of one of them.
         assert row["assigned"] is None or -1 <= row["assigned"] <= 1
+
+
+def test_facets_stand_beside_those_of_the_encoder_that_comes_with_facetflow(job, scores, tmp_path, monkeypatch):
+    shutil.copytree(job.encoder, tmp_path / "bundled")
+    monkeypatch.setattr("training.evaluation.facets.suite.bundled_encoder", lambda: tmp_path / "bundled")
+
+    beside = evaluate(job.model_copy(update={"output": tmp_path / "out", "suites": ("facets",)}))["suites"]["facets"]
+
+    assert all(row["bundled"] == row["encoder"] for row in beside["rows"])
+    assert beside["verdicts"]["bundled"]["above"] == beside["verdicts"]["bundled"]["below"] == 0
+    assert all(row["bundled"] is None for row in scores["suites"]["facets"]["rows"])
+    shown, plain = (facet_table(facets) for facets in (beside, scores["suites"]["facets"]))
+    assert {*shown.columns} - {*plain.columns} == {"bundled"}
 
 
 def test_scores_are_those_of_the_vectors_of_the_plain_encoder(scores, job, table_of_pairs):

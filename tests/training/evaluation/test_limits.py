@@ -21,10 +21,10 @@ def score(name, encoder, half, *, lead=0.0):
         "name": name,
         "about": f"Is {name} the same?",
         "encoder": encoder,
-        **dict.fromkeys(("full", "random", "assigned"), encoder - lead),
+        **dict.fromkeys(("full", "random", "assigned", "bundled"), encoder - lead),
         "agreeing": 0.5,
         "encoder_interval": {"low": encoder - half, "high": encoder + half},
-        "differences": dict.fromkeys(("full", "random", "assigned"), difference),
+        "differences": dict.fromkeys(("full", "random", "assigned", "bundled"), difference),
     }
 
 
@@ -32,7 +32,7 @@ def evaluation(rows, pairs, ratings=()):
     verdicts = [row["differences"]["full"]["verdict"] for row in rows]
     counts = {verdict: verdicts.count(verdict) for verdict in ("above", "below", "unclear")}
     facets = {"split": "dev", "corpora": ["mine"], "pairs": pairs, "fitting_pairs": 0, "width": 16, "draws": 10}
-    facets |= {"rows": rows, "verdicts": dict.fromkeys(("full", "random", "assigned"), counts)}
+    facets |= {"rows": rows, "verdicts": dict.fromkeys(("full", "random", "assigned", "bundled"), counts)}
     facets |= {"seen": None, "others": {}}
     found = {"facets": facets}
     if ratings:
@@ -72,7 +72,7 @@ def test_few_pairs_are_warned_of_with_what_may_be_chance_and_what_it_takes():
 def test_it_is_the_intervals_that_decide_not_the_number_of_pairs():
     assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.03)], 12)["suites"]["facets"]) == ""
     assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.3)], 5000)["suites"]["facets"]) != ""
-    row = score("srl", 0.2, 0.3) | {"differences": dict.fromkeys(("full", "random", "assigned"))}
+    row = score("srl", 0.2, 0.3) | {"differences": dict.fromkeys(("full", "random", "assigned", "bundled"))}
     nothing = evaluation([score("srl", 0.2, 0.3)], 2)["suites"]["facets"] | {"rows": [row]}
     assert "2 dev pairs are too few, or differ too little, for any interval" in warn_of_few_pairs(nothing)
 
@@ -149,7 +149,7 @@ def test_tables_are_exported_with_every_number_as_it_was_scored():
     frame = as_frame(score_tables(evaluation(rows, 12, [rating("sts")])))
     numbers = {(row, column): ends for _, row, column, *ends in frame.rows()}
     assert numbers["negations", "encoder"] == [-0.51234, None, None]
-    assert numbers["negations", "95 % interval"] == [None, -0.51234 - 0.3, -0.51234 + 0.3]
+    assert numbers["negations", "95 %"] == [None, -0.51234 - 0.3, -0.51234 + 0.3]
     assert ("srl", "encoder") not in numbers
     assert numbers["sts", "pairs"] == [400.0, None, None]
     assert numbers["sts", "start model"] == [0.7, None, None]

@@ -7,6 +7,7 @@ from typing import Any
 
 from features.core.pages import render
 from features.metrics.explanation.legend import show_pair
+from features.models import BUNDLED_ENCODER
 from training.encoders.s3bert.explain import from_json
 from training.evaluation.bars import Bar, Mark, draw_bars
 from training.evaluation.facets.explanations import LEGEND, explanation_card
@@ -26,6 +27,7 @@ _BASELINES = {
     "full": Mark("SB-full: the whole start embedding", "circle"),
     "random": Mark("SB-rand: random dimensions of it", "square"),
     "assigned": Mark("SB-ILP: its best dimensions", "diamond"),
+    "bundled": Mark(f"{BUNDLED_ENCODER}, which comes with facetflow", "triangle"),
 }
 
 
@@ -34,21 +36,29 @@ def _verdict_of(row: Mapping[str, Any]) -> str:
     return UNDEFINED if row["encoder"] is None else tell_verdict(row["differences"]["full"])
 
 
+_BUNDLED = Column("bundled", "bundled", hundred, higher=True, about=f"{BUNDLED_ENCODER}, which comes with facetflow")
 _COLUMNS = (
     Column("facet", "name"),
-    Column("SB-full", "full", hundred, higher=True, about="the whole start embedding"),
-    Column("SB-rand", "random", hundred, higher=True, about="random dimensions of it"),
-    Column("SB-ILP", "assigned", hundred, higher=True, about="its best dimensions"),
+    Column("full", "full", hundred, higher=True, about="the whole start embedding"),
+    Column("rand", "random", hundred, higher=True, about="random dimensions of it"),
+    Column("ILP", "assigned", hundred, higher=True, about="its best dimensions"),
+    _BUNDLED,
     Column("encoder", "encoder", hundred, higher=True),
-    Column("95 % interval", "encoder_interval", ends),
-    Column("vs SB-full", "", _verdict_of),
+    Column("95 %", "encoder_interval", ends, about="interval"),
+    Column("vs full", "", _verdict_of),
 )
 
 
 def facet_table(facets: Facets) -> ScoreTable:
     """Return the score of each facet next to the baselines."""
     title = f"Spearman × 100 of facet and metric, {facets['pairs']:,} positive pairs of {facets['split']}"
-    return table(title, _COLUMNS, facets["rows"], _note(facets))
+    shown = [column for column in _COLUMNS if column is not _BUNDLED or _has_bundled(facets)]
+    return table(title, shown, facets["rows"], _note(facets))
+
+
+def _has_bundled(facets: Facets) -> bool:
+    """Return whether the facets were compared with those of the encoder that comes with facetflow."""
+    return any(row["bundled"] is not None for row in facets["rows"])
 
 
 def _uncertainty(facets: Facets) -> float | None:
@@ -91,6 +101,10 @@ def _note(facets: Facets) -> str:
         f"Against SB-full: {counts['full']}. Against SB-rand: {counts['random']}.",
         f"SB-full is the whole embedding of the start model, SB-rand {facets['width']} random dimensions per facet "
         f"(mean of {facets['draws']} draws), SB-ILP the dimensions that an integer programme assigns {assigned}.",
+        f"Bundled are the facets of {BUNDLED_ENCODER}, which comes with facetflow and was trained on other pairs; "
+        f"against them: {counts['bundled']}."
+        if _has_bundled(facets)
+        else "",
         "A facet is above or below where the 95 % interval of the difference, from a paired bootstrap over the pairs, "
         "excludes 0; where there is no difference, one facet in twenty is above or below by chance.",
         f"{UNDEFINED}: the metric, or the facet, is the same for all pairs ({undefined})." if undefined else "",

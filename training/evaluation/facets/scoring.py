@@ -1,11 +1,12 @@
 """Facets against metrics: does the similarity of a facet order pairs as its metric does?
 
 It is compared with what the start model already knows, measured in three ways (Opitz & Frank 2022, §5.1): by the whole
-embedding (SB-full), by random dimensions of it (SB-rand), and by dimensions assigned to facets (SB-ILP).
+embedding (SB-full), by random dimensions of it (SB-rand), and by dimensions assigned to facets (SB-ILP). Beside them
+stand the facets of the encoder that comes with facetflow, which need no training.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from training.evaluation.bootstrap import GroupedBootstrap, compare, draw_spearm
 from training.similarity import cosines, spearman, spearman_matrix
 
 Embeddings = NDArray[np.float32]
-BASELINES = ("full", "random", "assigned")
+BASELINES = ("full", "random", "assigned", "bundled")
 """What the encoder is compared with."""
 
 
@@ -30,6 +31,8 @@ class EmbeddedPairs:
     start_left: Embeddings
     start_right: Embeddings
     metrics: NDArray[np.float32]
+    bundled: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Facet → similarity of each pair by the encoder that comes with facetflow, (n_pairs,), where it has the facet."""
 
 
 def score_facets(
@@ -41,7 +44,7 @@ def score_facets(
     seed: int,
     bootstrap: GroupedBootstrap,
 ) -> list[dict[str, Any]]:
-    """Return Spearman's correlation of every facet with its metric next to three baselines, in [-1, 1].
+    """Return Spearman's correlation of every facet with its metric next to the baselines, in [-1, 1].
 
     Args:
         held_out: pairs that nothing was trained on.
@@ -53,10 +56,9 @@ def score_facets(
 
     Returns:
         Rows of a result, one per facet, None where a number is undefined because one of the two is constant: `encoder`,
-        `full` (SB-full), `random`, the mean over draws (SB-rand), `assigned` (SB-ILP); `agreeing`, the share of pairs
-            whose
-        metric is 1: many have nothing for it to compare; and baseline → the encoder's score minus that of the baseline,
-        `differences`.
+        `full` (SB-full), `random`, the mean over draws (SB-rand), `assigned` (SB-ILP), `bundled`; `agreeing`, the share
+        of pairs whose metric is 1: many have nothing for it to compare; and baseline → the encoder's score minus that
+        of the baseline, `differences`.
     """
     start = (held_out.start_left, held_out.start_right)
     dimension, n_facets = held_out.start_left.shape[1], len(layout.facets)
@@ -74,7 +76,8 @@ def score_facets(
         {"name": name}
         | _score(
             of_encoder[:, k],
-            {baseline: [columns[:, k] for columns in several] for baseline, several in by_baseline.items()},
+            {baseline: [columns[:, k] for columns in several] for baseline, several in by_baseline.items()}
+            | ({"bundled": [held_out.bundled[name]]} if name in held_out.bundled else {}),
             held_out.metrics[:, k],
             bootstrap,
         )

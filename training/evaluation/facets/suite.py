@@ -14,6 +14,7 @@ from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.explanation.naming import joined
 from features.metrics.registry import explain_facet
+from features.models import BUNDLED_ENCODER, bundled_encoder
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.checks import of, splits
 from training.encoders.s3bert.explain import explain_embeddings, with_measured
@@ -23,7 +24,7 @@ from training.evaluation.facets.report import facet_chapter, facet_table
 from training.evaluation.facets.scoring import BASELINES, EmbeddedPairs, count_verdicts, random_width, score_facets
 from training.evaluation.graph_pairs import GRAPHS_FILE, choose_pairs
 from training.evaluation.items import ItemScores, numbers_of, read_items
-from training.evaluation.models import Embed, Models
+from training.evaluation.models import Embed, Embedder, Models
 from training.evaluation.seen import seen_part
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Result, Suite
@@ -99,7 +100,9 @@ class FacetSuite(Suite):
         """Return the score of each facet, and explained pairs."""
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
         job, layout, held_out, fitting = self.job, self.layout, self.held_out, self.fitting
-        evaluated = _embed(held_out, layout, models.encoder, models.start)
+        evaluated = replace(
+            _embed(held_out, layout, models.encoder, models.start), bundled=_by_bundled(held_out, job.encoder)
+        )
         rows = score_facets(
             evaluated,
             layout,
@@ -185,6 +188,17 @@ def _embed(data: MeasuredPairs, layout: FacetLayout, encoder: Embed | None, star
         start_right=by_start[data.second],
         metrics=data.metrics(layout.names),
     )
+
+
+def _by_bundled(data: MeasuredPairs, encoder: Path) -> dict[str, NDArray[np.float64]]:
+    """Return facet → similarity of each pair by the encoder that comes with facetflow; nothing if it is evaluated."""
+    folder = bundled_encoder()
+    if folder is None or folder == encoder.resolve():
+        return {}
+    layout = FacetLayout.load(folder)
+    vectors = Embedder(folder, BUNDLED_ENCODER)(data.texts)
+    similarities = layout.similarities(vectors[data.first], vectors[data.second])
+    return {name: similarities[:, k] for k, name in enumerate(layout.names)}
 
 
 def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | None:
