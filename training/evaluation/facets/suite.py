@@ -13,7 +13,7 @@ from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.registry import explain_facet
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.s3bert.checks import of, splits
+from training.encoders.s3bert.data import of, splits
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bootstrap import in_groups
 from training.evaluation.facets.baselines import random_width
