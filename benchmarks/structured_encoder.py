@@ -30,8 +30,7 @@ from training.encoders.backbone import Backbone
 from training.encoders.structures import read_sentences
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.pair_classifier import PairClassifier
-from training.modules.parse import LabelNumbers, Parse
-from training.modules.parser_weights import weights_of
+from training.modules.parse import LabelNumbers, Parse, weights_of
 from training.modules.parsing_transformer import ParsingTransformer
 from training.modules.span_pooling import SpanPooling
 from training.modules.tagging_transformer import TaggingTransformer

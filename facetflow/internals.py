@@ -2,11 +2,9 @@
 
 from training.attribution import WHOLE, Attribution, attribute, facet_dimensions
 from training.encoders.loading import load_encoder
-from training.encoders.s3bert.encoder_facts import encoder_facts
-from training.encoders.s3bert.existing_vectors import facets_of
-from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs, without_encoder
+from training.encoders.s3bert.explain import Explanation, encoder_facts, explain_with, with_graphs, without_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
-from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
+from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, facets_of
 from training.nearest import Nearest, cosines_of, find_nearest, unit
 from training.predicting import GivenThreshold, PairPredictor, Prediction
 from training.runs import ENCODER

@@ -15,8 +15,9 @@ from features import models
 from features.graph_files.sentence_graphs import label_vectors, parsed_graphs
 from features.metrics.explanation.pair import explain_graphs
 from flows.console.explanation_table import print_explanations
-from training.encoders.s3bert.encoder_facts import encoder_facts
-from training.encoders.s3bert.explain import explain, with_graphs
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.explain import encoder_facts, explain_with, with_graphs
+from training.encoders.s3bert.facets import FacetLayout
 
 
 def main() -> None:
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
     folder = models.locate(models.BUNDLED_ENCODER)
-    (explanation,) = explain(folder, [tuple(arguments.sentences)])
+    (explanation,) = explain_with(load_encoder(folder), FacetLayout.load(folder), [tuple(arguments.sentences)])
     graphs = parsed_graphs(arguments.sentences)
     left, right = (graphs[sentence] for sentence in arguments.sentences)
     (pair,) = explain_graphs([(left, right)], label_vectors([left, right]))

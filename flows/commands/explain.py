@@ -79,8 +79,7 @@ def explain(
     from features.core.outputs import STANDARD, shown, write_text
     from flows.console.explanation_table import print_explanations
     from flows.console.here import Here
-    from training.encoders.s3bert.encoder_facts import encoder_facts
-    from training.encoders.s3bert.explain import with_graphs, without_encoder
+    from training.encoders.s3bert.explain import encoder_facts, with_graphs, without_encoder
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")

@@ -39,8 +39,7 @@ def facets(
     from features.core.outputs import TABLES, check_output, format_of
     from flows.console.one_shot import nothing_half_written, say_written
     from flows.console.searching import Searcher
-    from training.encoders.s3bert.existing_vectors import facets_of
-    from training.encoders.s3bert.facets import FacetLayout
+    from training.encoders.s3bert.facets import FacetLayout, facets_of
 
     format_of(output, {name: TABLES[name] for name in ("parquet", "jsonl")}, form)
     check_output(output, file)

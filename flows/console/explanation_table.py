@@ -10,10 +10,8 @@ from rich.text import Text
 from features.metrics.registry import BUILT_IN
 from flows.terminal import visible
 from training.attribution import Attribution
-from training.encoders.s3bert.encoder_facts import EncoderFacts
-from training.encoders.s3bert.explain import Explanation
-from training.encoders.s3bert.facet_reading import FacetReading
-from training.encoders.s3bert.verdict import DISAGREES
+from training.encoders.s3bert.explain import EncoderFacts, Explanation
+from training.encoders.s3bert.facet_reading import DISAGREES, FacetReading
 
 _UNKNOWN = "–"
 _POOR = 0.2

@@ -46,16 +46,11 @@ _CUTTABLE = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet"})
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Token ids of many sentences, one after the other.
+    """Token ids of many sentences, one after the other."""
 
-    Args:
-        ids: (n_tokens,), int32.
-        starts: start of each sentence, and the end of the last, (n_texts + 1,), int64.
-        cut: which sentences were truncated, (n_texts,); empty when not recorded.
-    """
-
-    ids: NDArray[np.int32]
-    starts: NDArray[np.int64]
+    ids: NDArray[np.int32]  # (n_tokens,), int32
+    starts: NDArray[np.int64]  # start of each sentence, and the end of the last, (n_texts + 1,), int64
+    # which sentences were truncated, (n_texts,); empty when not recorded
     cut: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
 
     @property
@@ -302,7 +297,7 @@ class Backbone:
         return embeddings
 
     def _attention(self, tokens: int) -> AbstractContextManager[Any]:
-        """Return a context that selects the attention kernel for a batch padded to a number of tokens.
+        """Select the attention kernel for a batch padded to a number of tokens.
 
         torch's fused kernel is faster without gradients, and on a GPU. On a CPU its backward pass takes as long as all
         matrix products for sentences, and pays off only for long texts.
@@ -338,7 +333,7 @@ class Backbone:
 
 
 class _Given(nn.Module):
-    """Replaces the embeddings of a transformer and returns the given states."""
+    """The given states in place of the embeddings of a transformer."""
 
     def __init__(self, states: Tensor) -> None:
         super().__init__()

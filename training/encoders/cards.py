@@ -9,6 +9,14 @@ from training.modules.calibration import NEEDED, Calibration
 from training.runs import flattened
 from training.thresholds import LabelThreshold
 
+_FRONT_MATTER = """\
+---
+library_name: sentence-transformers
+pipeline_tag: sentence-similarity
+tags:
+- facetflow
+- {tag}
+---"""
 _TERMS = """\
 The encoder was trained on these corpora; the terms of the strictest of them may apply to its use. The licence of the
 backbone ({backbone}) is {licence}."""
@@ -33,82 +41,111 @@ encoder = SentenceTransformer("path/to/this/folder")
 """
 
 
-def pair_card(
-    training: Mapping[str, Any], *, tag: str, title: str, structure: str, analyses: str | None, lesson: str
+def model_card(
+    training: Mapping[str, Any],
+    *,
+    tag: str,
+    title: str,
+    about: str,
+    usage: str,
+    learns_from: str,
+    chosen: str,
+    unit: str = "pairs",
+    labels: str = "",
+    lesson: str = "",
 ) -> str:
-    """Return the model card of an encoder trained on judged pairs; an evaluation writes its scores into it.
+    """Return a model card as Markdown; an evaluation writes its scores into it.
 
     Args:
         training: content of `training.json`.
         tag: tag of the method on model hubs.
         title: title, to which the backbone is added.
-        structure: the structure of a sentence that the encoder uses.
-        analyses: how it analyses its input, and with what; None for an encoder that does not.
+        about: what the encoder is.
+        usage: how to call it.
+        learns_from: its training data: "judged pairs".
+        chosen: how the model was chosen, as sentences.
+        unit: unit of the training data.
+        labels: paragraph on the labels in them.
         lesson: its training objective.
     """
     settings = training["settings"]
-    usage = _PLAIN if analyses is None else _ANALYSING.format(analyses=analyses)
+    layers = settings.get("layers")  # absent when all are kept
+    kept = f"the first {'layer' if layers == 1 else f'{layers} layers'} of " if layers else ""
+    corpora = [
+        (name, counts["train"], counts["dev"], counts["licence"] or "not recorded; ask its source")
+        for name, counts in training["corpora"].items()
+    ]
+    course = (
+        f"{training['steps']} steps in {training['seconds']:.0f} s, {training['precision']} on {training['device']}; "
+        f"the model of step {training['best_step']} was kept. {chosen} Start weights "
+        f"`{training['backbone_digest'][:16]}`, data `{training['data_digest']}`."
+    )
     parts = [
-        front_matter(tag),
-        f"# {title}, from {layers_kept(settings)}{settings['backbone']}",
-        structure,
-        usage + _SENTENCES,
-        *data_parts(training, unit="pairs", exported="judged pairs"),
+        _FRONT_MATTER.format(tag=tag),
+        f"# {title}, from {kept}{settings['backbone']}",
+        about,
+        usage,
+        "## Training data",
+        _origin(training["source"], learns_from),
+        table(("corpus", f"training {unit}", f"dev {unit}", "licence"), corpora),
+        _TERMS.format(backbone=settings["backbone"], licence=training["backbone_licence"] or "not recorded"),
+        labels,
         "## Training",
         lesson,
-        course(training, chosen_by(training)),
-        *closing_parts(settings),
+        course,
+        _search(training["search"]) if "search" in training else "",
+        table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
+        "## Scores",
+        "Not evaluated yet.",
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def closing_parts(settings: Mapping[str, Any]) -> list[str]:
-    """Return the end of every card, as Markdown: all settings, and a placeholder for the scores."""
-    rows = [(name, f"`{value}`") for name, value in flattened(settings).items()]
-    return [table(("setting", "value"), rows), "## Scores", "Not evaluated yet."]
+def _origin(source: Mapping[str, Any], exported: str) -> str:
+    if "release" not in source:
+        return f"An exported table of {exported}, " + ", ".join(f"{k} `{v}`" for k, v in source.items()) + "."
+    versions = ", ".join(f"{table} {version}" for table, version in source["versions"].items())
+    return f"Release {source['release']} of a facetflow store; table versions: {versions}."
 
 
-def front_matter(tag: str) -> str:
-    """Return the front matter of a model card, which model hubs read.
+def _search(search: Mapping[str, Any]) -> str:
+    chosen, tried = search["chosen"], search["tried"]
+    measures = list(tried[0]["dev"])
+    rows = [
+        (
+            *(f"{value:g}" for value in each["values"].values()),
+            *(f"{each['dev'][measure]:.4f}" for measure in measures),
+            each["best_step"],
+            "this encoder" if each["values"] == chosen else "",
+        )
+        for each in tried
+    ]
+    said = "Several values were tried, each from the same start; the dev score decided."
+    return f"{said}\n\n" + table((*chosen, *(f"dev {name}" for name in measures), "best step", ""), rows)
 
-    Args:
-        tag: tag of the method.
+
+def pair_card(
+    training: Mapping[str, Any], *, tag: str, title: str, about: str, analyses: str | None, lesson: str
+) -> str:
+    """Return the model card of an encoder trained on judged pairs, `about` the structure that it uses, as `model_card`.
+
+    It says how the encoder analyses its input, and with what; `analyses` is None for one that does not.
     """
-    return (
-        f"---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\ntags:\n- facetflow\n- {tag}\n---"
+    usage = (_PLAIN if analyses is None else _ANALYSING.format(analyses=analyses)) + _SENTENCES
+    return model_card(
+        training,
+        tag=tag,
+        title=title,
+        about=about,
+        usage=usage,
+        learns_from="judged pairs",
+        chosen=_chosen_by(training),
+        lesson=lesson,
     )
 
 
-def data_parts(training: Mapping[str, Any], *, unit: str, exported: str) -> list[str]:
-    """Return the paragraphs on the training data, as Markdown.
-
-    Args:
-        training: content of `training.json`.
-        unit: unit of the counts: "pairs".
-        exported: training data that are not from a release: "measured pairs".
-    """
-    settings = training["settings"]
-    return [
-        "## Training data",
-        _origin(training["source"], exported),
-        table(
-            ("corpus", f"training {unit}", f"dev {unit}", "licence"),
-            [
-                (name, counts["train"], counts["dev"], counts["licence"] or "not recorded; ask its source")
-                for name, counts in training["corpora"].items()
-            ],
-        ),
-        _TERMS.format(backbone=settings["backbone"], licence=training["backbone_licence"] or "not recorded"),
-    ]
-
-
 def classifier_part(training: Mapping[str, Any], *, usual: Sequence[str]) -> str:
-    """Return a few sentences on the classifier of an encoder: its input, labels, calibration and threshold.
-
-    Args:
-        training: content of `training.json`.
-        usual: its input when the settings do not say.
-    """
+    """Return a few sentences on a classifier: its input (`usual` by default), labels, calibration, threshold."""
     settings = training["settings"]
     parts = settings.get("classifier", usual)
     order = "counts" if {"u", "v"} & set(parts) else "does not count"
@@ -129,32 +166,13 @@ def _told_calibration(recorded: Mapping[str, Any] | None) -> str:
     return f"Its probabilities {calibration.told}. {calibration.doubt}".rstrip()
 
 
-def layers_kept(settings: Mapping[str, Any]) -> str:
-    """Return a phrase before the name of the backbone that says how many of its layers are kept; empty for all.
-
-    Args:
-        settings: of the encoder; `layers` is absent when all are kept.
-    """
-    layers = settings.get("layers")
-    return f"the first {'layer' if layers == 1 else f'{layers} layers'} of " if layers else ""
-
-
 def layer_of_words(settings: Mapping[str, Any]) -> str:
-    """Return a phrase that follows the noun and names the layer of the word vectors; empty for the last layer.
-
-    Args:
-        settings: of the encoder; `words_below` is absent when it is 0.
-    """
+    """Return a phrase that follows the noun and names the layer of the word vectors; empty for the last layer."""
     below = settings.get("words_below", 0)
     return f", from the layer {below} below the last one," if below else ""
 
 
-def chosen_by(training: Mapping[str, Any]) -> str:
-    """Return a sentence on how the best model of an encoder trained on judged pairs was chosen.
-
-    Args:
-        training: content of `training.json`.
-    """
+def _chosen_by(training: Mapping[str, Any]) -> str:
     dev, ratings, settings = training["dev"], training["chosen_by"], training["settings"]
     if dev is None:
         return "There were no dev pairs to choose by."
@@ -163,42 +181,3 @@ def chosen_by(training: Mapping[str, Any]) -> str:
     if ratings["set"]:
         score = f"Spearman on the {ratings['pairs']:,} pairs of {ratings['set']}"
     return f"Chosen by {score}: {told}." if is_chosen(settings) else f"{LAST_KEPT}; its dev scores: {told}."
-
-
-def course(training: Mapping[str, Any], chosen: str) -> str:
-    """Return a few sentences on the course of the training, and the table of a search if there was one.
-
-    Args:
-        training: content of `training.json`.
-        chosen: sentence on how the model was chosen.
-    """
-    said = (
-        f"{training['steps']} steps in {training['seconds']:.0f} s, {training['precision']} on {training['device']}; "
-        f"the model of step {training['best_step']} was kept. {chosen} Start weights "
-        f"`{training['backbone_digest'][:16]}`, data `{training['data_digest']}`."
-    )
-    return f"{said}\n\n{_search(training['search'])}" if "search" in training else said
-
-
-def _search(search: Mapping[str, Any]) -> str:
-    """Return the results of a search as a table; the values of the encoder are marked."""
-    chosen, tried = search["chosen"], search["tried"]
-    measures = list(tried[0]["dev"])
-    rows = [
-        (
-            *(f"{value:g}" for value in each["values"].values()),
-            *(f"{each['dev'][measure]:.4f}" for measure in measures),
-            each["best_step"],
-            "this encoder" if each["values"] == chosen else "",
-        )
-        for each in tried
-    ]
-    said = "Several values were tried, each from the same start; the dev score decided."
-    return f"{said}\n\n" + table((*chosen, *(f"dev {name}" for name in measures), "best step", ""), rows)
-
-
-def _origin(source: Mapping[str, Any], exported: str) -> str:
-    if "release" not in source:
-        return f"An exported table of {exported}, " + ", ".join(f"{k} `{v}`" for k, v in source.items()) + "."
-    versions = ", ".join(f"{table} {version}" for table, version in source["versions"].items())
-    return f"Release {source['release']} of a facetflow store; table versions: {versions}."

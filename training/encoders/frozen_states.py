@@ -26,15 +26,10 @@ from training.progress import log
 
 @dataclass(frozen=True, slots=True)
 class SharedStates:
-    """Outputs of frozen layers that trainings share.
+    """Outputs of frozen layers that trainings share."""
 
-    Args:
-        folder: folder of the files.
-        backbone: digest of the files of the start model.
-    """
-
-    folder: Path
-    backbone: str
+    folder: Path  # folder of the files
+    backbone: str  # digest of the files of the start model
 
     @classmethod
     def of(cls, folder: Path | None, backbone: str) -> "SharedStates | None":
@@ -108,10 +103,6 @@ def size_of(shape: tuple[int, int], precision: torch.dtype) -> int:
 
 def unnamed_file(shape: tuple[int, int], precision: torch.dtype) -> Tensor:
     """Return a tensor in a temporary file that disappears with this process, however it ends.
-
-    Args:
-        shape: of the tensor.
-        precision: float32 or bfloat16.
 
     Raises:
         OSError: the disk is full.

@@ -11,12 +11,7 @@ if TYPE_CHECKING:
 
 
 def count_cut(encoder: "SentenceTransformer", texts: Sequence[str]) -> int:
-    """Return how many sentences are longer than an encoder's input.
-
-    Args:
-        encoder: the encoder.
-        texts: the sentences.
-    """
+    """Return how many sentences are longer than an encoder's input."""
     longest = longest_input(encoder)
     if longest is None or not texts:
         return 0
@@ -35,10 +30,8 @@ def longest_input(encoder: "SentenceTransformer") -> int | None:
 def tell_cut(encoder: "SentenceTransformer", text: str) -> str:
     """Return how much of a sentence an encoder reads, as a clause; empty when it reads all of it."""
     longest = longest_input(encoder)
-    if longest is None:
-        return ""
     pieces = len(encoder.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
-    if pieces <= longest:
+    if longest is None or pieces <= longest:
         return ""
     return f"the encoder reads the first {longest} of its {pieces} word pieces"
 

@@ -1,27 +1,18 @@
 """Checks of the labels of judged pairs before a training, shared by the kinds that learn from them."""
 
-import logging
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from features.core.counting import all_of
 from features.core.faults import NothingToLearn, NoTrainingData, UnknownLabel
-from training.encoders.settings import BY_POSITIVE, check_corpora
-
-if TYPE_CHECKING:
-    from training.data.labelled_pairs import LabelledPairs
-    from training.encoders.settings import EncoderSettings, PairSettings
-
-_log = logging.getLogger("training")
+from training.data.labelled_pairs import LabelledPairs
+from training.encoders.settings import BY_POSITIVE, EncoderSettings, PairSettings, check_corpora
+from training.progress import log
 
 
-def training_labels(data: "LabelledPairs", settings: "EncoderSettings") -> dict[str, int]:
+def training_labels(data: LabelledPairs, settings: EncoderSettings) -> dict[str, int]:
     """Return the labels of the training pairs, sorted, with their counts.
-
-    Args:
-        data: all pairs.
-        settings: corpora and splits.
 
     Raises:
         SettingsError: no pair is from a corpus that is named.
@@ -40,7 +31,7 @@ def training_labels(data: "LabelledPairs", settings: "EncoderSettings") -> dict[
     return dict(of_train.group_by("label").len().sort("label").iter_rows())
 
 
-def check_labels(labels: Sequence[str], known: Sequence[str], settings: "EncoderSettings") -> None:
+def check_labels(labels: Sequence[str], known: Sequence[str], settings: EncoderSettings) -> None:
     """Check that every label occurs in the training pairs.
 
     Raises:
@@ -53,28 +44,42 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: "Encoder
         )
 
 
-def found_positive(known: Sequence[str], settings: "PairSettings") -> str:
-    """Return the positive label of the training pairs.
+def classes_of(counts: Mapping[str, int], settings: PairSettings, remedy: str) -> tuple[str, ...]:
+    """Return the labels that a classifier learns: those of the settings, or else all that training pairs have.
 
-    Args:
-        known: labels of the training pairs.
-        settings: with the `positive_label`.
+    Raises:
+        SettingsError: the settings name a label that no training pair has.
+        InputError: all training pairs have the same label; the message ends with the remedy.
+    """
+    known = tuple(counts)
+    check_labels(settings.labels, known, settings)
+    if len(known) == 1:
+        have_the_same = "has the label" if counts[known[0]] == 1 else "have the same label,"
+        raise NothingToLearn(
+            f"{all_of(counts[known[0]], 'training pair')} {have_the_same} {known[0]!r}: a classifier learns nothing "
+            f"from it. {remedy}"
+        )
+    return settings.labels or known
+
+
+def found_positive(known: Sequence[str], settings: PairSettings) -> str:
+    """Return which of the labels of the training pairs is the positive one.
 
     Raises:
         SettingsError: no training pair has it.
     """
-    found = settings.positive_among(known)
-    if found is None:
+    label = settings.positive_among(known)
+    if label is None:
         raise UnknownLabel(
             f"`positive_label` of the encoder {settings.name!r} is {settings.positive_label!r}, which no training pair "
             f"has; name one of: {', '.join(known)}."
         )
-    if found != settings.positive_label:
-        _log.info("the positive label is %r: no pair has the label %r", found, settings.positive_label)
-    return found
+    if label != settings.positive_label:
+        log.info("the positive label is %r: no pair has the label %r", label, settings.positive_label)
+    return label
 
 
-def check_dev(data: "LabelledPairs", settings: "EncoderSettings", positive: str) -> None:
+def check_dev(data: LabelledPairs, settings: EncoderSettings, positive: str) -> None:
     """Check that the dev pairs can choose a model by a score of `BY_POSITIVE`.
 
     Raises:
@@ -88,23 +93,3 @@ def check_dev(data: "LabelledPairs", settings: "EncoderSettings", positive: str)
             f"`{settings.choose_by}`: give the encoder {settings.name!r} dev pairs of both kinds, or set "
             'choose_by = "loss".'
         )
-
-
-def warn_of_few(pairs: int, settings: "EncoderSettings") -> None:
-    """Warn when there are too few pairs to learn much from."""
-    if pairs < settings.loop.batch_size:
-        _log.warning("few pairs to train on: %d, less than one batch (%d)", pairs, settings.loop.batch_size)
-
-
-def warn_of_no_dev(pairs: int, least: int, settings: "EncoderSettings") -> None:
-    """Warn where too few dev pairs choose the model.
-
-    Args:
-        pairs: number of dev pairs.
-        least: how many the objective needs.
-        settings: of the encoder.
-    """
-    if pairs >= least:
-        return
-    there = "no dev pairs" if not pairs else "only one dev pair, with none to be told from,"
-    _log.warning("%s (split %r) to choose the best model by: the last one is kept", there, settings.splits[1])

@@ -40,19 +40,12 @@ _TRIED = "tried.json"
 
 @dataclass(frozen=True, slots=True)
 class Learnt(Generic[TaskT]):
-    """Result of a training.
+    """Result of a training."""
 
-    Args:
-        task: task whose model has the final weights.
-        outcome: outcome of its loop.
-        values: values chosen by a search; empty if there was none.
-        tried: all points that were tried, in order.
-    """
-
-    task: TaskT
-    outcome: Outcome
-    values: dict[str, float]
-    tried: tuple[Tried, ...] = ()
+    task: TaskT  # task whose model has the final weights
+    outcome: Outcome  # outcome of its loop
+    values: dict[str, float]  # values chosen by a search; empty if there was none
+    tried: tuple[Tried, ...] = ()  # all points that were tried, in order
 
 
 def learn(
@@ -77,35 +70,23 @@ def learn(
         loop_of: settings of the loop among those of the encoder.
 
     Raises:
-        SettingsError: when settings are searched and there is no dev score to choose by, which is found out before the
-            first training.
+        SettingsError: when settings are searched without a dev score, which is found out before the first training.
         RunError: when a loss is not finite, or something cannot be written.
     """
-    points = points_of(plan.settings, plan.settings.search)
     log.info("%s, %s on %s", about, str(machine.precision).removeprefix("torch."), machine.device)
-    if len(points) == 1 and not points[0].values:
-        task = make_task(plan.settings)
-        _run(
-            _make_loop(plan.settings, loop_of, task, machine, folder, plan.identity),
-            lambda outcome: Learnt(task, outcome, {}),
-            complete,
-        )
+    points = points_of(plan.settings, plan.settings.search)
+    if points[0].values:
+        _search(plan, machine, folder, points, make_task, complete, loop_of)
         return
-    _search(plan, machine, folder, points, make_task, complete, loop_of)
+    task = make_task(plan.settings)
+    loop = _make_loop(plan.settings, loop_of, task, machine, folder, plan.identity)
+    loop.run_and_write(lambda outcome: complete(Learnt(task, outcome, {})))
 
 
 def learn_first(
     plan: TrainingPlan, machine: Machine, folder: Path, task: Task, loop_of: Callable[[Any], LoopSettings]
 ) -> Outcome:
-    """Train what a training starts from, in a folder of its own, where it also resumes and finds that it is done.
-
-    Args:
-        plan: of the training.
-        machine: machine to train on.
-        folder: folder of this part, within that of the run.
-        task: task whose model has the final weights afterwards.
-        loop_of: settings of the loop among those of the encoder.
-    """
+    """Train what a training starts from, in a folder of its own within that of the run, where it also resumes."""
     require_writable(folder)
     loop = _make_loop(plan.settings, loop_of, task, machine, folder, f"{plan.identity}, {folder.name}", folder.name)
     with loop.saying_what_is_left():
@@ -122,6 +103,7 @@ def _search(
     loop_of: Callable[[Any], LoopSettings],
 ) -> None:
     """Try each point from the same start weights, then complete the best from its checkpoint."""
+    folder = folder / SEARCH
     task = make_task(points[0].settings)
     if _known(folder, points[0], plan.identity) is None and not together.from_first(task.judge() is not None):
         raise _no_score("there is none")
@@ -132,10 +114,9 @@ def _search(
         with torch.no_grad():
             for name, value in _learning(task).items():
                 value.copy_(start[name])
-        place = _place(folder, point)
-        require_writable(place)
+        require_writable(folder / point.name)
         identity = f"{plan.identity}, {point.name}"
-        return task, _make_loop(point.settings, loop_of, task, machine, place, identity, point.name)
+        return task, _make_loop(point.settings, loop_of, task, machine, folder / point.name, identity, point.name)
 
     tried: list[Tried] = []
     for number, point in enumerate(points, start=1):
@@ -149,22 +130,13 @@ def _search(
         best = max(range(len(tried)), key=lambda place: (tried[place].value, -place))
         for place, other in enumerate(points[:number]):
             if place != best and together.rank() == 0:  # its checkpoint is no longer needed
-                (_place(folder, other) / checkpoints.FILE_NAME).unlink(missing_ok=True)
+                (folder / other.name / checkpoints.FILE_NAME).unlink(missing_ok=True)
     chosen = points[best]
     log.info("the best of %d is %s", len(points), chosen.name)
     task, loop = loop_at(chosen)  # resumes from its checkpoint, which is at the end
-    _run(loop, lambda outcome: Learnt(task, outcome, dict(chosen.values), tuple(tried)), complete)
+    loop.run_and_write(lambda outcome: complete(Learnt(task, outcome, dict(chosen.values), tuple(tried))))
     if together.rank() == 0:
-        shutil.rmtree(folder / SEARCH, ignore_errors=True)
-
-
-def _run(loop: Loop, learnt: Callable[[Outcome], Learnt[TaskT]], complete: Callable[[Learnt[TaskT]], None]) -> None:
-    """Run a loop to its end, write the result, and delete its checkpoint."""
-    with loop.saying_what_is_left():
-        outcome = loop.run()
-        if together.rank() == 0:
-            complete(learnt(outcome))
-        loop.forget()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _no_score(why: str) -> SettingsError:
@@ -198,15 +170,10 @@ def _learning(task: Task) -> dict[str, torch.nn.Parameter]:
     return {name: value for group in task.groups for name, value in group.parameters.items()}
 
 
-def _place(folder: Path, point: Point) -> Path:
-    return folder / SEARCH / point.name
-
-
 def _known(folder: Path, point: Point, identity: str) -> Tried | None:
     """Return the result of a point that was tried before this process started; None if it has not been tried."""
-    file = _place(folder, point) / _TRIED
-    found = read_json(file) if together.rank() == 0 and file.is_file() else None
-    found = together.from_first(found)
+    file = folder / point.name / _TRIED
+    found = together.from_first(read_json(file) if together.rank() == 0 and file.is_file() else None)
     return Tried(**found["tried"]) if found is not None and found["identity"] == identity else None
 
 
@@ -222,5 +189,5 @@ def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
         dict(point.values), outcome.best_value, outcome.best_scores, outcome.steps, outcome.best_step, outcome.seconds
     )
     if together.rank() == 0:
-        write_json(_place(folder, point) / _TRIED, {"identity": identity, "tried": asdict(tried)})
+        write_json(folder / point.name / _TRIED, {"identity": identity, "tried": asdict(tried)})
     return Tried(**together.from_first(asdict(tried)))

@@ -78,19 +78,16 @@ def _misfit(error: RuntimeError, folder: Path) -> str | None:
 
 
 def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
-    """Check that the file of the transformer has each of its layers and no other.
+    """Check that the file of the transformer has each of its layers and no other; a ValueError if not.
 
     transformers fills layers that the file lacks with random weights, and leaves out those that the configuration does
     not count.
-
-    Raises:
-        ValueError: it has fewer or more layers.
     """
     from safetensors import safe_open
 
     from training.modules.layers import find_layers
 
-    file = folder / _first_module(folder) / _WEIGHTS
+    file = folder / transformer_folder(folder) / _WEIGHTS
     transformer: Any = encoder.transformers_model
     with suppress(ModelError):  # some architectures share one layer
         layers = find_layers(transformer)
@@ -105,8 +102,8 @@ def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
                 )
 
 
-def _first_module(folder: Path) -> str:
-    """Return the path of the transformer within an encoder: its own folder where that is a transformer alone."""
+def transformer_folder(folder: Path) -> str:
+    """Return the path of the transformer within an encoder; empty where that is a transformer alone."""
     try:
         return str(json.loads((folder / "modules.json").read_bytes())[0]["path"])
     except FileNotFoundError:
@@ -134,9 +131,6 @@ def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
 
 def routes_in(folder: Path) -> tuple[str, ...]:
     """Return the routes of an encoder in its order, the values of `task` in `encode`; empty for most encoders.
-
-    Args:
-        folder: folder of the encoder, as sentence-transformers saves one with a `Router`.
 
     Raises:
         ModelError: when its files are damaged.

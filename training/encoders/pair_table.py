@@ -1,34 +1,25 @@
 """Judged pairs of a split as a step takes them: positions of their sentences, and numbers of their labels."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from training.data.labelled_pairs import LabelledPairs
 from training.loop.batches import epoch_batches
-
-if TYPE_CHECKING:
-    from training.data.labelled_pairs import LabelledPairs
-    from training.loop.settings import LoopSettings
+from training.loop.settings import LoopSettings
 
 Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Sentences of a step, by their positions.
+    """Sentences of a step, by their positions."""
 
-    Args:
-        first: sentences a, (b,).
-        second: sentences b, (b,).
-        targets: number of each pair's label among those of the classifier; -1 for none, (b,).
-    """
-
-    first: Positions
-    second: Positions
-    targets: Positions
+    first: Positions  # sentences a, (b,)
+    second: Positions  # sentences b, (b,)
+    targets: Positions  # number of each pair's label among those of the classifier; -1 for none, (b,)
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -41,39 +32,23 @@ class Batch:
 
 
 class PairTable:
-    """The pairs of one split, as a step takes them.
+    """The pairs of one split, as a step takes them; settings of a kind with the labels of the classifier."""
 
-    Args:
-        data: training and dev pairs.
-        split: split of the pairs.
-        labels: labels of the classifier.
-    """
-
-    def __init__(self, data: "LabelledPairs", split: str, labels: Sequence[str]) -> None:
+    def __init__(self, data: LabelledPairs, split: str, settings: Any) -> None:
         of_split = (data.pairs["split"] == split).to_numpy()
         self.first, self.second = data.first[of_split], data.second[of_split]
-        self.targets = data.targets(labels)[of_split]
+        self.targets = data.targets(settings.labels)[of_split]
 
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.first)
 
     def batch(self, pairs: Positions) -> Batch:
-        """Return some pairs as a batch.
-
-        Args:
-            pairs: positions in this table, (b,).
-        """
+        """Return the pairs at some positions as a batch."""
         return Batch(self.first[pairs], self.second[pairs], self.targets[pairs])
 
-    def order(self, lengths: NDArray[np.int64], loop: "LoopSettings", epoch: int) -> list[Positions]:
-        """Return which pairs are in each batch of an epoch.
-
-        Args:
-            lengths: tokens of each sentence, (n_texts,).
-            loop: settings with batch size and seed.
-            epoch: from 0.
-        """
+    def order(self, lengths: NDArray[np.int64], loop: LoopSettings, epoch: int) -> list[Positions]:
+        """Return which pairs are in each batch of an epoch (from 0), by the tokens of each sentence, (n_texts,)."""
         longer = np.maximum(lengths[self.first], lengths[self.second])
         alone = np.arange(len(self), dtype=np.int64)
         return epoch_batches(alone, longer, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)

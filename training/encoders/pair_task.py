@@ -1,23 +1,21 @@
-"""Task of the loop shared by encoders trained on judged pairs: parameters, dropout, and evaluation on dev.
-
-A kind adds its batches, its losses, and its scores on the dev pairs.
-"""
+"""Task of the loop for encoders trained on judged pairs: a classifier above the new modules, and its dev scores."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from training.encoders.backbone import Backbone, Tokens
-from training.encoders.labels import label_logits
+from training.encoders.embedding import embed_together
 from training.encoders.pair_table import PairTable
 from training.encoders.ratings import PlacedRatings
 from training.encoders.settings import BY_LOSS, PairSettings
-from training.encoders.start import new_modules
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.modules.calibration import Calibration, calibrate
 from training.modules.pair_classifier import PairClassifier
@@ -29,29 +27,18 @@ Settings = TypeVar("Settings", bound=PairSettings)
 
 @dataclass(frozen=True, slots=True)
 class Prepared(Generic[Pairs]):
-    """Training data as the loop takes them; all share one list of sentences.
+    """Training data as the loop takes them; all share one list of sentences."""
 
-    Args:
-        tokens: all sentences.
-        train: pairs to train on.
-        dev: pairs to choose the best model by; may be empty.
-        ratings: human ratings to choose it by instead; None if the dev pairs decide.
-    """
-
-    tokens: Tokens
-    train: Pairs
-    dev: Pairs
-    ratings: PlacedRatings | None = None
+    tokens: Tokens  # all sentences
+    train: Pairs  # pairs to train on
+    dev: Pairs  # pairs to choose the best model by; may be empty
+    ratings: PlacedRatings | None = None  # human ratings to choose it by instead; None if the dev pairs decide
 
 
-class PairTask(ABC, Generic[Pairs, Settings]):
-    """Tune the last layers of a backbone, and train the new modules above them.
+class PairTask(Generic[Pairs, Settings]):
+    """Tune the last layers of a backbone, and train the new modules and a classifier above them by cross-entropy.
 
-    Args:
-        backbone: the encoder.
-        prepared: the pairs.
-        settings: of the encoder, with labels filled in.
-        classifies: whether a classifier of pairs is trained as well.
+    A kind with other objectives replaces `batches`, `loss` and `judge_pairs`, and may do without a classifier.
     """
 
     unit = "pairs"
@@ -60,7 +47,8 @@ class PairTask(ABC, Generic[Pairs, Settings]):
         self, backbone: Backbone, prepared: Prepared[Pairs], settings: Settings, *, classifies: bool = True
     ) -> None:
         self.backbone, self.prepared, self.settings = backbone, prepared, settings
-        self.new = nn.ModuleList(new_modules(backbone.model)).requires_grad_(requires_grad=True)
+        self.new = nn.ModuleList(list(backbone.model)[2:])  # those after transformer and pooling
+        self.new.requires_grad_(requires_grad=True)
         self.classifier: PairClassifier | None = None
         new = {f"new.{name}": parameter for name, parameter in self.new.named_parameters()}
         if classifies:
@@ -74,25 +62,51 @@ class PairTask(ABC, Generic[Pairs, Settings]):
             *decaying_matrices(new, factor),
         ]
 
-    @abstractmethod
     def batches(self, epoch: int) -> Sequence[Any]:
         """Return the batches of an epoch, each of `batch_size` pairs; one may have fewer."""
+        train = self.prepared.train
+        return [train.batch(some) for some in train.order(self.prepared.tokens.lengths, self.settings.loop, epoch)]
 
     def count(self) -> int:
         """Return the number of batches of an epoch."""
         return math.ceil(len(self.prepared.train) / self.settings.loop.batch_size)
 
-    @abstractmethod
     def losses(self, batch: Any) -> dict[str, Tensor]:
         """Return the loss of a batch; each sentence is embedded once, by one of the processes."""
+        texts, places = np.unique(batch.sentences, return_inverse=True)
+        embeddings = embed_together(self.backbone, self.prepared.tokens, texts)
+        return {"loss": self.loss(batch, embeddings, torch.from_numpy(places).to(embeddings.device))}
 
-    @abstractmethod
+    def loss(self, batch: Any, embeddings: Tensor, places: Tensor) -> Tensor:
+        """Return the loss of a batch, a scalar.
+
+        Args:
+            batch: the pairs.
+            embeddings: embeddings of sentences, (n_texts, d).
+            places: positions in them of the batch's `sentences`.
+        """
+        left, right = embeddings[places].tensor_split(2)
+        return self.classification_loss(batch, left, right)
+
+    def classification_loss(self, batch: Any, left: Tensor, right: Tensor) -> Tensor:
+        """Return the cross-entropy of a batch, a scalar, from the embeddings of both sides, (b, d)."""
+        assert self.classifier is not None  # noqa: S101 - a kind without one has another loss
+        return cross_entropy(self.classifier(left, right), torch.from_numpy(batch.targets).to(left.device))
+
     def judge_pairs(self) -> dict[str, float]:
-        """Return scores on the dev pairs, including `loss` and those of `choose_by`; empty if there are no pairs."""
-
-    def size(self, batch: Any) -> int:
-        """Return the number of pairs."""
-        return len(batch)
+        """Return `loss`, `accuracy` and the scores of `tell_apart` on the dev pairs; empty if there are none."""
+        if self.classifier is None or not len(self.prepared.dev):
+            return {}
+        logits, numbers = self._dev_logits(self.classifier)
+        targets = torch.from_numpy(numbers)
+        scores = {
+            "loss": cross_entropy(logits, targets).item(),
+            "accuracy": (logits.argmax(dim=1) == targets).float().mean().item(),
+        }
+        if self.settings.positive_label not in self.classifier.labels:
+            return scores
+        number = self.classifier.labels.index(self.settings.positive_label)
+        return scores | tell_apart(numbers == number, logits.double().softmax(dim=1)[:, number].numpy())
 
     def train(self) -> None:
         """Switch on dropout in the new modules, and in the tuned layers if the settings ask for it."""
@@ -108,22 +122,21 @@ class PairTask(ABC, Generic[Pairs, Settings]):
     def judge(self) -> Judgement | None:
         """Return the dev scores and, if ratings choose the model, the correlation with them."""
         self.eval()
-        scores = self.judge_pairs()
+        scores, by = self.judge_pairs(), self.settings.choose_by
         if self.prepared.ratings is None:
-            by = self.settings.choose_by
             return Judgement(scores, value=-scores[by] if by == BY_LOSS else scores[by]) if scores else None
-        found = self.prepared.ratings.score(self.backbone, self.prepared.tokens)
-        return Judgement({"spearman": found, **scores}, value=found)
+        correlation = self.prepared.ratings.score(self.backbone, self.prepared.tokens)
+        return Judgement({"spearman": correlation, **scores}, value=correlation)
 
+    @torch.no_grad()
     def calibrate(self) -> Calibration | None:
         """Calibrate the probabilities of the trained classifier on the dev pairs, and choose its threshold by them.
 
-        Returns:
-            The calibration; None if there is no classifier, or too few dev pairs.
+        None if there is no classifier, or too few dev pairs.
         """
         if self.classifier is None or not len(self.prepared.dev):
             return None
-        logits, targets = label_logits(self.backbone, self.prepared.tokens, self.prepared.dev, self.classifier)
+        logits, targets = self._dev_logits(self.classifier)
         self.classifier.calibration = calibrate(logits.double().numpy(), targets)
         labels = self.classifier.labels
         label = positive_of(labels, self.settings.positive_label) if len(labels) == 2 else None
@@ -132,3 +145,30 @@ class PairTask(ABC, Generic[Pairs, Settings]):
             scores = self.classifier.calibrated(logits.double()).softmax(dim=1)[:, number].numpy()
             self.classifier.threshold = LabelThreshold(label, best_f1(targets == number, scores), len(targets))
         return self.classifier.calibration
+
+    def _dev_logits(self, classifier: PairClassifier) -> tuple[Tensor, NDArray[np.int64]]:
+        """Return the logits of the dev pairs, (n_pairs, n_labels), and the numbers of their labels, (n_pairs,)."""
+        dev = self.prepared.dev
+        every = dev.batch(np.arange(len(dev), dtype=np.int64))
+        texts, places = np.unique(every.sentences, return_inverse=True)
+        embeddings = torch.from_numpy(self.backbone.embed_many(self.prepared.tokens, texts)).to(self.backbone.device)
+        left, right = embeddings[torch.from_numpy(places).to(embeddings.device)].tensor_split(2)
+        return classifier(left, right).float().cpu(), every.targets
+
+
+def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, float]:
+    """Return how well the probabilities of being positive separate positive pairs from the others, (n_pairs,) each.
+
+    Returns:
+        `f1` at the best threshold and `average_precision`, in [0, 1]; empty if all pairs are positive, or none is; NaN
+        if a probability is.
+    """
+    from sklearn.metrics import average_precision_score, precision_recall_curve
+
+    if positive.all() or not positive.any():
+        return {}
+    if np.isnan(probabilities).any():
+        return {"f1": np.nan, "average_precision": np.nan}
+    precision, recall, _ = precision_recall_curve(positive, probabilities)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, np.finfo(np.float64).tiny)
+    return {"f1": float(f1.max()), "average_precision": float(average_precision_score(positive, probabilities))}

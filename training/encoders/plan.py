@@ -2,44 +2,59 @@
 
 import hashlib
 import json
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
+from features import models
 from features.core.faults import EncoderDamaged, OtherSettings
 from training.encoders.settings import EncoderSettings
 from training.loop.settings import decisive
+from training.progress import log
 from training.runs import TRAINING_FILE, UNDECISIVE, flattened
 from training.writing import read_json
 
-_log = logging.getLogger("training")
+if TYPE_CHECKING:
+    from training.encoders.ratings import ChosenRatings
+    from training.jobs import TrainingJob
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """Everything that determines the result of a training.
+    """Everything that determines the result of a training."""
 
-    Args:
-        settings: settings, with everything that follows from the data.
-        data_digest: digest of the training data (`MeasuredPairs.digest`, `LabelledTexts.digest`).
-        backbone_digest: digest of the files of the start model.
-        source: where the data came from; used in messages only.
-        ratings_digest: digest of the ratings that choose the model; empty if it is chosen on the dev pairs.
-        dropped: number of training pairs that are left out because they are also in another split.
-    """
+    settings: EncoderSettings  # settings, with everything that follows from the data
+    data_digest: str  # digest of the training data (`MeasuredPairs.digest`, `LabelledTexts.digest`)
+    backbone_digest: str  # digest of the files of the start model
+    source: Mapping[str, Any]  # where the data came from; used in messages only
+    ratings_digest: str = ""  # digest of the ratings that choose the model; empty if it is chosen on the dev pairs
+    dropped: int = 0  # number of training pairs that are left out because they are also in another split
+    backbone: Path = Path()  # folder of the start model
 
-    settings: EncoderSettings
-    data_digest: str
-    backbone_digest: str
-    source: Mapping[str, Any]
-    ratings_digest: str = ""
-    dropped: int = 0
+    @classmethod
+    def of(
+        cls,
+        job: "TrainingJob[Any, Any]",
+        settings: EncoderSettings,
+        data_digest: str,
+        source: Mapping[str, Any],
+        *,
+        ratings: "ChosenRatings | None" = None,
+        dropped: int = 0,
+    ) -> Self:
+        """Return the plan of a job from its completed settings and its data.
+
+        Raises:
+            ModelError: the backbone is not on this machine.
+        """
+        folder = models.locate(settings.backbone, job.base)
+        digest = ratings.digest if ratings else ""
+        return cls(settings, data_digest, models.digest(folder), source, digest, dropped, folder)
 
     @property
     def decisive(self) -> dict[str, Any]:
-        """The settings that determine the result."""
+        """Settings that determine the result."""
         return flattened(decisive(self.settings, exclude=UNDECISIVE))
 
     @property
@@ -51,11 +66,7 @@ class TrainingPlan:
 
 
 def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
-    """Return whether the encoder of a plan exists.
-
-    Args:
-        encoder: its folder within that of the run.
-        plan: plan of the training.
+    """Return whether a plan has its encoder, in this folder within that of the run.
 
     Raises:
         SettingsError: when there is an encoder of another plan: it is never replaced.
@@ -75,7 +86,7 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
             f"delete the folder {str(encoder.parent)!r} to train it anew."
         ) from error
     if not difference:
-        _log.info("%s is done already", encoder)
+        log.info("%s is done already", encoder)
         return True
     run = encoder.parent
     raise OtherSettings(
@@ -91,15 +102,7 @@ def sizes_of(encoder: Path) -> dict[str, int]:
 
 
 def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
-    """Check that the files of an encoder are as the training left them.
-
-    Args:
-        encoder: its folder.
-        sizes: their sizes by its training.json.
-
-    Raises:
-        ModelError: a file is missing, or weights are truncated.
-    """
+    """Check that the files of an encoder have the sizes in its training.json: none is missing, no weights truncated."""
     now = sizes_of(encoder)
     for name, size in sizes.items():
         if name not in now:

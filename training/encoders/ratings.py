@@ -3,8 +3,7 @@
 settings.choose_by ── job.ratings ──> ChosenRatings ── among(texts) ──> PlacedRatings ──> Judgement of the task
 """
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import NothingToLearn, UnknownName
 from training.evaluation_sets import rating_digest, read_rating_sets
+from training.progress import log
 from training.similarity import cosines, spearman
 
 if TYPE_CHECKING:
@@ -21,19 +21,10 @@ if TYPE_CHECKING:
     from training.encoders.settings import EncoderSettings
     from training.jobs import TrainingJob
 
-_log = logging.getLogger("training")
-
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Texts → embeddings in the same order, (n_texts, d), without gradients."""
-
 
 @dataclass(frozen=True, slots=True)
 class ChosenRatings:
-    """Rated pairs that choose the best model.
-
-    Args:
-        rated: sentences and their ratings.
-    """
+    """Rated pairs that choose the best model."""
 
     rated: "EvaluationPairs"
 
@@ -47,69 +38,47 @@ class ChosenRatings:
         """A hash of sentences and ratings."""
         return rating_digest(self.rated)
 
-    def score(self, embed: Embed) -> float:
+    def score(self, vectors: NDArray[np.float32]) -> float:
         """Return Spearman's correlation between the cosines of the pairs and their ratings, in [-1, 1].
 
-        It is 0 when all similarities are equal, and NaN when one of them is not a number.
-
-        Args:
-            embed: embeds texts by the current model.
+        Vectors are the embeddings of `texts`, (n_texts, d). It is 0 when all similarities are equal, NaN when one is.
         """
-        vectors = embed(self.texts)
         place = {text: position for position, text in enumerate(self.texts)}
         left, right = (vectors[[place[text] for text in texts]] for texts in (self.rated.texts_a, self.rated.texts_b))
         similarities = cosines(left, right)
         if np.isnan(similarities).any():
             return np.nan
-        (found,) = spearman(similarities[:, None], np.asarray(self.rated.scores)[:, None])
-        return 0.0 if found is None else found
+        (correlation,) = spearman(similarities[:, None], np.asarray(self.rated.scores)[:, None])
+        return correlation or 0.0
 
     def recorded(self) -> dict[str, Any]:
         """Return the entry of `training.json`."""
         return {"set": self.rated.name, "pairs": len(self.rated.scores), "digest": self.digest}
 
     def among(self, texts: Sequence[str]) -> "PlacedRatings":
-        """Return the ratings with the positions of their sentences in a training, and log that they choose the model.
-
-        Args:
-            texts: sentences to train on, each once.
-        """
-        known = {text: place for place, text in enumerate(texts)}
-        further = tuple(text for text in self.texts if text not in known)
-        known |= {text: place for place, text in enumerate(further, start=len(texts))}
-        _log.info("the best model is chosen by %d rated pairs of %r", len(self.rated.scores), self.rated.name)
-        return PlacedRatings(self, further, np.array([known[text] for text in self.texts], dtype=np.int64))
+        """Return the ratings placed among the sentences of a training, each once; log that they choose the model."""
+        place = {text: position for position, text in enumerate(texts)}
+        further = tuple(text for text in self.texts if text not in place)
+        place |= {text: position for position, text in enumerate(further, start=len(texts))}
+        log.info("the best model is chosen by %d rated pairs of %r", len(self.rated.scores), self.rated.name)
+        return PlacedRatings(self, further, np.array([place[text] for text in self.texts], dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedRatings:
-    """Ratings whose sentences have a position among all sentences of a training.
+    """Ratings whose sentences have a position among all sentences of a training."""
 
-    Args:
-        chosen: the ratings.
-        further: those of their sentences that are not trained on; they follow the ones that are.
-        places: position of each sentence, in the order of `ChosenRatings.texts`, (n_texts,).
-    """
-
-    chosen: ChosenRatings
-    further: tuple[str, ...]
-    places: NDArray[np.int64]
+    chosen: ChosenRatings  # the ratings
+    further: tuple[str, ...]  # those of their sentences that are not trained on; they follow the ones that are
+    places: NDArray[np.int64]  # position of each sentence, in the order of `ChosenRatings.texts`, (n_texts,)
 
     def score(self, backbone: "Backbone", tokens: "Tokens") -> float:
-        """Return the score of the current model, as `ChosenRatings.score`; every process embeds all sentences.
-
-        Args:
-            backbone: the encoder.
-            tokens: all sentences of the training.
-        """
-        return self.chosen.score(lambda _: backbone.embed_many(tokens, self.places))
+        """Return the score of the current model, as `ChosenRatings.score`; every process embeds all sentences."""
+        return self.chosen.score(backbone.embed_many(tokens, self.places))
 
 
 def chosen_ratings(job: "TrainingJob[Any, Any]") -> ChosenRatings | None:
     """Read the ratings that choose the best model of a training; None if no ratings do.
-
-    Args:
-        job: with settings of an encoder of any kind.
 
     Raises:
         InputError: when the file is missing or wrong, or all its ratings are equal.

@@ -22,26 +22,21 @@ from training.loop import together
 from training.loop.launching import all_processes, only_trainer
 from training.progress import log
 from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB, TRAINING_LOCK
-from training.writing import require_writable, write_json, write_text
+from training.writing import require_writable, write_json, write_text, writing
 
 if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
-
     from training.encoders.backbone import Backbone
     from training.encoders.learning import Learnt
 
 
 def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, learn: Callable[[], None]) -> Path:
-    """Train the encoder of a plan, unless it is there already.
+    """Train the encoder of a plan, unless it is there already, and return its folder.
 
     Args:
         job: the job.
         plan: the job, with everything that follows from the data.
         module: module to run in each further process; the one that was called.
         learn: trains, and writes the encoder in the first process.
-
-    Returns:
-        Folder of the encoder.
 
     Raises:
         SettingsError: when the folder holds another training, finished or begun, or `choose_by` names ratings and the
@@ -63,31 +58,82 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
         return encoder
     with only_trainer(job.output / TRAINING_LOCK):
         if not is_finished(encoder, plan):  # by the previous holder of the lock
-            _warn_of_one_split(settings)
+            train, dev = settings.splits
+            if train == dev and not settings.by_ratings and (settings.loop.keep != "last" or settings.search):
+                log.warning(
+                    "`splits` of %r names %r twice: the best model is chosen on its own training data; name another "
+                    "split for the choice, or keep the last model (loop.keep)",
+                    *(settings.name, train),
+                )
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json", exclude={"shared"}))
             with all_processes(plan.settings.loop, module, job):
                 learn()
     return encoder
 
 
-def _warn_of_one_split(settings: EncoderSettings) -> None:
+def corpora_of(
+    rows: pl.DataFrame, settings: EncoderSettings, licences: Mapping[str, str], *, unit: str = "pairs"
+) -> dict[str, dict[str, Any]]:
+    """Return the counts and the licence of each corpus, as in training.json, from `corpus` and `split` of each item."""
+    counts = {(corpus, split): count for corpus, split, count in rows.group_by("corpus", "split").len().iter_rows()}
     train, dev = settings.splits
-    if train == dev and not settings.by_ratings and (settings.loop.keep != "last" or settings.search):
-        log.warning(
-            "`splits` of %r names %r twice: the best model is chosen on its own training data; name another split for "
-            "the choice, or keep the last model (loop.keep)",
-            *(settings.name, train),
-        )
+    return {
+        corpus: {
+            "train": counts.get((corpus, train), 0),
+            "dev": counts.get((corpus, dev), 0),
+            "unit": unit,
+            "licence": licences.get(corpus, ""),
+        }
+        for corpus in sorted({corpus for corpus, _ in counts})
+    }
 
 
-def report_of(plan: TrainingPlan, backbone: "Backbone", learnt: "Learnt[Any]") -> dict[str, Any]:
-    """Return the part of training.json that all kinds share.
+def write_encoder(
+    job: TrainingJob[Any, Any],
+    plan: TrainingPlan,
+    learnt: "Learnt[Any]",
+    backbone: "Backbone",
+    facts: Mapping[str, Any],
+    *,
+    card: Callable[[Mapping[str, Any]], str],
+    further: Mapping[str, str] | None = None,
+    head: Callable[[Path], None] | None = None,
+) -> None:
+    """Write model, training.json, README.md and the kind's own files; the folder appears when it is complete.
 
     Args:
+        job: the job.
         plan: of the training.
-        backbone: the trained backbone.
-        learnt: result of the training.
+        learnt: its result.
+        backbone: the trained encoder.
+        facts: what only its kind has in training.json.
+        card: content of training.json → README.md.
+        further: name → text of the kind's own files.
+        head: writes what was trained in addition to the encoder into its folder.
+
+    Raises:
+        RunError: when the file system refuses.
     """
+    folder = job.output / ENCODER
+    partial = folder.with_name(f".{folder.name}.partial")
+    training = {**_report(plan, learnt, backbone), **facts}
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        with writing(folder):
+            backbone.model.save_pretrained(str(partial), create_model_card=False)
+            for name, text in (further or {}).items():
+                write_text(partial / name, text)
+            if head is not None:
+                head(partial)
+            write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
+            write_text(partial / "README.md", card(training))  # its size is not recorded: an evaluation adds scores
+            partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)  # a partial encoder would keep a full disk full
+    log.info("%s is done: %.0f %s/s", folder, learnt.outcome.per_second, learnt.task.unit)
+
+
+def _report(plan: TrainingPlan, learnt: "Learnt[Any]", backbone: "Backbone") -> dict[str, Any]:
     name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
     asked = plan.settings.model_dump(mode="json")
     used = with_values(plan.settings, learnt.values).model_dump(mode="json", exclude={"search"})
@@ -111,61 +157,3 @@ def report_of(plan: TrainingPlan, backbone: "Backbone", learnt: "Learnt[Any]") -
         "dev": outcome.best_scores,
         **({"search": searched} if learnt.tried else {}),
     }
-
-
-def corpora_of(
-    rows: pl.DataFrame, settings: EncoderSettings, licences: Mapping[str, str], *, unit: str = "pairs"
-) -> dict[str, dict[str, Any]]:
-    """Return the counts and the licence of each corpus, as in training.json.
-
-    Args:
-        rows: `corpus` and `split` of each item.
-        settings: settings with the names of the splits.
-        licences: by corpus.
-        unit: name of the items.
-    """
-    counts = {(corpus, split): count for corpus, split, count in rows.group_by("corpus", "split").len().iter_rows()}
-    train, dev = settings.splits
-    return {
-        corpus: {
-            "train": counts.get((corpus, train), 0),
-            "dev": counts.get((corpus, dev), 0),
-            "unit": unit,
-            "licence": licences.get(corpus, ""),
-        }
-        for corpus in sorted({corpus for corpus, _ in counts})
-    }
-
-
-def write_encoder(
-    model: "SentenceTransformer",
-    training: Mapping[str, Any],
-    folder: Path,
-    *,
-    card: str,
-    further: Mapping[str, str] | None = None,
-    head: Callable[[Path], None] | None = None,
-) -> None:
-    """Write model, training.json, README.md and the kind's own files; the folder appears when it is complete.
-
-    Args:
-        model: the trained encoder.
-        training: content of training.json.
-        folder: must not exist, or be empty.
-        card: text of README.md.
-        further: name → text of the kind's own files.
-        head: writes what was trained in addition to the encoder into its folder.
-    """
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        model.save_pretrained(str(partial), create_model_card=False)
-        for name, text in (further or {}).items():
-            write_text(partial / name, text)
-        if head is not None:
-            head(partial)
-        write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
-        write_text(partial / "README.md", card)  # its size is not recorded: an evaluation adds scores to it
-        partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)  # a partial encoder would keep a full disk full

@@ -24,15 +24,10 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One combination of the searched values.
+    """One combination of the searched values."""
 
-    Args:
-        values: by setting; empty when nothing is searched.
-        settings: settings of the encoder with these values.
-    """
-
-    values: Values
-    settings: Any
+    values: Values  # by setting; empty when nothing is searched
+    settings: Any  # settings of the encoder with these values
 
     @property
     def name(self) -> str:
@@ -42,31 +37,18 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Result of a point.
+    """Result of a point."""
 
-    Args:
-        values: values that were tried.
-        value: dev score of the best model; higher is better, as in `Judgement.value`.
-        dev: all its dev scores.
-        steps: number of steps done.
-        best_step: step with the best dev score.
-        seconds: time in the loop.
-    """
-
-    values: Values
-    value: float
-    dev: Mapping[str, float]
-    steps: int
-    best_step: int
-    seconds: float
+    values: Values  # values that were tried
+    value: float  # dev score of the best model; higher is better, as in `Judgement.value`
+    dev: Mapping[str, float]  # all its dev scores
+    steps: int  # number of steps done
+    best_step: int  # step with the best dev score
+    seconds: float  # time in the loop
 
 
 def points_of(settings: SettingsT, search: Mapping[str, Sequence[float]]) -> list[Point]:
-    """Return every combination of the values, the last setting varying fastest; one point when nothing is searched.
-
-    Args:
-        settings: of an encoder.
-        search: setting → its values.
+    """Return every combination of the searched values, the last setting varying fastest; one point for no search.
 
     Raises:
         ValidationError: when a setting does not accept a value.
@@ -80,10 +62,6 @@ def points_of(settings: SettingsT, search: Mapping[str, Sequence[float]]) -> lis
 def with_values(settings: SettingsT, values: Values) -> SettingsT:
     """Return settings with some values replaced, and without a search.
 
-    Args:
-        settings: of an encoder.
-        values: by setting.
-
     Raises:
         ValidationError: when a setting does not accept a value.
     """
@@ -94,15 +72,10 @@ def with_values(settings: SettingsT, values: Values) -> SettingsT:
 
 
 def check_search(settings: SettingsT, search: Mapping[str, Sequence[float]], own: Sequence[str]) -> None:
-    """Check that a search is possible.
-
-    Args:
-        settings: of an encoder.
-        search: setting → its values.
-        own: settings that the kind can search in addition to those of the loop.
+    """Check that the settings of the loop and a kind's own, with these values, can be searched.
 
     Raises:
-        ValueError: when it is not; the message has no full stop.
+        ValueError: when they cannot; the message has no full stop.
     """
     for name, values in search.items():
         if name not in (*OF_LOOP, *own):

@@ -39,11 +39,7 @@ def score_in_words(score: str) -> str:
 
 
 def is_chosen(settings: Mapping[str, Any]) -> bool:
-    """Return whether dev chose the model of a training: it did unless the last one was kept and nothing searched.
-
-    Args:
-        settings: as recorded in training.json.
-    """
+    """Return whether dev chose the model of recorded settings: unless the last one was kept and nothing searched."""
     return bool(settings.get("loop", {}).get("keep", "best") != "last" or settings.get("search"))
 
 
@@ -95,15 +91,10 @@ class EncoderSettings(Trainable):
 
 
 def check_corpora(settings: EncoderSettings, known: Collection[str], what: str) -> None:
-    """Check that every corpus that an encoder names has something to train on.
-
-    Args:
-        settings: of the encoder.
-        known: corpora that have, sorted.
-        what: what they have, for the message: `measured pairs`.
+    """Check that every corpus that an encoder names is among the `known`, sorted, that have what it learns from.
 
     Raises:
-        SettingsError: one has not; the message names the first.
+        SettingsError: one is not; the message names the first.
     """
     if unknown := [name for name in settings.corpora if name not in known]:
         raise UnknownName(
@@ -158,12 +149,9 @@ class PairSettings(TunedSettings):
     new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
 
     def positive_among(self, labels: Collection[str]) -> str | None:
-        """Return which of some labels is the positive one, None if it is not among them.
+        """Return which of the labels of pairs is the positive one, None if it is not among them.
 
         The default `positive_label` stands for any label that means yes, if no pair has it itself.
-
-        Args:
-            labels: all labels that pairs have.
         """
         if self.positive_label in labels:
             return self.positive_label
@@ -190,12 +178,9 @@ class PairSettings(TunedSettings):
 
 
 def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: str) -> Any:
-    """Return a user's settings with missing values filled in from the preset, including those of the loop.
+    """Return a user's settings with missing values filled in from the preset (`usual` by default), also in `loop`.
 
-    Args:
-        given: keys of an encoder; anything else is returned unchanged, for the model to reject.
-        presets: name → values, with a table `loop`.
-        usual: preset to use when none is named.
+    What is no mapping is returned unchanged, for the model to reject.
     """
     if not isinstance(given, Mapping):
         return given

@@ -1,27 +1,24 @@
 """Backbone of an encoder with modules of its own: one transformer and one pooling."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from features.core.faults import BackboneUnfit
-from training.encoders.loading import load_encoder
+from training.encoders.loading import load_encoder, transformer_folder
 
 if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
     from torch import nn
 
     from training.encoders.settings import PairSettings
+    from training.modules.structured_transformer import StructuredTransformer
+
+TransformerT = TypeVar("TransformerT", bound="StructuredTransformer")
 
 
 def transformer_and_pooling(folder: Path, settings: "PairSettings") -> "tuple[nn.Module, Any, int]":
     """Return the transformer of a backbone with the layers that it keeps, its pooling, and its maximum of tokens.
 
     A final normalisation is dropped: the modules that follow determine the length of embeddings.
-
-    Args:
-        folder: folder of the backbone.
-        settings: settings of the encoder.
 
     Raises:
         ModelError: the backbone is made of other modules.
@@ -46,12 +43,13 @@ def transformer_and_pooling(folder: Path, settings: "PairSettings") -> "tuple[nn
     return first, pooling[0], min(settings.max_tokens, int(plain.max_seq_length or settings.max_tokens))
 
 
-def transformer_place(folder: Path) -> str:
-    """Return the subfolder of an encoder's transformer; empty for a plain one, which is in the folder itself."""
-    modules = folder / "modules.json"
-    return str(json.loads(modules.read_bytes())[0]["path"]) if modules.is_file() else ""
-
-
-def new_modules(model: "SentenceTransformer") -> "list[nn.Module]":
-    """Return the modules of an encoder that its backbone does not have: those after transformer and pooling."""
-    return list(model)[2:]
+def structured(kind: "type[TransformerT]", folder: Path, settings: "PairSettings", **options: Any) -> "TransformerT":
+    """Return the transformer of a backbone, with the layers that it keeps, as one of a kind that adds a structure."""
+    subfolder = transformer_folder(folder)
+    options["words_below"] = settings.words_below
+    transformer: TransformerT = kind.load(
+        str(folder), subfolder=subfolder, local_files_only=True, init_defaults=options
+    )
+    if settings.layers is not None:
+        transformer.keep_layers(settings.layers)
+    return transformer

@@ -5,35 +5,23 @@ sentences ── StructuredTransformer.preprocess ──┬── Tokens        
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from training.data.parses import Frames, Parses
 from training.encoders.backbone import Tokens
-from training.modules.parse import Parse
 from training.modules.structured_transformer import StructuredTransformer
 from training.progress import Counted
 
 _AT_ONCE = 512  # sentences
 
 
-class Structure(Protocol):
-    """Structure of sentences in a release, looked up by text: trees, frames."""
-
-    def __len__(self) -> int:
-        """Return the number of sentences that have it."""
-        ...
-
-    def digest(self) -> str:
-        """Return a hash of the whole structure."""
-        ...
-
-    def find(self, texts: Sequence[str]) -> Sequence[Parse | None]:
-        """Return the structure of each sentence, None if it has none."""
-        ...
+Structure: TypeAlias = Parses | Frames
+"""Structure of sentences in a release, looked up by text."""
 
 
 class Structures:

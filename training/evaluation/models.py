@@ -126,7 +126,7 @@ class ParsesAtHand:
 
 def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | None:
     """Return the parses of a source if the transformer's own parser made them; None otherwise, or without any."""
-    from training.modules.parser_weights import same_weights
+    from training.modules.parse import same_weights
     from training.modules.parsing_transformer import ParsingTransformer
     from training.modules.tagging_transformer import TaggingTransformer
 

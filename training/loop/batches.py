@@ -80,11 +80,6 @@ def similar_batches(
 
 
 def number_groups(pair_ids: NDArray[np.str_], positive_ids: NDArray[np.str_]) -> NDArray[np.int64]:
-    """Return the group of each pair: that of its positive if it has one.
-
-    Args:
-        pair_ids: (n_pairs,).
-        positive_ids: the positive of each negative, empty for positives, (n_pairs,).
-    """
+    """Return the group of each pair, (n_pairs,): that of its positive, or its own where `positive_ids` is empty."""
     leaders = np.where(positive_ids == "", pair_ids, positive_ids)
     return np.unique(leaders, return_inverse=True)[1].astype(np.int64)

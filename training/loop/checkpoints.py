@@ -16,11 +16,7 @@ FORMAT = 3
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint; after a crash at any time the folder holds the old one or the new one.
-
-    Args:
-        path: the file.
-        state: tensors, numbers, strings, and lists and dicts of them.
+    """Write tensors, numbers, strings, and lists and dicts of them; a crash leaves the old checkpoint or the new one.
 
     Raises:
         RunError: when the file cannot be written, as on a full disk; an older checkpoint is still there.
@@ -40,11 +36,7 @@ def save(path: Path, state: dict[str, Any]) -> None:
 
 
 def load(path: Path, *, identity: str) -> dict[str, Any] | None:
-    """Read a checkpoint; None if there is none.
-
-    Args:
-        path: the file.
-        identity: hash of settings, data and backbone, as the state's `identity`.
+    """Read a checkpoint of the training with an identity; None if there is none.
 
     Raises:
         RunError: when the file is damaged.

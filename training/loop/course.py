@@ -17,15 +17,7 @@ FILE_NAME = "progress.jsonl"
 
 
 class Course:
-    """Reports the progress of a training; of several processes only the first reports.
-
-    Args:
-        folder: folder of the run.
-        accelerator: accelerator with the trackers.
-        unit: unit of a batch's contents.
-        total: steps of the whole training.
-        done: steps done before this run.
-    """
+    """Reports the progress of a training to its folder and the trackers; only the first of several processes does."""
 
     def __init__(self, folder: Path, accelerator: "Accelerator", *, unit: str, total: int, done: int) -> None:
         self.path = folder / FILE_NAME
@@ -81,7 +73,6 @@ class Course:
 
 
 def _named(values: Mapping[str, float]) -> str:
-    """Return values as text: the first one, and the others in brackets."""
     (first, value), *others = values.items()
     rest = ", ".join(f"{name} {value:.4f}" for name, value in others)
     return f"{first} {value:.4f}" + (f" ({rest})" if rest else "")

@@ -20,13 +20,7 @@ Weights = dict[str, Tensor]
 
 
 class Keeper:
-    """Keeps the weights that a training ends with.
-
-    Args:
-        parameters: trained parameters by name.
-        keep: which weights the training ends with.
-        average_over: approximate number of steps that the average covers.
-    """
+    """Keeps the weights that a training ends with; an average covers about `average_over` steps."""
 
     def __init__(self, parameters: Mapping[str, nn.Parameter], keep: Keep, average_over: int) -> None:
         self._parameters, self._keep, self._over = parameters, keep, average_over

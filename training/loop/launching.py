@@ -31,9 +31,6 @@ _ASKED = 5  # seconds for a process that was asked to exit
 def only_trainer(lock: Path) -> Iterator[None]:
     """Hold the lock of a training, in the first of its processes: the first one writes, the others only train.
 
-    Args:
-        lock: the file, in the folder of the run.
-
     Raises:
         RunError: another training holds it.
     """
@@ -46,12 +43,7 @@ def only_trainer(lock: Path) -> Iterator[None]:
 
 @contextmanager
 def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterator[None]:
-    """Run the other processes of a training during the block; they end with it.
-
-    Args:
-        settings: settings of the loop.
-        module: module to run in each process; the one that was called.
-        job: job of all processes.
+    """Run the other processes of a training during the block, each the module that was called, with the same job.
 
     Raises:
         RunError: when another process ended early; the message quotes the last line of its output.
@@ -96,7 +88,6 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
 
 
 def _failed(process: "subprocess.Popen[bytes]") -> bool:
-    """Return whether a process has failed, or fails shortly."""
     try:
         return process.wait(_ASKED) != 0
     except subprocess.TimeoutExpired:

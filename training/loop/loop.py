@@ -24,39 +24,25 @@ from training.loop import checkpoints, together
 from training.loop.course import Course
 from training.loop.keeping import Keeper
 from training.loop.machine import Machine, random_state, restore_random_state, seed_this_process
-from training.loop.rates import share_of_rate
-from training.loop.settings import LoopSettings
+from training.loop.settings import LoopSettings, share_of_rate
 from training.loop.task import CountedTask, Group, Judgement, Task
 from training.progress import log
 
 
 @dataclass(slots=True)
 class Outcome:
-    """State of a training, and in the end its result.
+    """State of a training, and in the end its result."""
 
-    Args:
-        steps: number of steps done.
-        best_step: step with the best dev score, in the end that of the weights that are kept; 0 before the first.
-        best_value: its value.
-        best_scores: its dev scores; None without dev.
-        value: value of the last dev evaluation.
-        looks: dev evaluations since the best one.
-        history: dev scores by step.
-        seconds: time in the loop, including earlier runs.
-        learning_seconds: part of this time in training steps.
-        units: number of training pairs or sentences, counting repetitions.
-    """
-
-    steps: int = 0
-    best_step: int = 0
-    best_value: float = -math.inf
-    best_scores: dict[str, float] | None = None
-    value: float = -math.inf
-    looks: int = 0
-    history: list[dict[str, float]] = field(default_factory=list)
-    seconds: float = 0.0
-    learning_seconds: float = 0.0
-    units: int = 0
+    steps: int = 0  # number of steps done
+    best_step: int = 0  # step with the best dev score, in the end that of the weights that are kept; 0 before the first
+    best_value: float = -math.inf  # its value
+    best_scores: dict[str, float] | None = None  # its dev scores; None without dev
+    value: float = -math.inf  # value of the last dev evaluation
+    looks: int = 0  # dev evaluations since the best one
+    history: list[dict[str, float]] = field(default_factory=list)  # dev scores by step
+    seconds: float = 0.0  # time in the loop, including earlier runs
+    learning_seconds: float = 0.0  # part of this time in training steps
+    units: int = 0  # number of training pairs or sentences, counting repetitions
 
     @property
     def per_second(self) -> float:
@@ -142,11 +128,7 @@ class Loop:
         return self.outcome
 
     def _check_dev_score(self) -> None:
-        """Refuse weights without a finite dev score: the last step can break them, and no loss follows that tells.
-
-        Raises:
-            RunError: dev scores exist, but the one that counts is not finite.
-        """
+        """Refuse weights without a finite dev score: the last step can break them, and no loss follows that tells."""
         outcome = self.outcome
         value = outcome.value if self.settings.keep == "last" else outcome.best_value
         if outcome.history and not math.isfinite(value):
@@ -156,10 +138,17 @@ class Loop:
             )
 
     def _take_last(self) -> None:
-        """Report the dev scores of the last weights, which are those that the training ends with."""
         outcome = self.outcome
         (_, step), *scores = outcome.history[-1].items()
         outcome.best_step, outcome.best_value, outcome.best_scores = int(step), outcome.value, dict(scores)
+
+    def run_and_write(self, write: Callable[[Outcome], None]) -> None:
+        """Train to the end, let the first process write the result, and delete the checkpoint; errors as in `run`."""
+        with self.saying_what_is_left():
+            outcome = self.run()
+            if together.rank() == 0:
+                write(outcome)
+                (self.folder / checkpoints.FILE_NAME).unlink(missing_ok=True)
 
     @contextmanager
     def saying_what_is_left(self) -> Iterator[None]:
@@ -170,13 +159,7 @@ class Loop:
             interrupt.args = (self.left,)
             raise
 
-    def forget(self) -> None:
-        """Delete the checkpoint, once the result of the training is written."""
-        if together.rank() == 0:
-            (self.folder / checkpoints.FILE_NAME).unlink(missing_ok=True)
-
     def _learn_all(self, interruption: Interruption, on_step: Callable[[int], None] | None) -> None:
-        """Do the remaining steps, with dev evaluations and checkpoints."""
         outcome, settings = self.outcome, self.settings
         started, before = time.perf_counter(), outcome.seconds
         course = Course(
@@ -193,7 +176,7 @@ class Loop:
             if together.world() == 1:  # several processes agree on it in their next step
                 stopping = interruption.pending
             outcome.learning_seconds += time.perf_counter() - clock
-            units = sum(self.task.size(batch) for batch in some)
+            units = sum(map(len, some))
             outcome.units += units
             course.add(losses, units)
             outcome.steps += 1
@@ -272,7 +255,6 @@ class Loop:
         return self.settings.patience is not None and self.outcome.looks >= self.settings.patience
 
     def _stop(self, interruption: Interruption) -> None:
-        """Stop here, because this process or another one was asked to."""
         interruption.deliver()
         if together.world() > 1:
             raise KeyboardInterrupt
@@ -331,7 +313,6 @@ class Loop:
 
 
 def _of_first(judgement: Judgement | None) -> Judgement | None:
-    """Return the judgement of the first process."""
     if together.world() == 1:
         return judgement
     if judgement is not None:

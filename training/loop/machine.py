@@ -17,25 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where a training runs.
+    """Where a training runs."""
 
-    Args:
-        device: device of this process.
-        precision: dtype that layers compute in: float32 or bfloat16.
-        accelerator: accelerator of this process, connected to the others and with the trackers.
-    """
-
-    device: "torch.device"
-    precision: "torch.dtype"
-    accelerator: "Accelerator"
+    device: "torch.device"  # device of this process
+    precision: "torch.dtype"  # dtype that layers compute in: float32 or bfloat16
+    accelerator: "Accelerator"  # accelerator of this process, connected to the others and with the trackers
 
 
 def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     """Set the threads, join the other processes if there are any, and choose device and precision.
 
-    Args:
-        settings: settings of the loop.
-        folder: folder of the run, where trackers keep their files.
+    Trackers keep their files in the folder of the run.
 
     Raises:
         SettingsError: when the device is not available, or a tracker is not installed.
@@ -92,16 +84,10 @@ def set_random_state(state: dict[str, Any], device: "torch.device") -> None:
 
 
 def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device", *, seed: int, step: int) -> str:
-    """Restore the random generators from a checkpoint, or reseed them if its states do not fit.
+    """Restore the random generators from those of a checkpoint, or reseed them if these do not fit.
 
     States from another number of processes, or another kind of device, cannot be restored: then seed, step and process
     determine the random numbers, so that resuming in the same way always gives the same weights.
-
-    Args:
-        states: states of the processes that wrote the checkpoint, from `random_state`.
-        device: device of this process.
-        seed: seed of the training.
-        step: step of the checkpoint.
 
     Returns:
         Why they do not fit, as a clause; empty if they do.

@@ -1,4 +1,12 @@
-"""User settings shared by all trainings: the table `loop` of an encoder or a parser."""
+"""User settings shared by all trainings: the table `loop` of an encoder or a parser.
+
+The learning rate of a step is a share of the peak rate (`share_of_rate`):
+
+    1 ┤      ┌─────────╲            warm-up, then a decay to 0 that starts right after it, or later, or never
+      │    ╱             ╲
+    0 ┼──╱─────────────────╲──
+       0  warm-up    fall   end
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -98,11 +106,19 @@ class Trainable(BaseModel):
 
 
 def decisive(settings: Trainable, *, exclude: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return the settings that affect the result, as in JSON.
-
-    Args:
-        settings: settings of an encoder or a parser.
-        exclude: settings that do not, in addition to those of the loop.
-    """
+    """Return the settings that affect the result, as in JSON, without those to exclude."""
     chosen = settings.model_dump(mode="json", exclude=set(exclude))
     return chosen | {"loop": {name: value for name, value in chosen["loop"].items() if name not in NO_INFLUENCE}}
+
+
+def share_of_rate(step: int, total: int, settings: LoopSettings) -> float:
+    """Return the learning rate at a step (from 0) of a whole training as a share of the peak rate, in [0, 1]."""
+    warmup = int(settings.warmup * total)
+    if settings.warmup_steps is not None:
+        warmup = min(warmup, settings.warmup_steps)
+    rising = min(1.0, (step + 1) / warmup) if warmup else 1.0
+    if settings.schedule == "constant":
+        return rising
+    begin = warmup if settings.decay is None else total - round(settings.decay * total)
+    falling = max(0.0, (total - step) / max(1, total - begin))
+    return min(rising, falling)

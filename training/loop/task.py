@@ -9,19 +9,12 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Parameters with a common learning rate.
+    """Parameters with a common learning rate."""
 
-    Args:
-        parameters: by name; names must be unique over all groups.
-        factor: their learning rate as a multiple of the settings' rate.
-        decays: whether weight decay applies to them.
-        clipped: whether their gradients are part of the norm for gradient clipping.
-    """
-
-    parameters: Mapping[str, nn.Parameter]
-    factor: float = 1.0
-    decays: bool = True
-    clipped: bool = True
+    parameters: Mapping[str, nn.Parameter]  # by name; names must be unique over all groups
+    factor: float = 1.0  # their learning rate as a multiple of the settings' rate
+    decays: bool = True  # whether weight decay applies to them
+    clipped: bool = True  # whether their gradients are part of the norm for gradient clipping
 
 
 def decaying_matrices(parameters: Mapping[str, nn.Parameter], factor: float = 1.0) -> list[Group]:
@@ -33,15 +26,10 @@ def decaying_matrices(parameters: Mapping[str, nn.Parameter], factor: float = 1.
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Evaluation of the current model on dev.
+    """Evaluation of the current model on dev."""
 
-    Args:
-        scores: scores for the log and the record of the training.
-        value: criterion for the best model; higher is better.
-    """
-
-    scores: Mapping[str, float]
-    value: float
+    scores: Mapping[str, float]  # scores for the log and the record of the training
+    value: float  # criterion for the best model; higher is better
 
 
 class Task(Protocol):
@@ -56,27 +44,21 @@ class Task(Protocol):
     @property
     def groups(self) -> Sequence[Group]:
         """The trained parameters."""
-        ...
 
     def batches(self, epoch: int) -> Sequence[Any]:
-        """Return the batches of an epoch (from 0), determined by seed and epoch and the same in every process."""
-        ...
+        """Return the batches of an epoch (from 0), determined by seed and epoch and the same in every process.
 
-    def size(self, batch: Any) -> int:
-        """Return the number of units in a batch."""
-        ...
+        The length of a batch is its number of units.
+        """
 
     def losses(self, batch: Any) -> dict[str, Tensor]:
         """Return the losses of a batch, scalars: the first is minimised, the others are only logged."""
-        ...
 
     def judge(self) -> Judgement | None:
         """Evaluate on dev; None if there is no dev split. The state of random numbers must not change."""
-        ...
 
     def train(self) -> None:
         """Switch to training mode, with dropout."""
-        ...
 
 
 @runtime_checkable
@@ -85,4 +67,3 @@ class CountedTask(Task, Protocol):
 
     def count(self) -> int:
         """Return the number of batches of an epoch, which is the same for all epochs."""
-        ...

@@ -44,11 +44,7 @@ def is_joined() -> bool:
 
 
 def join(*, on_gpu: bool) -> None:
-    """Connect this process to the others, if `training.loop.launching` has started them; launchers do it themselves.
-
-    Args:
-        on_gpu: whether the tensors of the training are on GPUs.
-    """
+    """Connect this process to the others, if `training.loop.launching` has started them; launchers do it themselves."""
     meeting = os.environ.get(MEETING)
     if meeting is not None and not is_joined():
         import torch
@@ -82,11 +78,7 @@ def share(items: Sequence[Item]) -> Sequence[Item]:
 
 
 def gathered(rows: "Tensor") -> "Tensor":
-    """Return the rows of all processes, those of the first process first, with gradients into each process's own.
-
-    Args:
-        rows: (n, d); n may differ between processes.
-    """
+    """Return the rows (n, d) of all processes, in order, with gradients into each process's own; n may differ."""
     if world() == 1:
         return rows
     import torch
@@ -151,11 +143,7 @@ def from_first(value: Any) -> Any:
 
 
 def from_each(value: Any) -> list[Any]:
-    """Return the values of all processes, in order.
-
-    Args:
-        value: numbers, strings, tensors, and lists and dicts of these.
-    """
+    """Return the values of all processes, in order: numbers, strings, tensors, and lists and dicts of these."""
     if world() == 1:
         return [value]
     import torch

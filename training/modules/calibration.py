@@ -27,23 +27,14 @@ _CHI_SQUARED = 3.841  # 95 % quantile, one degree of freedom
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Calibration of a classifier's probabilities.
+    """Calibration of a classifier's probabilities."""
 
-    Args:
-        temperature: T, above 0; above 1 if the classifier was overconfident.
-        biases: b, one for each label; their sum is 0.
-        pairs: number of dev pairs that it was fitted on.
-        loss_before: mean cross-entropy of these without calibration, in nats.
-        loss: the same with calibration.
-        loss_of_shares: the same if every pair gets the shares of the labels as its probabilities; None where it was not
-            recorded.
-    """
-
-    temperature: float
-    biases: tuple[float, ...]
-    pairs: int
-    loss_before: float
-    loss: float
+    temperature: float  # T, above 0; above 1 if the classifier was overconfident
+    biases: tuple[float, ...]  # b, one for each label; their sum is 0
+    pairs: int  # number of dev pairs that it was fitted on
+    loss_before: float  # mean cross-entropy of these without calibration, in nats
+    loss: float  # the same with calibration
+    # the same if every pair gets the shares of the labels as its probabilities; None where it was not recorded
     loss_of_shares: float | None = None
 
     @property
@@ -75,16 +66,12 @@ class Calibration:
 
     @classmethod
     def read(cls, recorded: Mapping[str, Any]) -> Self:
-        """Return it from JSON.
-
-        Raises:
-            TypeError: when a field is missing or unknown.
-        """
+        """Return it from JSON; a TypeError if a field is missing or unknown."""
         return cls(**{**recorded, "biases": tuple(recorded["biases"])})
 
 
 def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibration | None:
-    """Fit the calibration of a classifier's probabilities.
+    """Fit the calibration of a classifier's probabilities; None if there are too few pairs, in total or of a label.
 
     The target probability of a pair's label is (n + 1) / (n + 2), where n is the number of pairs with it (Platt 1999,
     §2.2): a few dev pairs, even if all are classified correctly, are strong but not conclusive evidence.
@@ -92,9 +79,6 @@ def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibr
     Args:
         logits: of dev pairs, (n_pairs, n_labels).
         targets: number of the label of each, (n_pairs,).
-
-    Returns:
-        The calibration; None if there are too few pairs, in total or of a label.
     """
     from scipy.optimize import minimize
 

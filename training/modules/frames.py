@@ -37,17 +37,11 @@ _CONTINUES = "C-"
 
 
 class Span(NamedTuple):
-    """An argument with its predicate.
+    """An argument with its predicate."""
 
-    Args:
-        role: of the argument.
-        predicate: words of the predicate, ascending.
-        argument: words of the argument, ascending.
-    """
-
-    role: str
-    predicate: tuple[int, ...]
-    argument: tuple[int, ...]
+    role: str  # of the argument
+    predicate: tuple[int, ...]  # words of the predicate, ascending
+    argument: tuple[int, ...]  # words of the argument, ascending
 
     @property
     def words(self) -> tuple[int, ...]:
@@ -90,19 +84,16 @@ class SpanChoice:
     """Which spans an encoder sees: those of the tagger, or substitutes to compare them with.
 
     Draws depend only on words and seed: a sentence has the same spans in training and whenever it is encoded.
-
-    Args:
-        drawn: `tagged` are those of the tagger; `random` are equally many with as many words each, drawn from the whole
-            sentence; `continuous` the same as runs of words.
-        harmed: share of the spans that are corrupted, in [0, 1]; a larger share includes the spans of a smaller one.
-        harm: `dropped` leaves them out; `moved` puts the argument at a random place and keeps its predicate.
-        seed: seed of all draws.
     """
 
+    # `tagged` are those of the tagger; `random` are equally many with as many words each, drawn from the whole
+    # sentence; `continuous` the same as runs of words
     drawn: Drawn = "tagged"
+    # share of the spans that are corrupted, in [0, 1]; a larger share includes the spans of a smaller one
     harmed: float = 0.0
+    # `dropped` leaves them out; `moved` puts the argument at a random place and keeps its predicate
     harm: Harm = "dropped"
-    seed: int = 0
+    seed: int = 0  # seed of all draws
 
     def spans(self, parse: Parse) -> list[Span]:
         """Return the spans of a sentence that the encoder sees."""
@@ -156,13 +147,9 @@ def word_starts(text: str, words: Sequence[str]) -> list[int]:
 def seen_spans(
     text: str, parse: Parse | None, pieces: Pieces, choice: SpanChoice
 ) -> list[tuple[Span, tuple[int, ...]]]:
-    """Return the spans of a sentence that have a piece, each with the places of its pieces, ascending.
+    """Return the spans of a normalised sentence that have a piece, each with the places of its pieces, ascending.
 
-    Args:
-        text: the sentence, normalised.
-        parse: a row of the table `srl`; None for a sentence that the tagger rejects: it has no spans.
-        pieces: word pieces of the sentence.
-        choice: which spans the encoder sees.
+    A sentence that the tagger rejects has no spans.
 
     Raises:
         InputError: when the words of the parse are not those of the text.
@@ -193,15 +180,7 @@ def frame_tensors(
 ) -> dict[str, Tensor]:
     """Return the spans of a batch as tensors: numbers and places, (n, n_members), and roles, (n, n_spans), int64.
 
-    Args:
-        texts: the sentences, normalised.
-        parses: rows of the table `srl`; None for a sentence that the tagger rejects.
-        pieces: word pieces of the sentences.
-        roles: roles of the tagger.
-        choice: which spans the encoder sees.
-
-    Raises:
-        InputError: when the words of a parse are not those of its text.
+    Arguments and errors are those of `seen_spans`, for each sentence.
     """
     every = [seen_spans(*one, choice) for one in zip(texts, parses, pieces, strict=True)]
     numbers = [[number for number, (_, places) in enumerate(spans, start=1) for _ in places] for spans in every]

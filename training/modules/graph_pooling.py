@@ -73,12 +73,7 @@ class GraphPooling(SavedModule):
 
 
 class NodeCombination(SavedModule):
-    """LayerNorm([mean pooling; mean of the nodes]).
-
-    Args:
-        sentence_width: width of the output of `Pooling`.
-        node_width: width of the nodes.
-    """
+    """LayerNorm([mean pooling; mean of the nodes]), of these widths."""
 
     config_keys: list[str] = ["sentence_width", "node_width"]  # noqa: RUF012 - as in the base class
 

@@ -35,11 +35,7 @@ def find_layers(transformer: nn.Module | None) -> nn.ModuleList:
 
 
 def keep_layers(transformer: Any, count: int) -> None:
-    """Remove all layers of a transformer except the first ones.
-
-    Raises:
-        SettingsError: it has fewer.
-    """
+    """Remove all layers of a transformer except the first ones; a SettingsError if it has fewer."""
     layers = find_layers(transformer)
     if count > len(layers):
         raise OutOfRange(f"layers is {count}, but the backbone has {len(layers)}: set it to at most {len(layers)}")

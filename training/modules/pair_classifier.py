@@ -60,12 +60,7 @@ class PairClassifier(nn.Module):
         return not {"u", "v"} & set(self.parts)
 
     def forward(self, left: Tensor, right: Tensor) -> Tensor:
-        """Return the logits of pairs, (n_pairs, n_labels).
-
-        Args:
-            left: embeddings of the sentences a, (n_pairs, d).
-            right: embeddings of the sentences b, (n_pairs, d).
-        """
+        """Return the logits of pairs, (n_pairs, n_labels), from the embeddings of both sides, (n_pairs, d) each."""
         made = {"u": left, "v": right, "|u-v|": (left - right).abs(), "u*v": left * right}
         logits: Tensor = self.linear(torch.cat([made[part] for part in self.parts], dim=-1))
         return logits
@@ -74,12 +69,9 @@ class PairClassifier(nn.Module):
     def probabilities(
         self, left: NDArray[np.float32], right: NDArray[np.float32], labels: Sequence[str] = ()
     ) -> NDArray[np.float64]:
-        """Return the probability of each label of pairs, (n_pairs, n_labels), rows of sum 1.
+        """Return the probability of each label, (n_pairs, n_labels), from embeddings (n_pairs, d); rows sum to 1.
 
-        Args:
-            left: embeddings of the sentences a, (n_pairs, d).
-            right: embeddings of the sentences b, (n_pairs, d).
-            labels: labels to distribute the probability over; all of them when empty.
+        It is distributed over the given labels, over all of them if there are none.
 
         Raises:
             ModelError: when the width of the embeddings differs from the one in training.
@@ -130,11 +122,7 @@ class PairClassifier(nn.Module):
 
     @classmethod
     def of(cls, folder: Path) -> Self | None:
-        """Read the classifier of an encoder; None if it has none.
-
-        Raises:
-            ModelError: when it is damaged, or one of its files is missing.
-        """
+        """Read the classifier of an encoder; None if it has none. Errors as in `load`."""
         return cls.load(folder) if cls.is_in(folder) else None
 
     @classmethod
@@ -165,11 +153,7 @@ class PairClassifier(nn.Module):
 
 
 def _read_calibration(recorded: dict[str, Any] | None, labels: int) -> Calibration | None:
-    """Return the calibration of a classifier; None if it has none.
-
-    Raises:
-        ValueError: when it does not fit the classifier.
-    """
+    """Return the calibration of a classifier; None if it has none, a ValueError if it does not fit."""
     if recorded is None:
         return None
     found = Calibration.read(recorded)

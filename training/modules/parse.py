@@ -1,10 +1,19 @@
-"""Common parts of trees and frames: numbers of labels, and random numbers determined by words and a seed."""
+"""What trees and frames have in common: numbers of labels, draws by words and seed, and the identity of the parser.
+
+A parser is known by the digest of its files, as in a stage's recipe. Name and version are not enough: a custom pipeline
+keeps them when it is trained further.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+
+from features.core.errors import ModelError
+from features.core.faults import OtherParser
+from features.parsers.settings import DependencySettings, SrlSettings
 
 Parse = Mapping[str, Any]
 """Parse of a sentence, as a row of the parser's table."""
@@ -14,11 +23,7 @@ Pieces = Sequence[tuple[int, int]]
 
 
 class LabelNumbers:
-    """The labels of a parser: relations of a graph, roles of spans.
-
-    Args:
-        names: of the labels, in any order.
-    """
+    """The labels of a parser, in any order: relations of a graph, roles of spans."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(sorted(set(names)))
@@ -34,11 +39,50 @@ class LabelNumbers:
 
 
 def random_of(words: Sequence[str], *seed: int) -> np.random.Generator:
-    """Return a random generator for a sentence: the same in training and whenever it is encoded.
-
-    Args:
-        words: of the sentence.
-        seed: further numbers of the seed.
-    """
+    """Return a random generator for the words of a sentence: the same in training and whenever it is encoded."""
     hashed = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
     return np.random.default_rng((*seed, int.from_bytes(hashed, "big")))
+
+
+def weights_of(settings: DependencySettings | SrlSettings) -> str:
+    """Return the digest of a parser, or of a tagger together with the pipeline that finds its predicates.
+
+    Raises:
+        ModelError: when it is not on this machine.
+    """
+    from features.models import locate, stamp
+    from features.parsers.srl.parser import locate_tagger
+
+    if isinstance(settings, DependencySettings):
+        parts = [locate(settings.model)]
+    else:
+        parts = [locate_tagger(settings.model)] + ([locate(settings.tags)] if settings.predicates == "spacy" else [])
+    return _weights_of(settings, tuple(stamp(part) for part in parts))
+
+
+@lru_cache(maxsize=4)
+def _weights_of(settings: DependencySettings | SrlSettings, _stamps: object) -> str:
+    from features.stages.dependencies import dependency_recipe
+    from features.stages.srl import srl_recipe
+
+    recipe = dependency_recipe(settings) if isinstance(settings, DependencySettings) else srl_recipe(settings)
+    return recipe.weights or ""
+
+
+def same_weights(one: str, other: str) -> bool:
+    """Return whether two digests are of the same files; an empty one, as of an export, matches any."""
+    return not one or not other or one == other
+
+
+def another_parser(learnt: str, here: str, option: str) -> ModelError:
+    """Return the error of an encoder whose installed parser is not the one that it was trained with.
+
+    Args:
+        learnt: its training parses: "trees of 'spacy/en_core_web_md-3.8.0'".
+        here: the installed parser: "the installed pipeline is 'spacy/en_core_web_md-3.7.0'".
+        option: attribute of its transformer that allows another parser.
+    """
+    return OtherParser(
+        f"the encoder was trained on {learnt}, but {here}, which would change its embeddings: restore that one, or "
+        f"train the encoder again with this one; in Python `encoder.model[0].{option} = True` uses this one anyway."
+    )

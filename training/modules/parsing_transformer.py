@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sentence_transformers.base.modules import Transformer
 from torch import Tensor
 
-from training.modules.parse import LabelNumbers, Parse, Pieces
-from training.modules.parser_weights import another_parser, same_weights, weights_of
+from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, same_weights, weights_of
 from training.modules.structured_transformer import StructuredTransformer
 from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_tensors
 
@@ -20,20 +19,16 @@ if TYPE_CHECKING:
 
 
 class ParsingTransformer(StructuredTransformer):
-    """A transformer whose `preprocess` returns trees as well.
+    """A transformer whose `preprocess` returns trees as well; further arguments are those of `StructuredTransformer`.
 
     Args:
-        model_name_or_path: of the transformer.
         parser: name of the spaCy pipeline.
         parser_identity: name and version of the pipeline of its training trees, as in the column `parser` of stores.
         parser_weights: digest of its files (`weights_of`); empty where it is not recorded.
         labels: labels of that pipeline (`DependencyParser.labels`).
-        max_words: longer sentences, in words between blanks, are not parsed, as in a build.
-        words_below: how many layers below the last one the word vectors of the graph come from.
         random_trees: seed of random trees in place of those of the parser (`random_tree`), to measure what structure
             adds; None for those of the parser.
         other_parser: allow another pipeline; not saved.
-        further: further arguments of `Transformer`.
     """
 
     what = "trees"
@@ -90,7 +85,6 @@ class ParsingTransformer(StructuredTransformer):
         return self._drawn(parses)
 
     def _drawn(self, parses: Sequence[Parse | None]) -> list[Parse | None]:
-        """Return parses, or random ones in their place."""
         if self.random_trees is None:
             return list(parses)
         return [tree and random_tree(tree, self.random_trees) for tree in parses]

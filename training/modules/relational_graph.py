@@ -30,19 +30,12 @@ BLOCK = 16
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The trees of a batch.
+    """The trees of a batch."""
 
-    Args:
-        nodes: positions of the words in the flattened batch of words, (n_nodes,), int64.
-        sources: node where each edge starts, (n_edges,), int64.
-        targets: node where each edge ends, (n_edges,), int64.
-        relations: relation of each edge, (n_edges,), int64, from 0 to below `relation_count`.
-    """
-
-    nodes: Tensor
-    sources: Tensor
-    targets: Tensor
-    relations: Tensor
+    nodes: Tensor  # positions of the words in the flattened batch of words, (n_nodes,), int64
+    sources: Tensor  # node where each edge starts, (n_edges,), int64
+    targets: Tensor  # node where each edge ends, (n_edges,), int64
+    relations: Tensor  # relation of each edge, (n_edges,), int64, from 0 to below `relation_count`
 
     @classmethod
     def of(cls, heads: Tensor, labels: Tensor, known: Tensor, direction: Direction = "both") -> Self:
@@ -105,12 +98,7 @@ class RelationalGraphLayer(nn.Module):
             nn.init.normal_(self.mixture, std=self.mixture.shape[1] ** -0.5)
 
     def forward(self, states: Tensor, graph: Graph) -> Tensor:
-        """Return the nodes after the layer, (n_nodes, width_out).
-
-        Args:
-            states: states of the nodes, (n_nodes, width_in).
-            graph: their edges.
-        """
+        """Return the nodes after the layer, (n_nodes, width_out), from those before, (n_nodes, width_in)."""
         shares = graph.shares().to(states.dtype)
         if self.mixture is None:
             return self._by_blocks(states, graph, shares)

@@ -60,11 +60,7 @@ class StructuredTransformer(Transformer):
         self._parses: OrderedDict[str, Parse | None] = OrderedDict()
 
     def keep_layers(self, count: int) -> None:
-        """Remove all layers of the transformer except the first ones, of which there are more than `words_below`.
-
-        Raises:
-            SettingsError: it has fewer.
-        """
+        """Remove all layers of the transformer except the first ones, of which there are more than `words_below`."""
         keep_layers(self.model, count)
         self._layers = self._layers[:count]
 
@@ -85,13 +81,7 @@ class StructuredTransformer(Transformer):
     def structure(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
     ) -> dict[str, Tensor]:
-        """Return the tensors of a batch, batch first, integers, 0 for padding.
-
-        Args:
-            texts: the sentences, normalised.
-            parses: parses of the sentences; None for one that has none.
-            pieces: word pieces of the sentences.
-        """
+        """Return the tensors of a batch of normalised texts, batch first, integers, 0 for padding."""
 
     def forward(self, features: dict[str, Any], **further: Any) -> dict[str, Any]:
         """Add the states of the word pieces, and those that the structure uses if they are of another layer."""
@@ -111,11 +101,7 @@ class StructuredTransformer(Transformer):
         return features | {WORDS: found.pop()} if found else features
 
     def know(self, parses: Mapping[str, Parse | None]) -> None:
-        """Add existing parses by the same parser to the cache.
-
-        Args:
-            parses: by normalised text; None for one that the parser rejected.
-        """
+        """Add parses by the same parser to the cache, by normalised text; None for one that the parser rejected."""
         self._parses.update(parses)
 
     def known(self, texts: Iterable[str]) -> dict[str, Parse | None]:

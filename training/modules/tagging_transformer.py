@@ -13,8 +13,7 @@ from torch import Tensor
 from features.parsers.settings import Precision, PredicatesBy, SrlSettings
 from features.stage_output import Reject
 from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES, Span, SpanChoice, frame_tensors, seen_spans
-from training.modules.parse import LabelNumbers, Parse, Pieces
-from training.modules.parser_weights import another_parser, weights_of
+from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, weights_of
 from training.modules.structured_transformer import StructuredTransformer
 from training.types import Drawn, Harm
 
@@ -23,24 +22,20 @@ if TYPE_CHECKING:
 
 
 class TaggingTransformer(StructuredTransformer):
-    """A transformer whose `preprocess` returns predicate-argument spans as well.
+    """A transformer whose `preprocess` returns spans as well; further arguments are those of `StructuredTransformer`.
 
     Args:
-        model_name_or_path: of the transformer.
         tagger: as `model` under [srl]: `embedded`, a known name, a folder or `.tar.gz`.
         tagger_weights: digest of the tagger of its training frames, as in a release (`weights_of`).
         roles: roles that occur in these frames; all others share one number.
         predicates: what finds the predicates, as under [srl].
         precision: precision of the tagger, as under [srl].
         tags: name or folder of the spaCy pipeline that finds predicates if the tagger does not.
-        max_words: longer sentences, in words between blanks, are not tagged, as in a build.
-        words_below: how many layers below the last one the states of the spans come from.
-        drawn: which spans it sees (`SpanChoice`).
-        harmed: share of the spans that are corrupted (`SpanChoice`).
-        harm: how they are corrupted (`SpanChoice`).
-        seed: seed of the draws (`SpanChoice`).
+        drawn: which spans it sees (`SpanChoice`, as for the following three).
+        harmed: share of the spans that are corrupted.
+        harm: how they are corrupted.
+        seed: seed of the draws.
         other_tagger: allow another tagger; not saved.
-        further: further arguments of `Transformer`.
     """
 
     what = "spans"
@@ -100,11 +95,7 @@ class TaggingTransformer(StructuredTransformer):
         return frame_tensors(texts, parses, pieces, self._numbers, self.choice)
 
     def named_spans(self, inputs: Sequence[Any]) -> list[list[tuple[Span, list[str]]]]:
-        """Return the spans of sentences with the words of the sentence, in the order of `span_weights`.
-
-        Args:
-            inputs: as `preprocess` takes them.
-        """
+        """Return the spans of sentences, given as to `preprocess`, with their words, in the order of `span_weights`."""
         _, texts, parses, pieces = self.read(inputs)
         return [
             [(span, list(parse["words"])) for span, _ in seen_spans(text, parse, offsets, self.choice)] if parse else []

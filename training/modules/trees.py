@@ -29,10 +29,6 @@ def random_tree(parse: Parse, seed: int) -> Parse:
 
     A gain from such trees is not due to syntax. The draw depends only on words and seed: a sentence has the same tree
     in training and whenever it is encoded.
-
-    Args:
-        parse: of a sentence.
-        seed: of the draw.
     """
     count = len(parse["tokens"])
     random = random_of(parse["tokens"], seed)
@@ -48,8 +44,7 @@ def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list
     """Return (place, head, label) of each word of a sentence; empty without a parse.
 
     Args:
-        parse: parse of the sentence, with `tokens`, `starts`, `heads`, `relations` as in a row of the table
-            `dependencies` or from spaCy; None if it could not be parsed.
+        parse: with `tokens`, `starts`, `heads`, `relations` as in a row of the table `dependencies` or from spaCy.
         pieces: word pieces of the sentence.
         labels: labels of the parser.
     """
@@ -76,13 +71,7 @@ def _place(begin: int, end: int, real: Sequence[tuple[int, int, int]], starts: S
 
 
 def tree_tensors(parses: Sequence[Parse | None], pieces: Sequence[Pieces], labels: LabelNumbers) -> dict[str, Tensor]:
-    """Return the trees of a batch as tensors, (n_sentences, n_words) each, int64, 0 for padding.
-
-    Args:
-        parses: parses of the sentences; None for one that could not be parsed: it has no words.
-        pieces: word pieces of the sentences.
-        labels: labels of the parser.
-    """
+    """Return the trees of a batch as tensors, (n_sentences, n_words) each, int64, 0 for padding; None has no words."""
     rows = [tree_rows(parse, offsets, labels) for parse, offsets in zip(parses, pieces, strict=True)]
     found = torch.zeros(len(rows), max(map(len, rows), default=0), 3, dtype=torch.int64)
     for number, words in enumerate(rows):

@@ -337,7 +337,7 @@ def spans(tmp_path_factory, tiny_encoder):
     from sentence_transformers.sentence_transformer.modules import Pooling
 
     from features.parsers.settings import SrlSettings
-    from training.modules.parser_weights import weights_of
+    from training.modules.parse import weights_of
     from training.modules.span_pooling import SpanPooling
     from training.modules.tagging_transformer import TaggingTransformer
 

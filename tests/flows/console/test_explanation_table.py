@@ -6,8 +6,7 @@ from rich.console import Console
 
 from flows.console.explanation_table import print_explanations
 from flows.console.tables import print_tables
-from training.encoders.s3bert.encoder_facts import EncoderFacts
-from training.encoders.s3bert.explain import Explanation
+from training.encoders.s3bert.explain import EncoderFacts, Explanation
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.evaluation.tables import ScoreTable
 

@@ -10,7 +10,7 @@ from features.parsers.settings import SrlSettings
 from training.differences.tree_drawing import MOST_WORDS
 from training.differences.views import View, view
 from training.modules.graph_pooling import GraphPooling, NodeCombination
-from training.modules.parser_weights import weights_of
+from training.modules.parse import weights_of
 from training.modules.parsing_transformer import ParsingTransformer
 from training.modules.span_pooling import SpanPooling
 from training.modules.tagging_transformer import TaggingTransformer

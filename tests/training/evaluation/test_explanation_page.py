@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
-from training.encoders.s3bert.encoder_facts import EncoderFacts
-from training.encoders.s3bert.explain import Explanation, with_graphs
+from training.encoders.s3bert.explain import EncoderFacts, Explanation, with_graphs
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.evaluation.facets.explanations import render_explanations
 

@@ -28,16 +28,14 @@ class Line:
         self.judged: list[dict[str, Tensor]] = []
         self.spoilt_at: int | None = None
 
-    def batches(self, epoch: int) -> list[int]:
-        return torch.randperm(len(self.points), generator=torch.Generator().manual_seed(epoch)).tolist()
-
-    def size(self, batch: int) -> int:
-        return len(self.points[batch])
+    def batches(self, epoch: int) -> list[list[int]]:
+        order = torch.randperm(len(self.points), generator=torch.Generator().manual_seed(epoch)).tolist()
+        return [[position] for position in order]
 
     def train(self) -> None:
         self.model.train()
 
-    def losses(self, batch: int) -> dict[str, Tensor]:
+    def losses(self, batch: list[int]) -> dict[str, Tensor]:
         loss = (self.model(self.points[batch]) - self.values[batch]).square().mean()
         if self.spoilt_at is not None:
             self.spoilt_at -= 1

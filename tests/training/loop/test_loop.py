@@ -9,8 +9,7 @@ from sentences import refused
 
 from features.core.faults import LossNotFinite, OtherSettings, UnknownName
 from training.loop import checkpoints
-from training.loop.rates import share_of_rate
-from training.loop.settings import LoopSettings
+from training.loop.settings import LoopSettings, share_of_rate
 
 
 def same(left, right):
@@ -146,9 +145,9 @@ def test_gradients_of_several_batches_are_averaged(line, make_loop):
     outcome = make_loop(one, "one", accumulate=2, epochs=1, keep="last").run()
     pairs = [two.batches(0)[start : start + 2] for start in (0, 2, 4)]
     two.points, two.values = (
-        torch.stack([rows[pair].flatten(0, 1) for pair in pairs]) for rows in (two.points, two.values)
+        torch.stack([rows[pair].flatten(0, 2) for pair in pairs]) for rows in (two.points, two.values)
     )
-    two.batches = lambda _: [0, 1, 2]
+    two.batches = lambda _: [[0], [1], [2]]
     make_loop(two, "two", epochs=1, keep="last").run()
     assert outcome.steps == 3
     for name, value in one.weights().items():

@@ -19,8 +19,7 @@ from features.stage_output import Reject
 from training.encoders.loading import load_encoder
 from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES, SpanChoice, frame_tensors, seen_spans, spans_of
 from training.modules.pair_classifier import PairClassifier
-from training.modules.parse import LabelNumbers
-from training.modules.parser_weights import weights_of
+from training.modules.parse import LabelNumbers, weights_of
 from training.modules.span_pooling import WEIGHTS, SpanPooling
 from training.modules.tagging_transformer import TaggingTransformer
 

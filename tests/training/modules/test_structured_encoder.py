@@ -20,8 +20,7 @@ from training.encoders.loading import load_encoder
 from training.modules import parsing_transformer
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.layers import words_of
-from training.modules.parse import LabelNumbers
-from training.modules.parser_weights import weights_of
+from training.modules.parse import LabelNumbers, weights_of
 from training.modules.parsing_transformer import ParsingTransformer
 from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_rows, tree_tensors
 

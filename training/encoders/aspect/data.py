@@ -1,8 +1,8 @@
 """Texts and labels for training an encoder of aspects, and checks that they suit it."""
 
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,42 +16,27 @@ from training.data.shared_labels import ChosenLabels, How, Positions, SharedLabe
 from training.data.triplets import TripletMaker
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.settings import check_corpora
-
-_log = logging.getLogger("training")
+from training.progress import log
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One meaning of similarity, for the whole encoder or for one route.
+    """One meaning of similarity, for the whole encoder or for one route."""
 
-    Args:
-        route: name of the route; None if the encoder has no routes.
-        maker: draws the training triplets.
-        dev: positions of the texts to choose the best model by.
-        shared: which dev texts share a label.
-        dev_maker: draws the triplets of the dev loss.
-    """
-
-    route: str | None
-    maker: TripletMaker
-    dev: Positions
-    shared: SharedLabels
-    dev_maker: TripletMaker
+    route: str | None  # name of the route; None if the encoder has no routes
+    maker: TripletMaker  # draws the training triplets
+    dev: Positions  # positions of the texts to choose the best model by
+    shared: SharedLabels  # which dev texts share a label
+    dev_maker: TripletMaker  # draws the triplets of the dev loss
 
 
 @dataclass(frozen=True, slots=True)
 class Curriculum:
-    """Everything that is trained on.
+    """Everything that is trained on."""
 
-    Args:
-        lessons: one, or one per route.
-        chosen: training labels.
-        texts: positions of the training texts.
-    """
-
-    lessons: tuple[Lesson, ...]
-    chosen: ChosenLabels
-    texts: Positions
+    lessons: tuple[Lesson, ...]  # one, or one per route
+    chosen: ChosenLabels  # training labels
+    texts: Positions  # positions of the training texts
 
     @property
     def dev(self) -> Positions:
@@ -61,10 +46,6 @@ class Curriculum:
 
 def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
     """Return the settings with the aspects filled in.
-
-    Args:
-        data: all texts.
-        settings: settings, perhaps without aspects.
 
     Raises:
         SettingsError: a corpus or an aspect is named that no text has, or no aspects are named and there are several.
@@ -78,10 +59,6 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
 
     So is one that differs from a text of another split only in case or punctuation.
 
-    Args:
-        data: all texts.
-        settings: of the encoder, with aspects filled in.
-
     Raises:
         InputError: no text is left to train on.
     """
@@ -94,7 +71,7 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
     both = [position for position in of_train if keys[position] in keys_elsewhere]
     if both:
         spelt = len(set(both) - elsewhere)
-        _log.warning(
+        log.warning(
             "%s texts of split %r are also in another split and are not trained on%s",
             f"{len(both):,}",
             train,
@@ -107,15 +84,10 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
 
 
 def require_training_texts(chosen: LabelledTexts, data: LabelledTexts, settings: AspectSettings) -> None:
-    """Check that texts are left to train on.
-
-    Args:
-        chosen: texts to train on and to choose a model by.
-        data: all texts.
-        settings: of the encoder, with aspects filled in.
+    """Check that a text of the training split is left to train on, of all texts in `data`.
 
     Raises:
-        InputError: none of the training split has a label.
+        InputError: none has a label.
     """
     train = settings.splits[0]
     if not chosen.labels.filter(pl.col("aspect").is_in(list(settings.aspects)), split=train).height:
@@ -128,11 +100,7 @@ def require_training_texts(chosen: LabelledTexts, data: LabelledTexts, settings:
 
 
 def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
-    """Return the lessons with their texts and labels.
-
-    Args:
-        data: training and dev texts.
-        settings: of the encoder, with aspects filled in.
+    """Return the lessons with their texts and labels, from training and dev texts and settings with aspects filled in.
 
     Raises:
         InputError: there is nothing to learn, because all texts have the same label or no two are alike.
@@ -144,18 +112,10 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
     seen = chosen.without_hidden(of_dev)
     n_texts = len(data)
     lessons = []
+    makes = partial(TripletMaker, n_texts=n_texts, other_aspects=settings.negatives == "other_aspect")
     for route, aspects, how in _meanings(settings):
-        maker = TripletMaker(
-            chosen.kept,
-            aspects,
-            how,
-            every=of_train,
-            n_texts=n_texts,
-            other_aspects=settings.negatives == "other_aspect",
-        )
-        dev_maker = TripletMaker(
-            seen, aspects, how, every=seen, n_texts=n_texts, other_aspects=settings.negatives == "other_aspect"
-        )
+        maker = makes(chosen.kept, aspects, how, every=of_train)
+        dev_maker = makes(seen, aspects, how, every=seen)
         shared = SharedLabels(seen, aspects, how, n_texts)
         lessons.append(Lesson(route, maker, dev_maker.texts, shared, dev_maker))
     if with_labels:
@@ -178,11 +138,7 @@ def _meanings(settings: AspectSettings) -> list[tuple[str | None, tuple[str, ...
 
 
 def check_labels(labels: pl.DataFrame, settings: AspectSettings) -> ChosenLabels:
-    """Return the labels to train on, which differ unless the objective needs none.
-
-    Args:
-        labels: of the training texts.
-        settings: of the encoder, with aspects filled in.
+    """Return the labels of the training texts to train on, which differ unless the objective needs none.
 
     Raises:
         InputError: fewer than two labels of an aspect are left.
@@ -210,7 +166,7 @@ def check_labels(labels: pl.DataFrame, settings: AspectSettings) -> ChosenLabels
                 f"train on: {counts['rare_labels']:,} have fewer than {settings.min_texts} training texts, "
                 f"{len(counts['held_out_labels']):,} are held out. {_remedy(counts, settings)}"
             )
-        _log.info(
+        log.info(
             "aspect %r: %s labels of %s training texts; %s labels (%s texts) are rarer than %d, %d are held out",
             *(aspect, f"{counts['labels']:,}", f"{counts['texts']:,}", f"{counts['rare_labels']:,}"),
             *(f"{counts['rare_label_texts']:,}", settings.min_texts, len(counts["held_out_labels"])),
@@ -238,10 +194,10 @@ def _check_lessons(lessons: list[Lesson], settings: AspectSettings) -> None:
                 "`min_texts`."
             )
         if len(drawn) < settings.loop.batch_size:
-            _log.warning("few texts to train on: %d, less than one batch (%d)", len(drawn), settings.loop.batch_size)
+            log.warning("few texts to train on: %d, less than one batch (%d)", len(drawn), settings.loop.batch_size)
         on_dev = lesson.dev_maker.draw(seed=0, epoch=0)
         if not len(on_dev):
-            _log.warning(
+            log.warning(
                 "%s%s: there is nothing to choose the best model by%s",
                 f"all texts of split {settings.splits[1]!r} that share a label share one with every other"
                 if on_dev.counts["without_negative"]

@@ -23,13 +23,7 @@ _FROM_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
 
 
 def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], device: str) -> "SentenceTransformer":
-    """Return the encoder before training; each route gives the embeddings of the backbone.
-
-    Args:
-        folder: folder of the backbone.
-        settings: settings with the pooling and the maximum text length.
-        routes: aspects with a layer of their own; may be empty.
-        device: torch device.
+    """Return the encoder before training; each route, if there are any, gives the embeddings of the backbone.
 
     Raises:
         ModelError: the backbone has an unknown kind of pooling, or cannot be loaded.
@@ -78,7 +72,6 @@ def _identity(width: int) -> Any:
 
 
 def _longest(model: "SentenceTransformer") -> int:
-    """Return the maximum number of tokens of the backbone."""
     config: Any = getattr(model.transformers_model, "config", None)
     positions = int(getattr(config, "max_position_embeddings", None) or model.max_seq_length or 512)
     return positions - 2 if getattr(config, "model_type", "") in _FROM_PADDING else positions

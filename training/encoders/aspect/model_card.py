@@ -3,30 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.encoders.cards import LAST_KEPT, closing_parts, course, data_parts, front_matter
+from training.encoders.cards import LAST_KEPT, model_card
 from training.encoders.settings import is_chosen, score_in_words
 from training.markdown import table
 
 
 def write_card(training: Mapping[str, Any]) -> str:
-    """Return the model card as Markdown; an evaluation writes its scores into it.
-
-    Args:
-        training: content of `training.json`.
-    """
-    settings = training["settings"]
-    parts = [
-        front_matter("aspectcse"),
-        f"# Encoder of aspects, from {settings['backbone']}",
-        f"A text encoder trained like AspectCSE (Schopf et al. 2023): {_meaning(settings)}",
-        _usage(training["routes"]),
-        *data_parts(training, unit="texts", exported="texts with labels"),
-        _labels(training["labels"]),
-        "## Training",
-        course(training, _chosen(training)),
-        *closing_parts(settings),
-    ]
-    return "\n\n".join(parts) + "\n"
+    """Return the model card of `training.json` as Markdown; an evaluation writes its scores into it."""
+    return model_card(
+        training,
+        tag="aspectcse",
+        title="Encoder of aspects",
+        about=f"A text encoder trained like AspectCSE (Schopf et al. 2023): {_meaning(training['settings'])}",
+        usage=_usage(training["routes"]),
+        learns_from="texts with labels",
+        chosen=_chosen(training),
+        unit="texts",
+        labels=_labels(training["labels"]),
+    )
 
 
 def _meaning(settings: Mapping[str, Any]) -> str:

@@ -120,10 +120,7 @@ class AspectSettings(TunedSettings):
         return self
 
     def with_aspects(self, known: Sequence[str]) -> Self:
-        """Return the settings with the aspects filled in.
-
-        Args:
-            known: aspects in which texts have labels, sorted.
+        """Return the settings with the aspects filled in from those in which texts have labels, sorted.
 
         Raises:
             SettingsError: an aspect is named that no text has, or no aspects are named and there are several.

@@ -2,48 +2,44 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from training.data.shared_labels import Positions, SharedLabels
 from training.data.triplets import Triplets, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import Curriculum, Lesson
 from training.encoders.aspect.encoder import route_parameters
-from training.encoders.aspect.neighbours import score_neighbours
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
 from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
+from training.nearest import cosines_of, find_nearest, unit
 from training.objectives.info_nce import InfoNceObjective
+from training.ranking import MEASURES, judge
+
+_DEPTH = 10  # neighbours that are scored
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Texts of a step, by their positions; all take the same route.
+    """Texts of a step, by their positions; all take the same route."""
 
-    Args:
-        lesson: number of the lesson, from 0.
-        anchors: (b,).
-        candidates: positives in the order of the anchors, then negatives, (b,) or (2b,).
-    """
+    lesson: int  # number of the lesson, from 0
+    anchors: Positions  # (b,)
+    candidates: Positions  # positives in the order of the anchors, then negatives, (b,) or (2b,)
 
-    lesson: int
-    anchors: Positions
-    candidates: Positions
+    def __len__(self) -> int:
+        """Return the number of triplets."""
+        return len(self.anchors)
 
 
 class AspectTask:
-    """Tune a backbone so that texts with a common label are close to each other.
-
-    Args:
-        backbone: the encoder.
-        tokens: of all texts.
-        curriculum: lessons with their texts and labels.
-        settings: of the encoder.
-    """
+    """Tune a backbone so that texts with a common label are close to each other."""
 
     unit = "triplets"
 
@@ -78,10 +74,6 @@ class AspectTask:
         size = self.settings.loop.batch_size
         anchors = [len(self._drawn(lesson, 0)[0]) for lesson in self.curriculum.lessons]
         return sum(n // size + (n % size > 1) for n in anchors)
-
-    def size(self, batch: Batch) -> int:
-        """Return the number of triplets."""
-        return len(batch.anchors)
 
     def train(self) -> None:
         """Switch on the dropout of the tuned layers, if the settings ask for it."""
@@ -128,7 +120,6 @@ class AspectTask:
         return drawn.anchors, *self._candidates(drawn)
 
     def _candidates(self, drawn: Triplets) -> tuple[Positions, ...]:
-        """Return the positives, and the negatives if the objective uses any."""
         if self.settings.objective == "multiple_negatives":
             return (drawn.positives,)
         return drawn.positives, drawn.negatives
@@ -159,4 +150,27 @@ class AspectTask:
             masked = self._masked(lesson.shared, anchors, candidates)
             embedded = [torch.from_numpy(vectors[place[texts]]) for texts in (anchors, candidates)]
             losses.append(len(anchors) * self.objective(embedded[0], embedded[1], masked).item())
-        return {"mrr": neighbours.mrr, "ndcg": neighbours.ndcg, "loss": sum(losses) / len(drawn)}
+        return {**neighbours, "loss": sum(losses) / len(drawn)}
+
+
+def score_neighbours(vectors: NDArray[np.float32], shared: SharedLabels, texts: Positions) -> dict[str, float] | None:
+    """Return `mrr` and `ndcg` of the first ten neighbours of each text (`training.ranking`), in [0, 1].
+
+    Means over the texts that share a label with another; None if there are none.
+
+    Args:
+        vectors: embeddings of the texts, (n, d).
+        shared: which texts share a label.
+        texts: their positions in `shared`, (n,); each is a query to all others.
+    """
+    n = len(texts)
+    if n < 2:
+        return None
+    units = unit(vectors)
+    nearest = find_nearest(cosines_of(units, units), queries=n, texts=n, k=_DEPTH, themselves=True).positions
+    counts, values = judge(partial(shared.relevant, texts), {"encoder": nearest}, texts=n, k=_DEPTH)
+    asked = counts > 0
+    if not asked.any():
+        return None
+    means = dict(zip(MEASURES, values["encoder"][asked].mean(axis=0).tolist(), strict=True))
+    return {name: means[name] for name in ("mrr", "ndcg")}

@@ -1,45 +1,33 @@
 """Train an encoder of aspects in a separate process: `python -m training.encoders.aspect.train --settings FILE`."""
 
-import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from features import models
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import Curriculum, learnt_from, plan_lessons, resolved
 from training.encoders.aspect.encoder import start_model
 from training.encoders.aspect.model_card import write_card
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.plan import TrainingPlan
-from training.encoders.running import corpora_of, report_of, train_once, write_encoder
+from training.encoders.running import corpora_of, train_once, write_encoder
 from training.jobs import Source, TrainingJob, read_job
 from training.process import run_process
-from training.runs import ENCODER
-from training.writing import writing
 
 if TYPE_CHECKING:
     from training.encoders.aspect.task import AspectTask
     from training.encoders.learning import Learnt
-
-_log = logging.getLogger("training")  # not __name__, which is __main__ in a separate process
 
 AspectJob = TrainingJob[Source, AspectSettings]
 MODULE = "training.encoders.aspect.train"
 
 
 def train(job: AspectJob) -> Path:
-    """Train an encoder, from a checkpoint in the run's folder if there is one.
-
-    Args:
-        job: the job. A finished job does nothing.
-
-    Returns:
-        Folder of the encoder.
+    """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder.
 
     Raises:
         InputError: when there are no labels to train on, or all texts have the same.
@@ -50,21 +38,11 @@ def train(job: AspectJob) -> Path:
     data = job.source.read(LabelledTexts)
     settings = resolved(data, job.settings)
     data = learnt_from(data, settings)
-    folder = models.locate(settings.backbone, job.base)
-    plan = TrainingPlan(settings, data_digest=data.digest(), backbone_digest=models.digest(folder), source=data.source)
-    return train_once(job, plan, MODULE, lambda: _train(job, plan, settings, data, folder))
+    plan = TrainingPlan.of(job, settings, data.digest(), data.source)
+    return train_once(job, plan, MODULE, lambda: _train(job, plan, settings, data))
 
 
-def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts, folder: Path) -> None:
-    """Train the encoder of a plan and write it.
-
-    Args:
-        job: the job.
-        plan: the job, with everything that follows from the data.
-        settings: of the plan.
-        data: texts to train on and to choose the best model by.
-        folder: folder of the backbone.
-    """
+def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) -> None:
     from training.encoders.aspect.task import AspectTask
     from training.encoders.backbone import Backbone
     from training.encoders.frozen_states import SharedStates
@@ -74,39 +52,34 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     curriculum = plan_lessons(data, settings)
     machine = prepare_machine(settings.loop, job.output)
     routes = [lesson.route for lesson in curriculum.lessons if lesson.route is not None]
-    model = start_model(folder, settings, routes, str(machine.device))
+    model = start_model(plan.backbone, settings, routes, str(machine.device))
     backbone = Backbone.of(model, settings, machine.precision)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest))
     texts, dev = curriculum.texts, curriculum.dev
     used = np.union1d(texts, dev)
     cut = f"{int(tokens.cut[used].sum())} of these {len(used)} truncated at {backbone.model.max_seq_length} tokens"
+
+    def complete(learnt: "Learnt[AspectTask]") -> None:
+        backbone.eval()
+        drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
+        facts = {
+            "corpora": corpora_of(_learnt_from(data, curriculum, settings), settings, job.licences, unit="texts"),
+            "labels": {aspect: dict(counts) for aspect, counts in curriculum.chosen.counts.items()},
+            "held_out_labels": {aspect: list(labels) for aspect, labels in curriculum.chosen.held_out.items()},
+            "routes": routes,
+            "anchors": [{"texts": len(np.unique(some.anchors)), **some.counts} for some in drawn],
+        }
+        write_encoder(job, plan, learnt, backbone, facts, card=write_card)
+
     learn(
         plan,
         machine,
         job.output,
         lambda settings: AspectTask(backbone, tokens, curriculum, settings),
-        lambda learnt: _complete(job, plan, data, learnt),
+        complete,
         about=f"{len(texts)} training texts, {len(dev)} dev texts, {cut}",
     )
-
-
-def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, learnt: "Learnt[AspectTask]") -> None:
-    """Write the encoder of a finished training."""
-    task = learnt.task
-    backbone, curriculum = task.backbone, task.curriculum
-    backbone.eval()
-    drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
-    report: dict[str, Any] = report_of(plan, backbone, learnt) | {
-        "corpora": corpora_of(_learnt_from(data, curriculum, task.settings), task.settings, job.licences, unit="texts"),
-        "labels": {aspect: dict(counts) for aspect, counts in curriculum.chosen.counts.items()},
-        "held_out_labels": {aspect: list(labels) for aspect, labels in curriculum.chosen.held_out.items()},
-        "routes": [lesson.route for lesson in curriculum.lessons if lesson.route is not None],
-        "anchors": [{"texts": len(np.unique(some.anchors)), **some.counts} for some in drawn],
-    }
-    with writing(job.output / ENCODER):
-        write_encoder(backbone.model, report, job.output / ENCODER, card=write_card(report))
-    _log.info("%s is done: %.0f triplets/s", job.output / ENCODER, learnt.outcome.per_second)
 
 
 def _learnt_from(data: LabelledTexts, curriculum: Curriculum, settings: AspectSettings) -> pl.DataFrame:

@@ -7,7 +7,7 @@ The twin without spans has only modules of sentence-transformers; the other is l
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -16,7 +16,7 @@ from features.core.faults import OtherParser
 from features.parsers.settings import SrlSettings
 from training.data.parses import Frames
 from training.encoders.pas.settings import PasSettings
-from training.encoders.start import transformer_and_pooling, transformer_place
+from training.encoders.start import structured, transformer_and_pooling
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -26,13 +26,7 @@ if TYPE_CHECKING:
 
 
 def start_model(folder: Path, settings: PasSettings, frames: Frames | None, device: str) -> "SentenceTransformer":
-    """Return the encoder before training; the seed of the loop initialises its new modules.
-
-    Args:
-        folder: folder of the backbone.
-        settings: settings of the spans, and the maximum sentence length.
-        frames: frames to train on; None without spans.
-        device: torch device.
+    """Return the encoder before training, a twin without frames; the seed of the loop initialises its new modules.
 
     Raises:
         ModelError: the backbone is unsuitable, or the tagger of the frames is not installed.
@@ -61,8 +55,7 @@ def start_model(folder: Path, settings: PasSettings, frames: Frames | None, devi
 
 
 def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTransformer":
-    """Return the backbone's transformer as one that tags with the tagger of the frames."""
-    from training.modules.parser_weights import weights_of
+    from training.modules.parse import weights_of
     from training.modules.tagging_transformer import TaggingTransformer
 
     name = settings.tagger or frames.tagger
@@ -83,23 +76,19 @@ def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTra
             f"tagger {name!r} has {weights[:16]!r}, with which the finished encoder would tag differently: give that "
             f"tagger as `tagger` of the encoder {settings.name!r}, or rebuild the roles with this one."
         )
-    options: dict[str, Any] = {
-        "tagger": name,
-        "tagger_weights": weights,
-        "roles": frames.roles,
-        "predicates": frames.predicates_by,
-        "precision": frames.precision,
-        "tags": settings.tags,
-        "max_words": frames.max_words,
-        "words_below": settings.words_below,
-        "drawn": settings.spans,
-        "harmed": settings.harmed,
-        "harm": settings.harm,
-        "seed": settings.loop.seed,
-    }
-    found: TaggingTransformer = TaggingTransformer.load(
-        str(folder), subfolder=transformer_place(folder), local_files_only=True, init_defaults=options
+    return structured(
+        TaggingTransformer,
+        folder,
+        settings,
+        tagger=name,
+        tagger_weights=weights,
+        roles=frames.roles,
+        predicates=frames.predicates_by,
+        precision=frames.precision,
+        tags=settings.tags,
+        max_words=frames.max_words,
+        drawn=settings.spans,
+        harmed=settings.harmed,
+        harm=settings.harm,
+        seed=settings.loop.seed,
     )
-    if settings.layers is not None:
-        found.keep_layers(settings.layers)
-    return found

@@ -19,23 +19,19 @@ _HARM = {"dropped": "were dropped", "moved": "had their argument moved to anothe
 
 
 def write_card(training: Mapping[str, Any]) -> str:
-    """Return the model card as Markdown; an evaluation writes its scores into it.
-
-    Args:
-        training: content of `training.json`.
-    """
+    """Return the model card of `training.json` as Markdown; an evaluation writes its scores into it."""
     tagger = training["tagger"]
     return pair_card(
         training,
         tag="pas-sbert",
         title="PAS-SBERT" if tagger else "Twin of PAS-SBERT without spans",
-        structure=_structure(training),
+        about=_about(training),
         analyses=f"tags semantic roles, with {tagger['identity']}" if tagger else None,
         lesson=classifier_part(training, usual=()),
     )
 
 
-def _structure(training: Mapping[str, Any]) -> str:
+def _about(training: Mapping[str, Any]) -> str:
     settings, tagger = training["settings"], training["tagger"]
     if not tagger:
         return (

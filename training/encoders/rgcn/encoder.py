@@ -7,7 +7,7 @@ The twin without graph has only modules of sentence-transformers; the other is l
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -15,7 +15,7 @@ from features.core.errors import ModelError
 from features.core.faults import OtherParser
 from training.data.parses import Parses
 from training.encoders.rgcn.settings import RgcnSettings
-from training.encoders.start import transformer_and_pooling, transformer_place
+from training.encoders.start import structured, transformer_and_pooling
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -26,14 +26,9 @@ if TYPE_CHECKING:
 def start_model(
     folder: Path, settings: RgcnSettings, parses: Parses | None, device: str, *, weights: str = ""
 ) -> "SentenceTransformer":
-    """Return the encoder before training; the seed of the loop initialises its new modules.
+    """Return the encoder before training, a twin without parses; the seed of the loop initialises its new modules.
 
-    Args:
-        folder: folder of the backbone.
-        settings: settings of the graph, and the maximum sentence length.
-        parses: trees to train on; None without a graph.
-        device: torch device.
-        weights: digest of the parser of the trees; empty if unknown.
+    Weights are the digest of the parser of the trees; empty if unknown.
 
     Raises:
         ModelError: the backbone is unsuitable, or the parser of the trees is not installed.
@@ -48,31 +43,29 @@ def start_model(
     sentence_width = int(pooling.get_embedding_dimension())
     torch.manual_seed(settings.loop.seed)
     if parses is None:
-        model = SentenceTransformer(modules=[first, pooling, LayerNorm(sentence_width)], device=device)
-        model.max_seq_length = longest
-        return model
-    transformer = _parsing(folder, settings, parses, weights)
-    labels = 1 if settings.relations == "one" else len(LabelNumbers(transformer.labels))
-    graph = GraphPooling(
-        int(transformer.get_embedding_dimension()),
-        labels,
-        width=settings.width,
-        layers=settings.graph_layers,
-        bases=None if settings.bases == "full" else settings.bases,
-        dropout=settings.graph_dropout,
-        direction=settings.direction,
-    )
-    combination = NodeCombination(sentence_width, settings.width)
-    model = SentenceTransformer(modules=[transformer, pooling, graph, combination], device=device)
+        modules = [first, pooling, LayerNorm(sentence_width)]
+    else:
+        transformer = _parsing(folder, settings, parses, weights)
+        labels = 1 if settings.relations == "one" else len(LabelNumbers(transformer.labels))
+        graph = GraphPooling(
+            int(transformer.get_embedding_dimension()),
+            labels,
+            width=settings.width,
+            layers=settings.graph_layers,
+            bases=None if settings.bases == "full" else settings.bases,
+            dropout=settings.graph_dropout,
+            direction=settings.direction,
+        )
+        modules = [transformer, pooling, graph, NodeCombination(sentence_width, settings.width)]
+    model = SentenceTransformer(modules=modules, device=device)
     model.max_seq_length = longest
     return model
 
 
 def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str) -> "ParsingTransformer":
-    """Return the backbone's transformer as one that parses with the parser of the trees."""
     from features.parsers.dependencies import load
     from features.parsers.settings import DependencySettings
-    from training.modules.parser_weights import same_weights, weights_of
+    from training.modules.parse import same_weights, weights_of
     from training.modules.parsing_transformer import ParsingTransformer
 
     name = settings.parser or parses.pipeline
@@ -98,18 +91,14 @@ def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str)
             "differently: give the folder that `model` under [dependencies] named as `parser` of the encoder "
             f"{settings.name!r}, or rebuild the trees with this one."
         )
-    options: dict[str, Any] = {
-        "parser": name,
-        "parser_identity": parser.name,
-        "parser_weights": here,
-        "labels": parser.labels,
-        "max_words": parses.max_words,
-        "words_below": settings.words_below,
-        "random_trees": settings.loop.seed if settings.trees == "random" else None,
-    }
-    found: ParsingTransformer = ParsingTransformer.load(
-        str(folder), subfolder=transformer_place(folder), local_files_only=True, init_defaults=options
+    return structured(
+        ParsingTransformer,
+        folder,
+        settings,
+        parser=name,
+        parser_identity=parser.name,
+        parser_weights=here,
+        labels=parser.labels,
+        max_words=parses.max_words,
+        random_trees=settings.loop.seed if settings.trees == "random" else None,
     )
-    if settings.layers is not None:
-        found.keep_layers(settings.layers)
-    return found

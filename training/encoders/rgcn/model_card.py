@@ -8,23 +8,19 @@ from training.types import USUAL_PARTS
 
 
 def write_card(training: Mapping[str, Any]) -> str:
-    """Return the model card as Markdown; an evaluation writes its scores into it.
-
-    Args:
-        training: content of `training.json`.
-    """
+    """Return the model card of `training.json` as Markdown; an evaluation writes its scores into it."""
     graph = training["settings"]["graph"]
     return pair_card(
         training,
         tag="sbert-rgcn",
         title="SBERT-RGCN" if graph else "Twin of SBERT-RGCN without a graph",
-        structure=_structure(training),
+        about=_about(training),
         analyses=f"parses with spaCy ({training['parser']['identity']})" if graph else None,
         lesson=_objective(training),
     )
 
 
-def _structure(training: Mapping[str, Any]) -> str:
+def _about(training: Mapping[str, Any]) -> str:
     settings, parser = training["settings"], training["parser"]
     if not settings["graph"]:
         return (

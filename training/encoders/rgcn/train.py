@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from training.data.labelled_pairs import LabelledPairs
 from training.data.parses import Parses
-from training.encoders.pair_training import Material, PairTraining
-from training.encoders.rgcn.data import PairTable, learnt_from, resolved, warn_of_no_negatives
+from training.encoders.pair_training import PairTraining
+from training.encoders.rgcn.data import PairTable, learnt_from, resolved
 from training.encoders.rgcn.model_card import write_card
 from training.encoders.rgcn.settings import RgcnSettings
 from training.jobs import Source, TrainingJob, read_job
@@ -36,45 +35,37 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses, PairTable]):
     resolved = staticmethod(resolved)
     learnt_from = staticmethod(learnt_from)
     card = staticmethod(write_card)
+    table = PairTable
 
-    def read_structure(self, texts: Sequence[str], settings: RgcnSettings) -> Parses | None:
+    def read_structure(self) -> Parses | None:
         """Read trees."""
-        return self.job.source.read_parses(Parses, texts) if settings.graph else None
+        return self.job.source.read_parses(Parses, self.data.texts) if self.settings.graph else None
 
-    def table(self, data: LabelledPairs, split: str, settings: RgcnSettings) -> PairTable:
-        """Make a table of pairs, with hard negatives if the objective uses them."""
-        return PairTable(data, split, settings)
+    def warn_of_little(self, train: PairTable, dev: PairTable) -> None:
+        """Warn also of missing hard negatives, and of a dev pair with no other of its batch to be told from."""
+        super().warn_of_little(train, dev)
+        train.warn_of_no_negatives(self.settings)
+        if len(dev) == 1 and self.settings.objective == "multiple_negatives":
+            self.warn_of_dev("only one dev pair, with none to be told from,")
 
-    def least_dev(self, settings: RgcnSettings) -> int:
-        """Return two for an objective that tells a pair from the others of its batch."""
-        return 2 if settings.objective == "multiple_negatives" else 1
-
-    def warn_of_little(self, train: PairTable, settings: RgcnSettings) -> None:
-        """Warn of missing hard negatives as well."""
-        super().warn_of_little(train, settings)
-        warn_of_no_negatives(train, settings)
-
-    def start(self, material: Material[RgcnSettings, Parses], device: str) -> "SentenceTransformer":
+    def start(self, device: str) -> "SentenceTransformer":
         """Add a graph to the backbone."""
         from training.encoders.rgcn.encoder import start_model
 
-        weights = self.job.source.tree_weights() if material.structure else ""
-        return start_model(material.backbone, material.settings, material.structure, device, weights=weights)
+        weights = self.job.source.tree_weights() if self.structure else ""
+        return start_model(self.plan.backbone, self.settings, self.structure, device, weights=weights)
 
-    def make_task(
-        self, backbone: "Backbone", prepared: "Prepared[PairTable]", settings: RgcnSettings
-    ) -> "Callable[[RgcnSettings], RgcnTask]":
+    def make_task(self, backbone: "Backbone", prepared: "Prepared[PairTable]") -> "Callable[[RgcnSettings], RgcnTask]":
         """Embed the sentences by the start model if the objective is distillation."""
         from training.encoders.rgcn.task import RgcnTask
 
-        teacher = _teacher(backbone, prepared.tokens, settings) if settings.objective == "distillation" else None
+        distils = self.settings.objective == "distillation"
+        teacher = _teacher(backbone, prepared.tokens, self.settings) if distils else None
         return lambda settings: RgcnTask(backbone, prepared, settings, teacher)
 
-    def facts(
-        self, material: Material[RgcnSettings, Parses], backbone: "Backbone", prepared: "Prepared[PairTable]"
-    ) -> dict[str, Any]:
+    def facts(self, backbone: "Backbone", prepared: "Prepared[PairTable]") -> dict[str, Any]:
         """Count pairs and trees."""
-        train, parses, sentences = prepared.train, material.structure, len(material.data.texts)
+        train, parses, sentences = prepared.train, self.structure, len(self.data.texts)
         return {
             "pairs": {"train": len(train), "dev": len(prepared.dev), "with_hard": train.with_hard},
             "parser": parses and {"identity": parses.parser, "trees": len(parses), "sentences": sentences},
@@ -82,11 +73,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses, PairTable]):
 
 
 def train(job: RgcnJob) -> Path:
-    """Train an encoder, and return its folder; errors as in `PairTraining.run`.
-
-    Args:
-        job: the job.
-    """
+    """Train an encoder, and return its folder; errors as in `PairTraining.run`."""
     return RgcnTraining(job).run()
 
 

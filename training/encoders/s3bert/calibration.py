@@ -36,16 +36,13 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class FacetCalibration(BaseModel):
-    """A non-decreasing map from the similarity of a facet to the value of its metric.
-
-    Args:
-        similarities: similarities of the knots, ascending; at least one.
-        values: values of the metric at the knots, non-decreasing; the map is linear between knots, constant beyond.
-    """
+    """A non-decreasing map from the similarity of a facet to the value of its metric."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # similarities of the knots, ascending; at least one
     similarities: Annotated[tuple[Number, ...], Field(min_length=1)]
+    # values of the metric at the knots, non-decreasing; the map is linear between knots, constant beyond
     values: tuple[Number, ...]
 
     @model_validator(mode="after")
@@ -62,21 +59,15 @@ class FacetCalibration(BaseModel):
 
 
 class Reliability(BaseModel):
-    """How well a facet orders dev pairs as its metric does.
-
-    Args:
-        pairs: number of dev pairs.
-        spearman: rank correlation of similarity and metric, in [-1, 1]; None if one of them is constant.
-        low: lower end of its 95 % interval; None if there is no correlation, or too few pairs.
-        high: upper end.
-    """
+    """How well a facet orders dev pairs as its metric does."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    pairs: Annotated[int, Field(ge=0)]
+    pairs: Annotated[int, Field(ge=0)]  # number of dev pairs
+    # rank correlation of similarity and metric, in [-1, 1]; None if one of them is constant
     spearman: Number | None = None
-    low: Number | None = None
-    high: Number | None = None
+    low: Number | None = None  # lower end of its 95 % interval; None if there is no correlation, or too few pairs
+    high: Number | None = None  # upper end
 
     @property
     def is_clear(self) -> bool:
@@ -87,16 +78,13 @@ class Reliability(BaseModel):
 def calibrate_facet(
     similarities: NDArray[np.float64], measured: NDArray[np.floating], identity: float | None
 ) -> FacetCalibration | None:
-    """Fit the calibration of one facet.
+    """Fit the calibration of one facet; None with fewer than `LEAST_PAIRS` pairs.
 
     Args:
         similarities: of the facet, (n_pairs,).
         measured: values of its metric, finite, (n_pairs,).
         identity: value of the metric for a sentence and itself, which no other pair exceeds; None if it is not known,
             as for a project's own metric: similarity 1 then gets the value of the most similar pairs.
-
-    Returns:
-        The calibration; None with fewer than `LEAST_PAIRS` pairs.
     """
     if len(similarities) < LEAST_PAIRS:
         return None
@@ -112,13 +100,7 @@ def calibrate_facet(
 
 @dataclass(slots=True)
 class _Level:
-    """Neighbouring pairs with one common value, their median.
-
-    Args:
-        first: their lowest similarity.
-        last: their highest similarity.
-        values: values of the metric, ascending.
-    """
+    """Neighbouring pairs with one common value, their median; `values` ascend."""
 
     first: float
     last: float
@@ -138,14 +120,9 @@ class _Level:
 
 
 def _monotone_medians(similarities: NDArray[np.float64], measured: NDArray[np.float64]) -> list[tuple[float, float]]:
-    """Return the ends of the levels of an isotonic median regression, by pooling adjacent violators.
+    """Return the ends (similarity, value) of the levels of an isotonic median regression of pairs, (n_pairs,) each.
 
-    Args:
-        similarities: (n_pairs,).
-        measured: (n_pairs,).
-
-    Returns:
-        (similarity, value), similarities ascending, values non-decreasing.
+    Adjacent violators are pooled; similarities ascend, and values do not decrease.
     """
     order = np.argsort(similarities, kind="stable")
     places, starts = np.unique(similarities[order], return_index=True)
@@ -160,14 +137,10 @@ def _monotone_medians(similarities: NDArray[np.float64], measured: NDArray[np.fl
 
 
 def measure_reliability(similarities: NDArray[np.float64], measured: NDArray[np.floating]) -> Reliability:
-    """Return the rank correlation of a facet and its metric on some pairs, with a 95 % interval.
+    """Return the rank correlation of a facet and its metric on some pairs, (n_pairs,) each, with a 95 % interval.
 
     The interval is Fisher's, with the variance of Bonett & Wright (2000) for Spearman's coefficient,
     (1 + r²/2) / (n - 3). At r = 0, where it decides, that equals the permutation variance, with or without ties.
-
-    Args:
-        similarities: of the facet, (n_pairs,).
-        measured: values of its metric, (n_pairs,).
     """
     pairs = len(similarities)
     (correlation,) = spearman(similarities[:, None], measured[:, None])

@@ -15,19 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
+from features.core.errors import InputError
 from features.core.faults import EmptyText, EvaluationDamaged
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.telling import MIRRORS, Difference
 from features.metrics.explanation.words import describe
 from features.metrics.registry import METRICS
+from features.models import BUNDLED_ENCODER, bundled_encoder
 from features.parsers.language import tell_languages
 from features.sentences import normalise
 from training.encoders.input_length import tell_cut, tell_unknown
-from training.encoders.loading import load_encoder
-from training.encoders.s3bert.facet_reading import FacetReading
+from training.encoders.s3bert.facet_reading import FacetReading, headline, marked
 from training.encoders.s3bert.facets import FacetLayout
-from training.encoders.s3bert.verdict import headline, marked
+from training.runs import ENCODER, TRAINING_FILE, run_title
 from training.similarity import cosines
+from training.writing import read_json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -35,28 +37,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A pair of sentences with its similarity, overall and by facet.
+    """A pair of sentences with its similarity, overall and by facet."""
 
-    Args:
-        sentence_a: first sentence as given, with single blanks.
-        sentence_b: second sentence, in the same form.
-        similarity: cosine of the whole embeddings, in [-1, 1]; None without an encoder.
-        residual: cosine of the dimensions outside all facets; None if there are none.
-        facets: in the order of their dimensions; without an encoder the metrics, in their order.
-        headline: what stands out.
-        words: what the graphs share and where they differ, as one sentence; None without graphs.
-        differences: the differences one by one, each with the facet that measures it.
-        notes: further remarks, one sentence each: that the encoder reads only part of a sentence, or it is not English.
-    """
-
-    sentence_a: str
-    sentence_b: str
-    similarity: float | None
-    residual: float | None
-    facets: tuple[FacetReading, ...]
-    headline: str = ""
-    words: str | None = None
-    differences: tuple[Difference, ...] = ()
+    sentence_a: str  # first sentence as given, with single blanks
+    sentence_b: str  # second sentence, in the same form
+    similarity: float | None  # cosine of the whole embeddings, in [-1, 1]; None without an encoder
+    residual: float | None  # cosine of the dimensions outside all facets; None if there are none
+    facets: tuple[FacetReading, ...]  # in the order of their dimensions; without an encoder the metrics, in their order
+    headline: str = ""  # what stands out
+    words: str | None = None  # what the graphs share and where they differ, as one sentence; None without graphs
+    differences: tuple[Difference, ...] = ()  # the differences one by one, each with the facet that measures it
+    # further remarks, one sentence each: that the encoder reads only part of a sentence, or it is not English
     notes: tuple[str, ...] = ()
 
     @property
@@ -65,35 +56,10 @@ class Explanation:
         return self.sentence_a == self.sentence_b
 
 
-def explain(model: Path, pairs: Sequence[tuple[str, str]], *, device: str | None = None) -> list[Explanation]:
-    """Explain pairs of sentences with an encoder that has facets.
-
-    Args:
-        model: folder of the encoder.
-        pairs: the sentences.
-        device: device to encode on; PyTorch's choice when missing.
-
-    Returns:
-        One explanation per pair, in the given order.
-
-    Raises:
-        InputError: when a sentence is empty.
-        ModelError: when the folder has no encoder with facets, or is damaged.
-    """
-    texts = _normalised(pairs)
-    layout = FacetLayout.load(model)
-    return explain_with(load_encoder(model, device=device), layout, texts) if texts else []
-
-
 def explain_with(
     encoder: "SentenceTransformer", layout: FacetLayout, pairs: Sequence[tuple[str, str]]
 ) -> list[Explanation]:
-    """Explain pairs of sentences with a loaded encoder; see `explain`.
-
-    Args:
-        encoder: the encoder.
-        layout: its facets.
-        pairs: the sentences.
+    """Explain pairs of sentences with an encoder that has facets, in the given order.
 
     Raises:
         InputError: when a sentence is empty.
@@ -115,9 +81,6 @@ def explain_with(
 
 def without_encoder(pairs: Sequence[tuple[str, str]]) -> list[Explanation]:
     """Return explanations that lack an encoder: `with_graphs` fills in what is measured, nothing is predicted.
-
-    Args:
-        pairs: the sentences.
 
     Raises:
         InputError: when a sentence is empty.
@@ -157,14 +120,7 @@ def _notes(pair: tuple[str, str], cut: Mapping[str, str], unknown: Mapping[str, 
 def explain_embeddings(
     pairs: Sequence[tuple[str, str]], left: NDArray[np.float32], right: NDArray[np.float32], layout: FacetLayout
 ) -> list[Explanation]:
-    """Explain pairs whose embeddings are known.
-
-    Args:
-        pairs: the sentences.
-        left: embeddings of the first ones, (n_pairs, dimension).
-        right: of the second ones.
-        layout: the encoder's facets.
-    """
+    """Explain pairs from the embeddings of their first and second sentences, (n_pairs, dimension) each."""
     whole = cosines(left, right)
     rest = layout.residual
     residual = cosines(left[:, rest], right[:, rest]) if rest.start < rest.stop else None
@@ -250,3 +206,49 @@ def with_measured(
 def _with_marks(explanation: Explanation) -> Explanation:
     facets = marked(explanation.facets)
     return replace(explanation, facets=facets, headline=headline(facets, equal=explanation.equal))
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderFacts:
+    """An encoder and its data."""
+
+    name: str  # name of its run; of its folder, when that is not in a run
+    folder: str  # folder of the encoder
+    backbone: str | None = None  # the sentence encoder that it started from; None if `training.json` cannot be read
+    corpora: tuple[str, ...] = ()  # training corpora
+    release: int | None = None  # of the store; None for an exported table, or when unknown
+    training_pairs: int | None = None  # number of training pairs; None when unknown
+    dev_pairs: int | None = None  # number of pairs that chose and calibrated it; None when unknown
+
+    @property
+    def sentence(self) -> str:
+        """The facts in one line."""
+        if self.backbone is None:
+            return f"{self.name} ({self.folder}; its {TRAINING_FILE} is missing or damaged, so its data are unknown)"
+        release = "" if self.release is None else f", release {self.release}"
+        return (
+            f"{self.name}: {self.backbone}, trained on {self.training_pairs:,} pairs of {', '.join(self.corpora)}"
+            f"{release}; {self.dev_pairs:,} dev pairs"
+        )
+
+
+def encoder_facts(folder: Path) -> EncoderFacts:
+    """Read the facts of the encoder in a folder."""
+    absolute = folder.resolve()
+    name = run_title(absolute.parent) if absolute.name == ENCODER else absolute.name
+    if absolute == bundled_encoder():
+        name = BUNDLED_ENCODER
+    try:
+        training = read_json(folder / TRAINING_FILE)
+    except InputError:
+        return EncoderFacts(name, str(folder))
+    counts = training["corpora"]
+    return EncoderFacts(
+        name=name,
+        folder=str(folder),
+        backbone=Path(training["settings"]["backbone"]).name,
+        corpora=tuple(counts),
+        release=training["source"].get("release"),
+        training_pairs=sum(count["train"] for count in counts.values()),
+        dev_pairs=sum(count["dev"] for count in counts.values()),
+    )

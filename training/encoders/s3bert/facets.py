@@ -11,13 +11,13 @@ It also holds the metric value of a similarity (`FacetCalibration`), and how far
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from features.core.faults import CannotExplain, EncoderDamaged, OutOfRange, RepeatedValue
+from features.core.faults import CannotExplain, EncoderDamaged, NotThisModel, OutOfRange, RepeatedValue, VectorsWrong
 from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.calibration import (
     LEAST_PAIRS,
@@ -28,6 +28,9 @@ from training.encoders.s3bert.calibration import (
 )
 from training.similarity import TINY
 from training.types import Similarity
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 FILE_NAME = "facets.json"
 RESIDUAL = "residual"
@@ -41,31 +44,24 @@ IDENTITY = dict.fromkeys(METRIC_NAMES, 1.0)
 
 
 class Facet(BaseModel):
-    """One facet: its dimensions, and how its similarity maps to a value of its metric.
-
-    Args:
-        name: the metric that the facet mirrors.
-        start: first dimension.
-        stop: dimension after the last.
-        slope: training compares offset + slope x similarity with the metric; the slope is the learnt β (Eq. 3), times
-            the range of the metric if targets were min-max scaled.
-        offset: 0, or the metric's minimum if targets were min-max scaled.
-        usual: quantiles, evenly spaced from the lowest to the highest, of the facet's similarity on dev pairs; empty
-            when unknown.
-        calibration: map from similarity to metric, fitted on dev pairs; None when there were too few.
-        reliability: how well the facet orders dev pairs; None when unknown.
-    """
+    """One facet: its dimensions, and how its similarity maps to a value of its metric."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, Field(min_length=1)]
-    start: Annotated[int, Field(ge=0)]
-    stop: int
+    name: Annotated[str, Field(min_length=1)]  # the metric that the facet mirrors
+    start: Annotated[int, Field(ge=0)]  # first dimension
+    stop: int  # dimension after the last
+    # training compares offset + slope x similarity with the metric; the slope is the learnt β (Eq. 3), times the range
+    # of the metric if targets were min-max scaled
     slope: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+    # 0, or the metric's minimum if targets were min-max scaled
     offset: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    # quantiles, evenly spaced from the lowest to the highest, of the facet's similarity on dev pairs; empty when
+    # unknown
     usual: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
+    # map from similarity to metric, fitted on dev pairs; None when there were too few
     calibration: FacetCalibration | None = None
-    reliability: Reliability | None = None
+    reliability: Reliability | None = None  # how well the facet orders dev pairs; None when unknown
 
     @property
     def is_clear(self) -> bool:
@@ -83,23 +79,17 @@ class Facet(BaseModel):
 
 
 class FacetLayout(BaseModel):
-    """The facets of an embedding and its residual: disjoint slices that cover every dimension; the residual is one.
-
-    Args:
-        format: version of the file.
-        dimension: dimensions of the whole embedding (d).
-        similarity: of two sub-vectors: cosine, or 1 - L1 distance.
-        facets: in the order of their dimensions, without gaps; the residual is what precedes or follows them.
-        maps_start: whether the residual is the embedding of the start model, unchanged, and the facets a map of it: a
-            product with that map then gives facets to vectors that exist already.
-    """
+    """The facets of an embedding and its residual: disjoint slices that cover every dimension; the residual is one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    format: Literal[2] = 2
-    dimension: Annotated[int, Field(ge=1)]
-    similarity: Similarity = "cosine"
+    format: Literal[2] = 2  # version of the file
+    dimension: Annotated[int, Field(ge=1)]  # dimensions of the whole embedding (d)
+    similarity: Similarity = "cosine"  # of two sub-vectors: cosine, or 1 - L1 distance
+    # in the order of their dimensions, without gaps; the residual is what precedes or follows them
     facets: Annotated[tuple[Facet, ...], Field(min_length=1)]
+    # whether the residual is the embedding of the start model, unchanged, and the facets a map of it: a product with
+    # that map then gives facets to vectors that exist already
     maps_start: bool = False
 
     @model_validator(mode="after")
@@ -139,24 +129,18 @@ class FacetLayout(BaseModel):
         return slice(0, first) if first else slice(self.facets[-1].stop, self.dimension)
 
     def membership(self) -> NDArray[np.float32]:
-        """Return which dimension belongs to which facet, (dimension, n_facets), 0 or 1.
-
-        For any layout, a product with this matrix sums over the dimensions of each facet.
-        """
+        """Return which dimension belongs to which facet, (dimension, n_facets), 0 or 1; a product sums over facets."""
         matrix = np.zeros((self.dimension, len(self.facets)), dtype=np.float32)
         for column, facet in enumerate(self.facets):
             matrix[facet.start : facet.stop, column] = 1.0
         return matrix
 
     def similarities(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the similarity of every facet.
+        """Return the similarity of every facet, (n_pairs, n_facets): cosines in [-1, 1], or 1 - L1 distance, up to 1.
 
         Args:
             left: embeddings of the first sentences, (n_pairs, dimension).
             right: embeddings of the second sentences, the same shape.
-
-        Returns:
-            (n_pairs, n_facets), cosines in [-1, 1] or Manhattan similarities up to 1.
         """
         return slice_similarities(left, right, self.membership(), self.similarity)
 
@@ -171,13 +155,9 @@ class FacetLayout(BaseModel):
         return ""
 
     def predictions(self, similarities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the metric values that the facets predict, (n_pairs, n_facets).
+        """Return the metric values that the facets predict from their similarities, (n_pairs, n_facets).
 
-        Args:
-            similarities: (n_pairs, n_facets).
-
-        Returns:
-            Calibrated values, within the range of each metric; NaN for a facet without a calibration.
+        They are within the range of each metric; NaN for a facet without a calibration.
         """
         found = np.full(similarities.shape, np.nan)
         for column, facet in enumerate(self.facets):
@@ -247,14 +227,7 @@ class FacetLayout(BaseModel):
 def plan_layout(
     names: Sequence[str], *, width: int, dimension: int, first: int = 0, similarity: Similarity = "cosine"
 ) -> FacetLayout:
-    """Lay out facets of equal width side by side.
-
-    Args:
-        names: the facets, in the order of their dimensions.
-        width: dimensions of each facet (h).
-        dimension: dimensions of the whole embedding (d).
-        first: first dimension of the first facet.
-        similarity: similarity of two sub-vectors.
+    """Lay out facets of equal width (h) side by side, from the dimension `first` of an embedding (d) on.
 
     Raises:
         SettingsError: when the facets need more dimensions than the embedding has.
@@ -285,3 +258,28 @@ def slice_similarities(
         return np.asarray(1.0 - np.abs(u - v) @ groups)
     norms = np.sqrt((u * u) @ groups) * np.sqrt((v * v) @ groups)
     return np.asarray(((u * v) @ groups) / np.maximum(norms, TINY))
+
+
+def facets_of(
+    folder: Path, encoder: "SentenceTransformer", layout: FacetLayout | None, vectors: NDArray[np.floating]
+) -> NDArray[np.float32]:
+    """Return the embeddings of an encoder, (dimension,) or (n, dimension), from those of its start model.
+
+    Raises:
+        InputError: the vectors have another number of dimensions.
+        ModelError: the encoder, in the folder, is no map of its start model's embeddings.
+    """
+    if layout is None or not layout.maps_start:
+        raise NotThisModel(
+            f"the encoder {str(folder)!r} is no map of its start model's embeddings, so it has to encode the sentences "
+            "themselves; train one of kind s3bert with layers_tuned = 0"
+        )
+    given, width = np.asarray(vectors, dtype=np.float32), layout.residual.stop
+    if given.ndim not in {1, 2} or given.shape[-1] != width:
+        raise VectorsWrong(
+            f"The vectors have the shape {given.shape}, but {str(folder)!r} maps embeddings of {width} dimensions; "
+            "give those of the model that it was trained from."
+        )
+    dense: Any = list(encoder)[-1]
+    facets = dense.linear.weight.detach().cpu().numpy()[width:]
+    return np.concatenate([given, given @ facets.T], axis=-1)

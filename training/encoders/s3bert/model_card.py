@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import LAST_KEPT, closing_parts, course, data_parts, front_matter
+from training.encoders.cards import LAST_KEPT, model_card
 from training.encoders.s3bert.facets import RESIDUAL
 from training.encoders.settings import is_chosen
 
@@ -18,24 +18,17 @@ _SIMILARITIES = {
 
 
 def write_card(training: Mapping[str, Any]) -> str:
-    """Return the model card as Markdown; an evaluation writes its scores into it.
-
-    Args:
-        training: content of `training.json`.
-    """
-    settings = training["settings"]
-    similarity = _SIMILARITIES[settings.get("similarity", "cosine")]
-    parts = [
-        front_matter("s3bert"),
-        f"# S3BERT encoder, from {settings['backbone']}",
-        _ABOUT.format(similarity=similarity),
-        _usage(training),
-        *data_parts(training, unit="pairs", exported="measured pairs"),
-        "## Training",
-        course(training, _chosen(training)),
-        *closing_parts(settings),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    """Return the model card of `training.json` as Markdown; an evaluation writes its scores into it."""
+    similarity = _SIMILARITIES[training["settings"].get("similarity", "cosine")]
+    return model_card(
+        training,
+        tag="s3bert",
+        title="S3BERT encoder",
+        about=_ABOUT.format(similarity=similarity),
+        usage=_usage(training),
+        learns_from="measured pairs",
+        chosen=_chosen(training),
+    )
 
 
 def _usage(training: Mapping[str, Any]) -> str:

@@ -26,42 +26,24 @@ _CONSISTENT = 256  # pairs of a batch, at most, whose sentences are compared wit
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Pairs as the loop takes them; training and dev pairs share one list of sentences.
+    """Pairs as the loop takes them; training and dev pairs share one list of sentences."""
 
-    Args:
-        teacher: the teacher's embeddings of the sentences, (n_texts, t), float32.
-        first: positions of sentences a, (n_pairs,).
-        second: positions of sentences b, (n_pairs,).
-        targets: values of the metrics, (n_pairs, n_facets), float32.
-        groups: group of each pair (a positive and its negatives), (n_pairs,).
-        train: positions of the pairs to train on.
-        drawn: those of them that batches are made of where sentences are encoded; the others are compared where both
-            of their sentences are in a batch.
-        dev: positions of the pairs to choose the best model by; may be empty.
-        ratings: human ratings to choose it by instead; None if its loss on the dev pairs decides.
-    """
-
-    teacher: Tensor
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    targets: Tensor
-    groups: NDArray[np.int64]
-    train: NDArray[np.int64]
+    teacher: Tensor  # the teacher's embeddings of the sentences, (n_texts, t), float32
+    first: NDArray[np.int64]  # positions of sentences a, (n_pairs,)
+    second: NDArray[np.int64]  # positions of sentences b, (n_pairs,)
+    targets: Tensor  # values of the metrics, (n_pairs, n_facets), float32
+    groups: NDArray[np.int64]  # group of each pair (a positive and its negatives), (n_pairs,)
+    train: NDArray[np.int64]  # positions of the pairs to train on
+    # those of them that batches are made of where sentences are encoded; the others are compared where both of their
+    # sentences are in a batch
     drawn: NDArray[np.int64]
-    dev: NDArray[np.int64]
+    dev: NDArray[np.int64]  # positions of the pairs to choose the best model by; may be empty
+    # human ratings to choose it by instead; None if its loss on the dev pairs decides
     ratings: PlacedRatings | None = None
 
 
 class S3bertTask:
-    """Train a map or tuned layers by the two objectives.
-
-    Args:
-        embedder: embeds the sentences.
-        decomposition: the first objective; its scales are trained too.
-        prepared: the pairs.
-        settings: weights of the objectives.
-        loop: batch size and seed.
-    """
+    """Train a map or tuned layers, and the scales of the decomposition, by the two objectives."""
 
     unit = "pairs"
 
@@ -100,10 +82,6 @@ class S3bertTask:
     def count(self) -> int:
         """Return the number of batches of an epoch."""
         return math.ceil(len(self._drawn) / self.loop.batch_size)
-
-    def size(self, batch: Pairs) -> int:
-        """Return the number of pairs."""
-        return len(batch)
 
     def train(self) -> None:
         """Switch on the dropout of tuned layers, if the settings ask for it."""
@@ -144,11 +122,10 @@ class S3bertTask:
         loss, ratings = self._dev_loss(), self.prepared.ratings
         if ratings is None:
             return Judgement(loss, value=-loss["loss"]) if loss else None
-        found = ratings.chosen.score(lambda _: self.embedder.embed_many(ratings.places))
-        return Judgement({"spearman": found, **loss}, value=found)
+        correlation = ratings.chosen.score(self.embedder.embed_many(ratings.places))
+        return Judgement({"spearman": correlation, **loss}, value=correlation)
 
     def _dev_loss(self) -> dict[str, float]:
-        """Return the losses on the dev pairs; empty if there are none."""
         dev, size = self.prepared.dev, self.loop.batch_size
         if not len(dev):
             return {}

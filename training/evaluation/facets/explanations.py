@@ -7,9 +7,8 @@ from features.core.pages import render, tell_date
 from features.metrics.explanation.legend import facet_rules, show_pair
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.registry import BUILT_IN
-from training.encoders.s3bert.encoder_facts import EncoderFacts
-from training.encoders.s3bert.explain import Explanation
-from training.encoders.s3bert.verdict import DISAGREES
+from training.encoders.s3bert.explain import EncoderFacts, Explanation
+from training.encoders.s3bert.facet_reading import DISAGREES
 
 _MEASURED = (
     "Measured: an AMR metric on the graphs of the two sentences; where neither has what it reads, it is 1, and where "

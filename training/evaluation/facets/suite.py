@@ -16,7 +16,7 @@ from features.metrics.explanation.naming import joined
 from features.metrics.registry import explain_facet
 from features.models import BUNDLED_ENCODER, bundled_encoder
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.s3bert.checks import of, splits
+from training.encoders.s3bert.data import of, splits
 from training.encoders.s3bert.explain import explain_embeddings, with_measured
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bootstrap import in_groups

@@ -15,8 +15,7 @@ import numpy as np
 
 from features.parsers.embedded.nodes import FlatGraph, is_constant, is_name, value_of
 from features.parsers.embedded.words import Word, number_at
-from training.parsers.amr.likeness import CERTAIN, CONFIDENT, FUNCTION_WORDS
-from training.parsers.amr.translation import Evidence, Scores
+from training.parsers.amr.translation import CERTAIN, CONFIDENT, FUNCTION_WORDS, Evidence, Scores
 
 _QUANTITY = ("unit", "quant")
 _DECIDING_ROLES = {
@@ -46,27 +45,15 @@ _LEAST_TRANSLATION = 2e-4
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The alignment of a graph's nodes with the words of its sentence.
+    """The alignment of a graph's nodes with the words of its sentence."""
 
-    Args:
-        word: position of the word of each node.
-        spans: first and last word of the names that are spelt in the text.
-        certainty: string similarity of word and node; above 1 for names and values that are spelt out.
-    """
-
-    word: list[int]
-    spans: dict[int, tuple[int, int]]
-    certainty: list[float]
+    word: list[int]  # position of the word of each node
+    spans: dict[int, tuple[int, int]]  # first and last word of the names that are spelt in the text
+    certainty: list[float]  # string similarity of word and node; above 1 for names and values that are spelt out
 
 
 def align(graph: FlatGraph, words: Sequence[Word], evidence: Evidence) -> Alignment:
-    """Align one graph.
-
-    Args:
-        graph: the graph.
-        words: words of its sentence, at least one.
-        evidence: see `learn_translations`.
-    """
+    """Align one graph with the words of its sentence, at least one; evidence as of `learn_translations`."""
     aligner = _Aligner(graph, words, evidence)
     aligner.spelt()
     aligner.lexical()
@@ -200,7 +187,6 @@ class _Aligner:
         return explained
 
     def _nearness(self, node: int) -> Scores:
-        """Return the bonus of words at or near those of the node's neighbours."""
         placed = np.array([self.word[other] for other in self._neighbours[node] if self.word[other] >= 0])
         if not len(placed):
             return np.full(len(self._lower), -0.45, np.float32)

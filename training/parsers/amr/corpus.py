@@ -1,6 +1,6 @@
 """The sentences and graphs of a training: read, without held-out sentences, each sentence once."""
 
-import logging
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,59 +8,34 @@ from pathlib import Path
 from features.core.errors import RowError
 from features.core.faults import FileEmpty
 from features.core.files import open_text
-from features.graphs.graph import decode
+from features.graphs.graph import AmrGraph, decode
 from features.graphs.penman_files import read_blocks
-from features.parsers.embedded.nodes import FlatGraph
+from features.parsers.embedded.nodes import Edge, FlatGraph, constant, name
 from features.parsers.embedded.words import Word, split_words
 from features.sentences import leakage_key, normalise
-from training.parsers.amr.flattening import flatten
 from training.parsers.amr.settings import GraphSource, HeldOut
+from training.progress import log
 
-_log = logging.getLogger("training")
+_OPERAND = re.compile(r"op(\d+)")
+# These end in -of but are not inverses.
+_NOT_INVERSE = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of", "prep-instead-of"})
+_SAME_AS = {"domain-of": "mod", "mod-of": "domain"}
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and its graph.
+    """A sentence and its graph."""
 
-    Args:
-        text: normalised.
-        words: of the text.
-        graph: the parser's view.
-        penman: the graph as written.
-        share: average number of times per epoch.
-    """
-
-    text: str
-    words: list[Word]
-    graph: FlatGraph
-    penman: str
-    share: float
+    text: str  # normalised
+    words: list[Word]  # of the text
+    graph: FlatGraph  # the parser's view
+    penman: str  # the graph as written
+    share: float  # average number of times per epoch
 
 
-@dataclass(frozen=True, slots=True)
-class SourceReport:
-    """Counts of a file's sentences, for log and model card.
-
-    Args:
-        source: file name.
-        licence: as in the settings.
-        share: of its sentences used per epoch.
-        read: sentences with a graph.
-        held_out: left out because they are held out.
-        repeated: left out because an earlier one is the same.
-        unsuited: left out because empty or too long.
-        kept: trained on.
-    """
-
-    source: str
-    licence: str
-    share: float
-    read: int
-    held_out: int
-    repeated: int
-    unsuited: int
-    kept: int
+Report = tuple[GraphSource, dict[str, int]]
+"""A file, and how many of its sentences were `read`, left out as `held_out`, `repeated` or `unsuited` (empty or too
+long), and `kept`."""
 
 
 def read_source(source: GraphSource) -> list[Sentence]:
@@ -76,7 +51,7 @@ def read_source(source: GraphSource) -> list[Sentence]:
         try:
             graph = flatten(decode(penman))
         except RowError as error:
-            _log.warning("%s: left out: %s", source.path.name, error.message)
+            log.warning("%s: left out: %s", source.path.name, error.message)
             continue
         sentence = normalise(text)
         sentences.append(Sentence(sentence, split_words(sentence), graph, penman, source.share))
@@ -87,16 +62,10 @@ def read_source(source: GraphSource) -> list[Sentence]:
 
 def read_training(
     sources: Sequence[GraphSource], held_out: set[str], *, max_words: int
-) -> tuple[list[Sentence], list[SourceReport]]:
-    """Read the training sentences.
+) -> tuple[list[Sentence], list[Report]]:
+    """Read the training sentences, with a report on each source; the first of equal sentences counts.
 
-    Args:
-        sources: files, in order of preference.
-        held_out: keys of sentences that must not be trained on.
-        max_words: longer sentences are left out.
-
-    Returns:
-        The sentences, and a report for each source.
+    Those whose keys are `held_out`, and those with more than `max_words`, are left out.
     """
     kept: list[Sentence] = []
     seen: set[str] = set()
@@ -117,8 +86,8 @@ def read_training(
                 kept.append(sentence)
             counts["read"] += 1
             counts[fate] += 1
-        reports.append(SourceReport(source.label, source.licence, source.share, **counts))
-        _log.info("%s: %s", source.label, counts)
+        reports.append((source, counts))
+        log.info("%s: %s", source.label, counts)
     return kept, reports
 
 
@@ -161,3 +130,34 @@ def _guidelines(path: Path) -> Iterator[tuple[str, str]]:
                 yield " ".join(quote), "\n".join(graph)
             if not fenced:
                 quote = []
+
+
+def flatten(graph: AmrGraph) -> FlatGraph:
+    """Return the graph with names folded into one node, constants as nodes, and every role in its own direction.
+
+    Wiki links are dropped, and so are loops and repeated edges.
+    """
+    operands: dict[int, list[tuple[int, str]]] = {}
+    constants: list[tuple[int, str, str]] = []
+    for node, role, value in dict.fromkeys(graph.attributes):
+        operand = _OPERAND.fullmatch(role)
+        if graph.concepts[node] == "name" and operand:
+            operands.setdefault(node, []).append((int(operand[1]), value.strip('"')))
+        elif role != "wiki":
+            constants.append((node, role, value))
+    nodes = list(graph.concepts)
+    for node, parts in operands.items():
+        nodes[node] = name(" ".join(part for _, part in sorted(parts)))
+    edges = [_own_direction(*relation) for relation in graph.relations if relation[0] != relation[2]]
+    for node, role, value in constants:
+        edges.append((node, role, len(nodes)))
+        nodes.append(constant(value))
+    return FlatGraph(nodes, list(dict.fromkeys(edges)), 0)
+
+
+def _own_direction(source: int, role: str, target: int) -> Edge:
+    if role in _SAME_AS:
+        return source, _SAME_AS[role], target
+    if role.endswith("-of") and role not in _NOT_INVERSE:
+        return target, role.removesuffix("-of"), source
+    return source, role, target

@@ -1,43 +1,64 @@
-"""Everything before the first step: read, align, count labels, and turn sentences into examples."""
+"""Everything before the first step: read, align, count labels, and turn sentences into arrays for batches."""
 
-import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
 
 from features.core.faults import FileEmpty, TooFewTexts
 from features.core.files import open_text
-from features.parsers.embedded.inputs import SentenceReader
+from features.parsers.embedded.inputs import (
+    Ids,
+    SentenceReader,
+    TextIds,
+    node_tensors,
+    pad,
+    padded_length,
+    text_tensors,
+)
 from features.parsers.embedded.vocabulary import Vocabulary
 from training.parsers.amr.alignment import align
-from training.parsers.amr.corpus import Sentence, SourceReport, held_out_keys, read_source, read_training
-from training.parsers.amr.examples import Example, make_example
+from training.parsers.amr.corpus import Report, Sentence, held_out_keys, read_source, read_training
 from training.parsers.amr.settings import GraphSources
-from training.parsers.amr.targets import anchor, count_vocabulary, make_target
+from training.parsers.amr.targets import Target, anchor, count_vocabulary, make_target
 from training.parsers.amr.translation import learn_translations
+from training.progress import log
 
-_log = logging.getLogger("training")
+if TYPE_CHECKING:
+    import torch
+
+    from features.parsers.embedded.network import NodeTensors, TextTensors
+
+IGNORED = -100
+"""A class that losses ignore."""
+_EDGE_MULTIPLE = 128
 _ROLESET = re.compile(r"([a-z][a-z-]*)-(\d\d+)\b")
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A training sentence."""
+
+    text: TextIds  # the sentence as numbers
+    labels: Ids  # classes of primary, sense and wrapper, shape (n_words, 3)
+    nodes: Ids  # word, place and concept of each node, shape (n_nodes, 3)
+    edges: Ids  # source, target and class of the role, shape (n_edges, 3)
+    root: int  # node
+    share: float  # average number of times per epoch
+
+
+@dataclass(frozen=True, slots=True)
 class Prepared:
-    """The prepared data of a training.
+    """The prepared data of a training."""
 
-    Args:
-        vocabulary: labels counted on the training sentences.
-        train: examples to train on.
-        dev: examples to measure progress on.
-        dev_sentences: the sentences of dev, each once, with their graphs.
-        reports: report on each source.
-    """
-
-    vocabulary: Vocabulary
-    train: list[Example]
-    dev: list[Example]
-    dev_sentences: list[Sentence]
-    reports: list[SourceReport]
+    vocabulary: Vocabulary  # labels counted on the training sentences
+    train: list[Example]  # examples to train on
+    dev: list[Example]  # examples to measure progress on
+    dev_sentences: list[Sentence]  # the sentences of dev, each once, with their graphs
+    reports: list[Report]  # report on each source
 
 
 def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> Prepared:
@@ -59,13 +80,16 @@ def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> 
         anchor(sentence, align(sentence.graph, sentence.words, concepts), concepts)
         for sentence, concepts in zip(sentences, evidence, strict=True)
     ]
-    _log.info("aligned %d sentences", len(sentences))
+    log.info("aligned %d sentences", len(sentences))
     vocabulary = count_vocabulary(anchored[: len(train)], read_frames(source.frames))
     targets = [make_target(example, vocabulary) for example in anchored]
-    examples = [
-        make_example(sentence, target, reader, vocabulary) for sentence, target in zip(sentences, targets, strict=True)
-    ]
-    return Prepared(vocabulary, _usable(examples[: len(train)]), _usable(examples[len(train) :]), dev, reports)
+
+    def examples(some: slice) -> list[Example]:
+        pairs = zip(sentences[some], targets[some], strict=True)
+        made = (_make_example(sentence, target, reader, vocabulary) for sentence, target in pairs)
+        return [example for example in made if example is not None]
+
+    return Prepared(vocabulary, examples(slice(len(train))), examples(slice(len(train), None)), dev, reports)
 
 
 def read_frames(path: Path | None) -> dict[str, list[str]]:
@@ -87,5 +111,58 @@ def read_frames(path: Path | None) -> dict[str, list[str]]:
     return frames
 
 
-def _usable(examples: Sequence[Example | None]) -> list[Example]:
-    return [example for example in examples if example is not None]
+def _make_example(sentence: Sentence, target: Target, reader: SentenceReader, vocabulary: Vocabulary) -> Example | None:
+    """Return a training sentence; None where the labels cannot express its root or any of its nodes."""
+    if target.root < 0:
+        return None
+    concepts = [vocabulary.concept_id(label) for label in target.labels]
+    nodes = [(slot.word, slot.place, concept) for slot, concept in zip(target.slots, concepts, strict=True)]
+    edges = [(source, goal, role) for source, role, goal in target.edges]
+    return Example(
+        text=reader.ids([word.text for word in sentence.words]),
+        labels=np.array([target.primaries, target.senses, target.wrappers], np.int64).T,
+        nodes=np.array(nodes, np.int64),
+        edges=np.array(edges, np.int64).reshape(-1, 3),
+        root=target.root,
+        share=sentence.share,
+    )
+
+
+class Gold(TypedDict):
+    """The targets of a batch."""
+
+    primaries: "torch.Tensor"  # (batch, n_words), IGNORED beyond the sentence
+    senses: "torch.Tensor"  # (batch, n_words), IGNORED where there is no primary concept
+    wrappers: "torch.Tensor"  # (batch, n_words), IGNORED beyond the sentence
+    arcs: "torch.Tensor"  # (batch, n_nodes, n_nodes) 0 or 1
+    edges: "torch.Tensor"  # (n_edges, 4) sentence, source, target, role; IGNORED role where padded
+    root: "torch.Tensor"  # (batch,)
+
+
+def collate(
+    examples: Sequence[Example], special_primaries: int, device: "torch.device | str" = "cpu"
+) -> tuple["TextTensors", "NodeTensors", Gold]:
+    """Return a batch; primary classes below `special_primaries` have no sense."""
+    import torch
+
+    labels = torch.from_numpy(pad([example.labels for example in examples], IGNORED)).to(device)
+    primaries, senses, wrappers = labels.unbind(-1)
+    nodes = node_tensors([example.nodes for example in examples], device)
+    width = nodes["node_mask"].shape[1]
+    arcs = torch.zeros(len(examples), width, width)
+    columns = []
+    for number, example in enumerate(examples):
+        arcs[number, example.edges[:, 0], example.edges[:, 1]] = 1
+        columns.append(np.column_stack([np.full(len(example.edges), number), example.edges]))
+    edges = np.concatenate(columns)
+    padding = np.zeros((padded_length(len(edges), _EDGE_MULTIPLE) - len(edges), 4), np.int64)
+    padding[:, 3] = IGNORED
+    gold: Gold = {
+        "primaries": primaries,
+        "senses": torch.where(primaries >= special_primaries, senses, IGNORED),
+        "wrappers": wrappers,
+        "arcs": arcs.to(device),
+        "edges": torch.from_numpy(np.concatenate([edges, padding])).to(device),
+        "root": torch.tensor([example.root for example in examples], device=device),
+    }
+    return text_tensors([example.text for example in examples], device), nodes, gold

@@ -25,13 +25,7 @@ from features.parsers.embedded.parser import EmbeddedParser
 
 @dataclass(frozen=True, slots=True)
 class MicroScore:
-    """One metric over a file.
-
-    Args:
-        precision: matched / parsed, in [0, 1].
-        recall: matched / gold, in [0, 1].
-        f1: of both, in [0, 1].
-    """
+    """One metric over a file: matched / parsed, matched / gold, and F1 of both, in [0, 1]."""
 
     precision: float
     recall: float
@@ -40,26 +34,17 @@ class MicroScore:
 
 @dataclass(frozen=True, slots=True)
 class ParserScore:
-    """Accuracy and speed of a parser on a file.
+    """Accuracy and speed of a parser on a file."""
 
-    Args:
-        sentences: number of sentences in the file.
-        seconds: for parsing them, from text to PENMAN.
-        metrics: scores by name of the metric, then `frames_91` and `wrapper_frames`.
-    """
-
-    sentences: int
-    seconds: float
-    metrics: dict[str, MicroScore]
+    sentences: int  # number of sentences in the file
+    seconds: float  # for parsing them, from text to PENMAN
+    metrics: dict[str, MicroScore]  # scores by name of the metric, then `frames_91` and `wrapper_frames`
 
 
 def score_graphs(parsed: Sequence[str], gold: Sequence[str], metrics: Sequence[str] = ()) -> dict[str, MicroScore]:
-    """Score graphs against gold graphs, pair by pair, without wiki links, which no parser here predicts.
+    """Score graphs (PENMAN) against gold graphs, pair by pair, without wiki links, which no parser here predicts.
 
-    Args:
-        parsed: PENMAN.
-        gold: as many.
-        metrics: names; when empty, all that have precision and recall.
+    Without names of metrics, by all that have precision and recall.
 
     Raises:
         RowError: a graph cannot be decoded.
@@ -72,13 +57,7 @@ def score_graphs(parsed: Sequence[str], gold: Sequence[str], metrics: Sequence[s
 
 
 def score_parser(parser: EmbeddedParser, texts: Sequence[str], gold: Sequence[str]) -> ParserScore:
-    """Parse sentences and score the graphs.
-
-    Args:
-        parser: the loaded model.
-        texts: sentences.
-        gold: the graph of each.
-    """
+    """Parse sentences and score the graphs against those of `gold`."""
     begun = time.perf_counter()
     parsed = parser.parse(texts)
     seconds = time.perf_counter() - begun
@@ -93,13 +72,7 @@ def score_parser(parser: EmbeddedParser, texts: Sequence[str], gold: Sequence[st
 
 
 def score_concepts(parsed: Sequence[str], gold: Sequence[str], counted: Callable[[str], bool]) -> MicroScore:
-    """Score how often some concepts occur in each graph, whatever their relations.
-
-    Args:
-        parsed: PENMAN.
-        gold: as many.
-        counted: returns whether a concept counts.
-    """
+    """Score how often the concepts that count occur in each graph (PENMAN), whatever their relations."""
     counts = np.zeros((1, 3))
     for pair in zip(gold, parsed, strict=True):
         left, right = (Counter(filter(counted, decode(penman).concepts)) for penman in pair)

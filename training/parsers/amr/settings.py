@@ -6,7 +6,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,11 +15,7 @@ from training.loop.settings import LoopSettings, Trainable
 
 
 class SourceFile(BaseModel):
-    """A file of sentences.
-
-    Args:
-        path: relative to the settings file.
-    """
+    """A file of sentences; its path is relative to the settings file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,78 +28,43 @@ class SourceFile(BaseModel):
 
 
 class GraphSource(SourceFile):
-    """A file of graphs.
+    """A file of graphs."""
 
-    Args:
-        path: relative to the settings file.
-        kind: `penman`: blocks with `::snt`; `guidelines`: graphs and their sentences in a Markdown text.
-        skip_first: number of blocks at the beginning to skip, which are not sentences.
-        skip_last: number of blocks at the end to skip.
-        share: share of its sentences used per epoch; above 1, sentences are used more than once.
-        licence: for the model card.
-    """
-
+    # `penman`: blocks with `::snt`; `guidelines`: graphs and their sentences in a Markdown text
     kind: Literal["penman", "guidelines"] = "penman"
-    skip_first: Annotated[int, Field(ge=0)] = 0
-    skip_last: Annotated[int, Field(ge=0)] = 0
+    skip_first: Annotated[int, Field(ge=0)] = 0  # number of blocks at the beginning to skip, which are not sentences
+    skip_last: Annotated[int, Field(ge=0)] = 0  # number of blocks at the end to skip
+    # share of its sentences used per epoch; above 1, sentences are used more than once
     share: Annotated[float, Field(gt=0)] = 1.0
-    licence: str = "not stated"
+    licence: str = "not stated"  # for the model card
 
 
 class HeldOut(SourceFile):
-    """A file whose sentences must not be trained on.
+    """A file whose sentences must not be trained on."""
 
-    Args:
-        path: relative to the settings file.
-        kind: `penman`: blocks with `::snt`; `table`: every tab-separated field of every line counts as a sentence.
-    """
-
+    # `penman`: blocks with `::snt`; `table`: every tab-separated field of every line counts as a sentence
     kind: Literal["penman", "table"] = "penman"
 
 
-_File = TypeVar("_File", GraphSource, HeldOut)
-
-
 class GraphSources(BaseModel):
-    """The data of a parser.
-
-    Args:
-        train: graphs to train on; a sentence in several files counts for the first.
-        dev: graphs to measure progress on; held out.
-        held_out: further files whose sentences are not trained on.
-        frames: a PropBank frame list (lines that start with `lemma-01`); limits the senses of unseen lemmas.
-        evaluations: files that the finished model is scored on, for its card, by name; held out.
-    """
+    """The data of a parser."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # graphs to train on; a sentence in several files counts for the first
     train: Annotated[tuple[GraphSource, ...], Field(min_length=1)]
-    dev: Annotated[tuple[GraphSource, ...], Field(min_length=1)]
-    held_out: tuple[HeldOut, ...] = ()
+    dev: Annotated[tuple[GraphSource, ...], Field(min_length=1)]  # graphs to measure progress on; held out
+    held_out: tuple[HeldOut, ...] = ()  # further files whose sentences are not trained on
+    # a PropBank frame list (lines that start with `lemma-01`); limits the senses of unseen lemmas
     frames: Path | None = None
+    # files that the finished model is scored on, for its card, by name; held out
     evaluations: dict[str, tuple[GraphSource, ...]] = {}
 
 
 class AmrParserSettings(Trainable):
-    """An embedded AMR parser; the batch size of its loop counts sentences.
+    """An embedded AMR parser; the batch size of its loop counts sentences."""
 
-    Args:
-        loop: `learning_rate` is that of the encoder's layers; `epochs` may be changed while a training is stopped.
-        backbone: name or folder of the encoder to start from.
-        name: of the model, for its card and the column `parser`.
-        width: of the states of words and nodes, a multiple of six.
-        node_layers: transformer blocks over the nodes.
-        dropout: of states while training.
-        word_dropout: share of the word pieces, and of the spellings, hidden while training.
-        concept_dropout: share of nodes and primary labels hidden while training, so that wrong ones do less harm.
-        head_learning_rate: peak learning rate of all new parameters.
-        max_words: longer sentences are left out.
-        dev_examples: number of dev sentences, evenly spaced, whose accuracies choose what is kept, and whose Smatch the
-            thresholds.
-        storage: of matrices in the model; int8 takes half the space of float16.
-        note: for the card: terms of the model, and whatever else a user should know.
-    """
-
+    # `learning_rate` is that of the encoder's layers; `epochs` may be changed while a training is stopped
     loop: LoopSettings = LoopSettings(
         epochs=9,
         batch_size=48,
@@ -115,18 +76,21 @@ class AmrParserSettings(Trainable):
         average_over=200,
         checkpoint_every=200,
     )
-    backbone: str = "all-MiniLM-L6-v2"
-    name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "own"
-    width: Annotated[int, Field(multiple_of=6, ge=6)] = 384
-    node_layers: Annotated[int, Field(ge=1)] = 2
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    backbone: str = "all-MiniLM-L6-v2"  # name or folder of the encoder to start from
+    name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "own"  # of the model, for its card and the column `parser`
+    width: Annotated[int, Field(multiple_of=6, ge=6)] = 384  # of the states of words and nodes, a multiple of six
+    node_layers: Annotated[int, Field(ge=1)] = 2  # transformer blocks over the nodes
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2  # of states while training
+    # share of the word pieces, and of the spellings, hidden while training
     word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.08
+    # share of nodes and primary labels hidden while training, so that wrong ones do less harm
     concept_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    head_learning_rate: Annotated[float, Field(gt=0)] = 1e-3
-    max_words: Annotated[int, Field(ge=1)] = 80
+    head_learning_rate: Annotated[float, Field(gt=0)] = 1e-3  # peak learning rate of all new parameters
+    max_words: Annotated[int, Field(ge=1)] = 80  # longer sentences are left out
+    # number of dev sentences, evenly spaced, whose accuracies choose what is kept, and whose Smatch the thresholds
     dev_examples: Annotated[int, Field(ge=1)] = 500
-    storage: Literal["int8", "float16"] = "int8"
-    note: str = ""
+    storage: Literal["int8", "float16"] = "int8"  # of matrices in the model; int8 takes half the space of float16
+    note: str = ""  # for the card: terms of the model, and whatever else a user should know
 
 
 AmrParserJob = TrainingJob[GraphSources, AmrParserSettings]
@@ -141,7 +105,7 @@ def read_amr_job(path: Path) -> AmrParserJob:
     job = read_job(AmrParserJob, path)
     base, source = path.resolve().parent / job.base, job.source
 
-    def absolute(files: Sequence[_File]) -> tuple[_File, ...]:
+    def absolute(files: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
         return tuple(file.model_copy(update={"path": base / file.path}) for file in files)
 
     files = {

@@ -28,12 +28,7 @@ _FIRST_SENSE = "01"
 
 @dataclass(frozen=True, slots=True)
 class WordNodes:
-    """The nodes of one word.
-
-    Args:
-        primary: the node that the word itself names; None where there is none.
-        wrapper: the other nodes, sorted by label.
-    """
+    """The nodes of one word: the one that the word itself names, if any, and the others, sorted by label."""
 
     primary: int | None
     wrapper: list[int]
@@ -41,42 +36,25 @@ class WordNodes:
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """An aligned sentence: its nodes by word.
+    """An aligned sentence: its nodes by word."""
 
-    Args:
-        sentence: the sentence.
-        by_word: nodes of each word.
-        names: nodes of names that are spelt in the text.
-        inside: words of such a name after its first.
-    """
-
-    sentence: Sentence
-    by_word: list[WordNodes]
-    names: frozenset[int]
-    inside: frozenset[int]
+    sentence: Sentence  # the sentence
+    by_word: list[WordNodes]  # nodes of each word
+    names: frozenset[int]  # nodes of names that are spelt in the text
+    inside: frozenset[int]  # words of such a name after its first
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The targets of a sentence.
+    """The targets of a sentence."""
 
-    Args:
-        primaries: class of each word.
-        senses: class of each word; 0 where there is no primary concept.
-        wrappers: class of each word.
-        slots: word and place of each node that the labels can express.
-        labels: of these nodes.
-        edges: (source, class of the role, target) between positions in `slots`.
-        root: position in `slots`; -1 where the labels cannot express it.
-    """
-
-    primaries: list[int]
-    senses: list[int]
-    wrappers: list[int]
-    slots: list[Slot]
-    labels: list[str]
-    edges: list[tuple[int, int, int]]
-    root: int
+    primaries: list[int]  # class of each word
+    senses: list[int]  # class of each word; 0 where there is no primary concept
+    wrappers: list[int]  # class of each word
+    slots: list[Slot]  # word and place of each node that the labels can express
+    labels: list[str]  # of these nodes
+    edges: list[tuple[int, int, int]]  # (source, class of the role, target) between positions in `slots`
+    root: int  # position in `slots`; -1 where the labels cannot express it
 
 
 def anchor(sentence: Sentence, alignment: Alignment, evidence: Evidence) -> Anchored:

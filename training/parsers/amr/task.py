@@ -1,35 +1,41 @@
-"""The training task of the AMR parser: batches of sentences, the losses of its parts, accuracies on dev."""
+"""The training task of the AMR parser: batches of sentences, the losses of its parts, accuracies on dev.
+
+    loss = primary + 0.7 wrapper + 0.4 sense + arcs + 0.7 roles + 0.3 root
+
+| part | loss | over |
+|---|---|---|
+| primary, wrapper | cross-entropy; primary with smoothed labels | words |
+| sense, roles, root | cross-entropy | concepts, edges, sentences |
+| arcs | binary cross-entropy of every pair of nodes | summed, divided by nodes |
+
+Arcs, roles and root are computed from the gold nodes (teacher forcing); a share of the labels is hidden.
+"""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from features.parsers.embedded.network import Network
+from features.parsers.embedded.network import Network, NodeTensors, TextTensors
 from features.parsers.embedded.vocabulary import SPECIAL_PRIMARIES
 from training.loop import together
 from training.loop.batches import epoch_batches
 from training.loop.machine import Machine
 from training.loop.task import Group, Judgement
-from training.parsers.amr.examples import Example, collate
-from training.parsers.amr.losses import PARTS, WEIGHTS, correct, counts, losses, score
+from training.parsers.amr.preparing import IGNORED, Example, Gold, collate
 from training.parsers.amr.settings import AmrParserSettings
 
+_PARTS = {"primary": 1.0, "wrapper": 0.7, "sense": 0.4, "arcs": 1.0, "roles": 0.7, "root": 0.3}  # and their weights
+_SMOOTHING = 0.03
 _DEV_BATCH = 64
 
 
 class AmrParserTask:
-    """Train the network.
-
-    Args:
-        network: with the base encoder's layers filled in, on the machine's device.
-        train: examples to train on.
-        dev: examples to measure progress on.
-        settings: see `AmrParserSettings`.
-        machine: machine to train on.
-    """
+    """Train the network, with the layers of the base encoder filled in, on examples."""
 
     unit = "sentences"
 
@@ -62,10 +68,6 @@ class AmrParserTask:
         order = epoch_batches(alone, longest, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [drawn[batch].tolist() for batch in order]
 
-    def size(self, batch: Sequence[int]) -> int:
-        """Return the number of sentences."""
-        return len(batch)
-
     def train(self) -> None:
         """Switch on dropout."""
         self.network.train()
@@ -77,26 +79,109 @@ class AmrParserTask:
         examples = [self._train[position] for position in mine or batch[:1]]
         text, nodes, gold = collate(examples, len(SPECIAL_PRIMARIES), self._machine.device)
         with self._autocast():
-            scores = score(self.network, text, nodes, gold, self._settings.concept_dropout)
-        parts = together.over_all(losses(scores, nodes, gold), counts(nodes, gold) * bool(len(mine)))
-        loss = (parts * parts.new_tensor(WEIGHTS)).sum()
-        return {"loss": loss, **dict(zip(PARTS, parts.unbind(), strict=True))}
+            scores = _score(self.network, text, nodes, gold, self._settings.concept_dropout)
+        parts = together.over_all(_losses(scores, nodes, gold), _counts(nodes, gold) * bool(len(mine)))
+        loss = (parts * parts.new_tensor(tuple(_PARTS.values()))).sum()
+        return {"loss": loss, **dict(zip(_PARTS, parts.unbind(), strict=True))}
 
     @torch.no_grad()
     def judge(self) -> Judgement:
         """Return the accuracy of each part on dev (F1 for arcs), and their mean."""
         self.network.eval()
-        counted = torch.zeros(len(PARTS), 2, dtype=torch.float64)
+        counted = torch.zeros(len(_PARTS), 2, dtype=torch.float64)
         order = sorted(range(len(self._dev)), key=lambda position: len(self._dev[position].text.pieces))
         with self._autocast():
             for start in range(0, len(order), _DEV_BATCH):
                 examples = [self._dev[position] for position in order[start : start + _DEV_BATCH]]
                 text, nodes, gold = collate(examples, len(SPECIAL_PRIMARIES), self._machine.device)
-                counted += correct(score(self.network, text, nodes, gold), nodes, gold).cpu()
+                counted += _correct(_score(self.network, text, nodes, gold), nodes, gold).cpu()
         accuracies = (counted[:, 0] / counted[:, 1].clamp(min=1)).tolist()
         mean = sum(accuracies) / len(accuracies)
-        return Judgement({"mean": mean, **dict(zip(PARTS, accuracies, strict=True))}, value=mean)
+        return Judgement({"mean": mean, **dict(zip(_PARTS, accuracies, strict=True))}, value=mean)
 
     def _autocast(self) -> AbstractContextManager[None]:
         precision = self._machine.precision
         return torch.autocast(self._machine.device.type, precision, enabled=precision != torch.float32)
+
+
+class _Scores(NamedTuple):
+    primaries: Tensor
+    wrappers: Tensor
+    senses: Tensor
+    arcs: Tensor
+    roles: Tensor
+    roots: Tensor
+
+
+def _score(
+    network: Network, text: TextTensors, nodes: NodeTensors, gold: Gold, concept_dropout: float = 0.0
+) -> _Scores:
+    """Return the scores of a batch, each step given the gold labels of the previous one."""
+    words = network.words(text)
+    primaries = network.primary(words)
+    senses, wrappers = network.given_primary(words, _hide(gold["primaries"].clamp(min=0), concept_dropout))
+    concepts = _hide(nodes["node_concepts"], concept_dropout)
+    states = network.nodes(words, {**nodes, "node_concepts": concepts})
+    arcs = network.arcs(states, nodes["node_words"])
+    sentence, source, target, _ = gold["edges"].unbind(1)
+    roles = network.roles(states, sentence, source, target)
+    roots = network.roots(states).masked_fill(~nodes["node_mask"], -1e4)
+    return _Scores(primaries.float(), wrappers.float(), senses.float(), arcs, roles.float(), roots)
+
+
+def _classes(gold: Gold) -> tuple[Tensor, ...]:
+    """Return the gold classes of all parts but arcs, in their order."""
+    return gold["primaries"], gold["wrappers"], gold["senses"], gold["edges"][:, 3], gold["root"]
+
+
+def _losses(scores: _Scores, nodes: NodeTensors, gold: Gold) -> Tensor:
+    """Return the losses of the parts, in their order, shape (6,)."""
+    mask = nodes["node_mask"]
+    pairs = mask[:, :, None] & mask[:, None, :]
+    arcs = functional.binary_cross_entropy_with_logits(scores.arcs[pairs], gold["arcs"][pairs], reduction="sum")
+    primary, wrapper, sense, role, root = _classes(gold)
+    return torch.stack(
+        [
+            _cross_entropy(scores.primaries, primary, smoothing=_SMOOTHING),
+            _cross_entropy(scores.wrappers, wrapper),
+            _cross_entropy(scores.senses, sense),
+            arcs / mask.sum(),
+            _cross_entropy(scores.roles, role),
+            _cross_entropy(scores.roots, root),
+        ]
+    )
+
+
+def _counts(nodes: NodeTensors, gold: Gold) -> Tensor:
+    """Return how many words, nodes, edges or sentences the loss of each part is the mean over, shape (6,)."""
+    *words, roles, root = ((classes != IGNORED).sum() for classes in _classes(gold))
+    return torch.stack([*words, nodes["node_mask"].sum(), roles, root])
+
+
+def _correct(scores: _Scores, nodes: NodeTensors, gold: Gold) -> Tensor:
+    """Return the number of correct and of all predictions of each part, shape (6, 2).
+
+    For arcs, it is twice the hits, and the predicted plus the gold arcs: their quotient is F1.
+    """
+    mask = nodes["node_mask"]
+    predicted, right = (scores.arcs > 0) & mask[:, :, None] & mask[:, None, :], gold["arcs"] > 0
+    arcs = torch.stack([2 * (predicted & right).sum(), predicted.sum() + right.sum()])
+    parts = zip((*scores[:3], *scores[4:]), _classes(gold), strict=True)
+    *words, roles, root = (_accuracy(part, classes) for part, classes in parts)
+    return torch.stack([*words, arcs, roles, root]).double()
+
+
+def _cross_entropy(scores: Tensor, classes: Tensor, smoothing: float = 0.0) -> Tensor:
+    chosen = classes != IGNORED
+    if not chosen.any():
+        return scores.sum() * 0.0
+    return functional.cross_entropy(scores[chosen], classes[chosen], label_smoothing=smoothing)
+
+
+def _accuracy(scores: Tensor, classes: Tensor) -> Tensor:
+    chosen = classes != IGNORED
+    return torch.stack([(scores.argmax(-1) == classes)[chosen].sum(), chosen.sum()])
+
+
+def _hide(classes: Tensor, share: float) -> Tensor:
+    return torch.where(torch.rand(classes.shape, device=classes.device) < share, 0, classes) if share else classes

@@ -4,34 +4,33 @@ When stopped by a signal, it writes a checkpoint first; restarted with the same 
 """
 
 import hashlib
-import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from features import models
 from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
 from features.parsers.embedded.inputs import SentenceReader
-from training.loop import together
 from training.loop.launching import all_processes, only_trainer
 from training.loop.settings import decisive
-from training.parsers.amr.finishing import MODEL, finish
+from training.parsers.amr.finishing import MODEL, describe, finish
 from training.parsers.amr.preparing import prepare
 from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut, read_amr_job
 from training.process import run_process
+from training.progress import log
 from training.runs import TRAINING_FILE, TRAINING_LOCK, finished_identity, flattened, is_done
 from training.writing import require_writable, write_json
 
-_log = logging.getLogger("training")
+if TYPE_CHECKING:
+    from training.loop.loop import Outcome
 
+_MODULE = "training.parsers.amr.train"
 _OF_THE_CARD = frozenset({"name", "note", "backbone"})
 
 
 def train(job: AmrParserJob) -> Path:
-    """Train a parser, from the checkpoint in the output folder if there is one.
-
-    Returns:
-        Folder of the model.
+    """Train a parser, from the checkpoint in the output folder if there is one, and return the folder of the model.
 
     Raises:
         InputError: when files cannot be read or have nothing to train on.
@@ -39,47 +38,45 @@ def train(job: AmrParserJob) -> Path:
         SettingsError: when the folder holds another training.
         RunError: when a loss is not finite, or the folder cannot be written.
     """
-    identity = finished_identity(identity_of(job, models.digest(models.locate(job.settings.backbone))), job.settings)
-    if is_done(job.output / TRAINING_FILE, identity):
-        _log.info("%s is done already", job.output / MODEL)
+    base = models.locate(job.settings.backbone)
+    identity = identity_of(job, models.digest(base))
+    if is_done(job.output / TRAINING_FILE, finished_identity(identity, job.settings)):
+        log.info("%s is done already", job.output / MODEL)
         return job.output / MODEL
     require_writable(job.output)
-    with only_trainer(job.output / TRAINING_LOCK), all_processes(job.settings.loop, "training.parsers.amr.train", job):
-        return _train(job)
+    with only_trainer(job.output / TRAINING_LOCK), all_processes(job.settings.loop, _MODULE, job):
+        _train(job, base, identity)
+    return job.output / MODEL
 
 
-def _train(job: AmrParserJob) -> Path:
+def _train(job: AmrParserJob, base: Path, identity: str) -> None:
     import torch
 
     from features.parsers.embedded.network import Network
     from training.loop.loop import Loop
     from training.loop.machine import prepare_machine
-    from training.parsers.amr.finishing import describe
     from training.parsers.amr.task import AmrParserTask
 
     settings = job.settings
-    base = models.locate(settings.backbone)
-    encoder, base_digest = read_shape(base), models.digest(base)
-    identity = identity_of(job, base_digest)
+    encoder = read_shape(base)
     prepared = prepare(job.source, SentenceReader(base, encoder.positions), max_words=settings.max_words)
-    description = describe(settings, prepared.vocabulary, base_digest)
+    description = describe(settings, prepared.vocabulary, models.digest(base))
     machine = prepare_machine(settings.loop, job.output)
     torch.manual_seed(settings.loop.seed)
     network = Network(description.network_shape(), encoder)
     fill_tables(network, base)
     fill_layers(network, base)
     task = AmrParserTask(network.to(machine.device), prepared.train, prepared.dev, settings, machine)
-    described = flattened(settings.model_dump(mode="json"))
-    loop = Loop(task, settings.loop, machine, folder=job.output, identity=identity, described=described)
-    _log.info("%d examples, %d of dev, %d steps", len(prepared.train), len(prepared.dev), loop.total_steps)
-    with loop.saying_what_is_left():
-        loop.run()
-        if together.rank() == 0:
-            finish(job, prepared, description, network)
-            report = {"identity": finished_identity(identity, settings), "settings": settings.model_dump(mode="json")}
-            write_json(job.output / TRAINING_FILE, report)
-        loop.forget()
-    return job.output / MODEL
+    written = settings.model_dump(mode="json")
+    loop = Loop(task, settings.loop, machine, folder=job.output, identity=identity, described=flattened(written))
+    log.info("%d examples, %d of dev, %d steps", len(prepared.train), len(prepared.dev), loop.total_steps)
+
+    def write(_: "Outcome") -> None:
+        finish(job, prepared, description, network)
+        report = {"identity": finished_identity(identity, settings), "settings": written}
+        write_json(job.output / TRAINING_FILE, report)
+
+    loop.run_and_write(write)
 
 
 def identity_of(job: AmrParserJob, base_digest: str) -> str:
@@ -106,7 +103,7 @@ def identity_of(job: AmrParserJob, base_digest: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the settings, train, and return the exit code."""
     about = "Train the embedded AMR parser from a TrainingJob as JSON; see training.parsers.amr.settings."
-    return run_process("training.parsers.amr.train", about, _train_alone, arguments)
+    return run_process(_MODULE, about, _train_alone, arguments)
 
 
 def _train_alone(path: Path) -> None:

@@ -6,50 +6,55 @@ similarity; frames count without their sense. All pairs of all sentences are one
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 
 import numpy as np
 from numpy.typing import NDArray
 
 from features.parsers.embedded.nodes import is_concept, split_sense
 from training.parsers.amr.corpus import Sentence
-from training.parsers.amr.likeness import likeness
 
 _ITERATIONS = 5
 _LIKENESS_WEIGHT = 30.0
 _NO_WORD = 0.3  # weight of "stands for no word of the sentence"
 _DOUBT = 8.0  # occurrences added to each word, so that rare ones are not trusted too early
 
+CONFIDENT = 0.6
+"""Similarity from which spelling alone decides."""
+CERTAIN = 0.95
+
+FUNCTION_WORDS = frozenset(
+    """
+    a an the to of in on at by is are was were be been being has have had do does did it its his her their our your
+    my this that as with for from and or than he she they we i you who whose which what s t
+    's , . ; : " ' ( ) - -- ? ! ` /
+    """.split()  # noqa: SIM905 - three lines instead of sixty
+)
+"""Words that rarely carry a concept with another spelling."""
+
+_ABSTRACT = ("-91", "-entity", "-quantity")
+
 Scores = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Evidence about the words and nodes of one sentence, before they are aligned.
+    """Evidence about the words and nodes of one sentence, before they are aligned."""
 
-    Args:
-        translation: probability of the node's concept given the word, shape (n_nodes, n_words).
-        likeness: string similarity, shape (n_nodes, n_words).
-        frequency: share of each node's concept among all nodes, shape (n_nodes,).
-    """
-
-    translation: Scores
-    likeness: Scores
-    frequency: Scores
-
-
-def concept_key(label: str) -> str:
-    """Return the counted form of a label: frames without sense, unless the sense is 91, which makes them abstract."""
-    return label if not is_concept(label) or label.endswith("-91") else split_sense(label)[0]
+    translation: Scores  # probability of the node's concept given the word, shape (n_nodes, n_words)
+    likeness: Scores  # string similarity, shape (n_nodes, n_words)
+    frequency: Scores  # share of each node's concept among all nodes, shape (n_nodes,)
 
 
 def learn_translations(sentences: Sequence[Sentence]) -> list[Evidence]:
     """Return the evidence for each sentence, estimated from all of them."""
-    words, labels = _Numbering(), _Numbering()
-    of_words = [words.number(word.text.lower() for word in sentence.words) for sentence in sentences]
-    of_nodes = [labels.number(sentence.graph.nodes) for sentence in sentences]
-    keys = _Numbering()
-    word_names, label_names = words.names(), labels.names()
-    key_of_label = keys.number(map(concept_key, label_names))
+    words: dict[str, int] = {}
+    labels: dict[str, int] = {}
+    keys: dict[str, int] = {}
+    of_words = [_number((word.text.lower() for word in sentence.words), words) for sentence in sentences]
+    of_nodes = [_number(sentence.graph.nodes, labels) for sentence in sentences]
+    word_names, label_names = list(words), list(labels)
+    key_of_label = _number(map(_concept_key, label_names), keys)
 
     shapes = [(len(nodes), len(row)) for nodes, row in zip(of_nodes, of_words, strict=True)]
     word_column = np.concatenate([np.tile(row, len(nodes)) for nodes, row in zip(of_nodes, of_words, strict=True)])
@@ -93,17 +98,40 @@ def learn_translations(sentences: Sequence[Sentence]) -> list[Evidence]:
     return evidence
 
 
-class _Numbering:
-    """Numbers strings in order of first occurrence."""
+def _concept_key(label: str) -> str:
+    """Return the counted form of a label: frames without sense, unless the sense is 91, which makes them abstract."""
+    return label if not is_concept(label) or label.endswith("-91") else split_sense(label)[0]
 
-    def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
 
-    def __len__(self) -> int:
-        return len(self._ids)
+def _number(names: Iterable[str], ids: dict[str, int]) -> NDArray[np.int64]:
+    return np.array([ids.setdefault(name, len(ids)) for name in names], np.int64)
 
-    def names(self) -> list[str]:
-        return list(self._ids)
 
-    def number(self, names: Iterable[str]) -> NDArray[np.int64]:
-        return np.array([self._ids.setdefault(name, len(self._ids)) for name in names], np.int64)
+def likeness(word: str, label: str) -> float:
+    """Return how similar a word, in lower case, looks to the label of a node, in [0, 1].
+
+    It is 1 for the lemma itself; 0 for constants, names, and abstract concepts, which no word spells.
+
+    >>> likeness("boys", "boy") >= CONFIDENT, likeness("sees", "boy")
+    (True, 0.0)
+    """
+    if not is_concept(label) or label.endswith(_ABSTRACT):
+        return 0.0
+    lemma, _ = split_sense(label)
+    if word == lemma:
+        return 1.0
+    parts = lemma.split("-")
+    return max(
+        _of_part(word, part, first=number == 0) * (1.0 if number == 0 else 0.9) for number, part in enumerate(parts)
+    )
+
+
+def _of_part(word: str, part: str, *, first: bool) -> float:
+    if word == part:
+        return CERTAIN if len(part) > 2 or first else 0.5
+    common = len(commonprefix([word, part]))  # noqa: RUF071 - letters are meant
+    if common < 3:
+        return 0.0
+    long_enough = common >= len(part) - 2 or common >= 0.6 * len(word)
+    score = 0.98 * common / max(len(part), len(word)) if long_enough else 0.0
+    return max(score, CONFIDENT) if common >= len(part) - 1 else score

@@ -24,19 +24,12 @@ Row = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One sequence, each array (n_pieces,).
+    """One sequence, each array (n_pieces,)."""
 
-    Args:
-        ids: vocabulary indices.
-        types: 1 on the pieces of the marked predicate.
-        tags: indices of BIO tags, or IGNORED throughout.
-        predicates: 1 where a word is a predicate, 0 where not, IGNORED on other pieces and on the marked word.
-    """
-
-    ids: Row
-    types: Row
-    tags: Row
-    predicates: Row
+    ids: Row  # vocabulary indices
+    types: Row  # 1 on the pieces of the marked predicate
+    tags: Row  # indices of BIO tags, or IGNORED throughout
+    predicates: Row  # 1 where a word is a predicate, 0 where not, IGNORED on other pieces and on the marked word
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -102,15 +95,12 @@ def _cut(example: Example, centre: int, longest: int) -> Example:
 
 
 def batches(lengths: NDArray[np.int64], *, batch_pieces: int, seed: tuple[int, int]) -> list[Row]:
-    """Return an epoch's batches: shuffled, each of sequences of similar length, to save padding.
+    """Return an epoch's batches, the positions of their sequences: shuffled, each of similar lengths, to save padding.
 
     Args:
         lengths: of the sequences, (n,).
         batch_pieces: pieces in a padded batch.
         seed: of the training, and the epoch.
-
-    Returns:
-        Positions of the sequences of each batch; every sequence is in one.
     """
     random = np.random.default_rng(seed)
     # Sorted by padded length, in random order within a length.

@@ -19,11 +19,7 @@ counts them, predicates (V) excluded."""
 
 
 def write_card(report: Mapping[str, Any]) -> str:
-    """Return the model card as Markdown.
-
-    Args:
-        report: content of `training.json`.
-    """
+    """Return the model card of `training.json` as Markdown."""
     settings = report["settings"]
     licences = {"licence": report["licence"], "base_licence": report["base_licence"]}
     parts = [

@@ -14,35 +14,19 @@ from training.loop.settings import LoopSettings, Trainable
 
 
 class FrameSources(BaseModel):
-    """The data of a tagger: gold frames, in the format of `features.parsers.srl.conll`.
-
-    Args:
-        train: file to train on.
-        dev: file to evaluate on.
-        licence: of the gold frames, for the model card.
-    """
+    """The data of a tagger: gold frames, in the format of `features.parsers.srl.conll`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    train: Path
-    dev: Path
-    licence: str = "not stated"
+    train: Path  # file to train on
+    dev: Path  # file to evaluate on
+    licence: str = "not stated"  # of the gold frames, for the model card
 
 
 class TaggerSettings(Trainable):
-    """A tagger; the batch size of its loop counts word pieces, including padding.
+    """A tagger; the batch size of its loop counts word pieces, including padding."""
 
-    Args:
-        loop: `learning_rate` is that of the encoder; `epochs` may be changed while a training is stopped.
-        backbone: known name or folder of the BERT to start from; uncased.
-        head_learning_rate: highest rate of the two projections.
-        dropout: on the encoder's output.
-        encoder_dropout: within the encoder, on the embeddings, the attention and each layer's output.
-        longest: word pieces of a sequence; a longer one is cut to those around its predicate.
-        unmarked: share of the sentences used without a marked predicate in each epoch.
-        predicate_weight: weight of the loss of the head that finds predicates.
-    """
-
+    # `learning_rate` is that of the encoder; `epochs` may be changed while a training is stopped
     loop: LoopSettings = LoopSettings(
         epochs=8,
         batch_size=1024,
@@ -52,13 +36,16 @@ class TaggerSettings(Trainable):
         keep="last",
         checkpoint_every=300,
     )
-    backbone: str = "all-MiniLM-L6-v2"
-    head_learning_rate: Annotated[float, Field(gt=0)] = 1e-3
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    backbone: str = "all-MiniLM-L6-v2"  # known name or folder of the BERT to start from; uncased
+    head_learning_rate: Annotated[float, Field(gt=0)] = 1e-3  # highest rate of the two projections
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1  # on the encoder's output
+    # within the encoder, on the embeddings, the attention and each layer's output
     encoder_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    # word pieces of a sequence; a longer one is cut to those around its predicate
     longest: Annotated[int, Field(ge=8, le=512)] = 64
+    # share of the sentences used without a marked predicate in each epoch
     unmarked: Annotated[float, Field(ge=0, le=1)] = 0.3
-    predicate_weight: Annotated[float, Field(ge=0)] = 0.5
+    predicate_weight: Annotated[float, Field(ge=0)] = 0.5  # weight of the loss of the head that finds predicates
 
 
 TaggerJob = TrainingJob[FrameSources, TaggerSettings]

@@ -1,8 +1,7 @@
 """The training task of the semantic role tagger: batches of word pieces, two losses, F1 on dev."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from dataclasses import replace as changed
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -16,41 +15,22 @@ from training.parsers.srl.examples import IGNORED, Example, batches, stack
 from training.parsers.srl.settings import TaggerSettings
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingData:
-    """Training sequences.
-
-    Args:
-        marked: a sequence for each predicate.
-        unmarked: a sequence for each sentence.
-    """
-
-    marked: Sequence[Example]
-    unmarked: Sequence[Example]
-
-
 class TaggerTask:
-    """Train the network.
-
-    Args:
-        network: with its start weights, on the machine's device.
-        data: sequences to train on.
-        settings: see `TaggerSettings`.
-        machine: machine to train on.
-        f1: returns the network's current F1 on dev.
-    """
+    """Train the network on sequences with a marked predicate, and on some of those without; `f1` is that on dev."""
 
     unit = "sequences"
 
     def __init__(
         self,
         network: SrlBert,
-        data: TrainingData,
+        marked: Sequence[Example],
+        unmarked: Sequence[Example],
         settings: TaggerSettings,
         machine: Machine,
         f1: Callable[[SrlBert], float],
     ) -> None:
-        self._network, self._data, self._settings, self._machine, self._f1 = network, data, settings, machine, f1
+        self._network, self._settings, self._machine, self._f1 = network, settings, machine, f1
+        self._marked, self._unmarked = marked, unmarked
         learnt = {name: weight for name, weight in network.named_parameters() if weight.requires_grad}
         encoder = {name: weight for name, weight in learnt.items() if name.startswith("bert_model.")}
         heads = {name: weight for name, weight in learnt.items() if name not in encoder}
@@ -59,18 +39,14 @@ class TaggerTask:
 
     def batches(self, epoch: int) -> list[list[Example]]:
         """Return the batches of an epoch: all marked sequences, and a share of the others."""
-        data, seed = self._data, self._settings.loop.seed
+        seed = self._settings.loop.seed
         random = np.random.default_rng((seed, epoch, 1))
-        count = round(self._settings.unmarked * len(data.unmarked))
-        chosen = random.permutation(len(data.unmarked))[:count]
-        examples = [*data.marked, *(data.unmarked[i] for i in chosen)]
+        count = round(self._settings.unmarked * len(self._unmarked))
+        chosen = random.permutation(len(self._unmarked))[:count]
+        examples = [*self._marked, *(self._unmarked[i] for i in chosen)]
         lengths = np.array([len(example) for example in examples], np.int64)
         order = batches(lengths, batch_pieces=self._settings.loop.batch_size, seed=(seed, epoch))
         return [[examples[i] for i in batch] for batch in order]
-
-    def size(self, batch: Sequence[Example]) -> int:
-        """Return the number of sequences."""
-        return len(batch)
 
     def train(self) -> None:
         """Switch on dropout."""
@@ -101,7 +77,7 @@ class TaggerTask:
 
 def _without_targets(example: Example) -> Example:
     nothing = np.full(len(example), IGNORED, np.int64)
-    return changed(example, tags=nothing, predicates=nothing)
+    return replace(example, tags=nothing, predicates=nothing)
 
 
 def _mean(loss: Callable[..., Tensor], logits: Tensor, targets: Tensor) -> Tensor:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,13 +15,13 @@ from features.parsers.srl.conll import AnnotatedSentence, read_annotated
 from features.parsers.srl.evaluation import evaluate, score_with_gold_predicates
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
-from training.loop import together
 from training.loop.launching import all_processes, only_trainer
 from training.loop.settings import decisive
 from training.parsers.srl.examples import label_names, marked, unmarked
 from training.parsers.srl.model_card import write_card
 from training.parsers.srl.settings import TaggerJob, TaggerSettings, read_tagger_job
 from training.process import run_process
+from training.progress import log
 from training.runs import TRAINING_FILE, TRAINING_LOCK, finished_identity, flattened, is_done
 from training.writing import require_writable, write_json, write_text
 
@@ -32,17 +31,11 @@ if TYPE_CHECKING:
 TAGGER = "tagger"
 """Folder of the finished tagger within the output."""
 
-_log = logging.getLogger("training")
-
 
 def train(job: TaggerJob) -> Path:
-    """Train a tagger, from a checkpoint in the output folder if there is one.
+    """Train a tagger, from a checkpoint in the output folder if there is one, and return the folder of the tagger.
 
-    Args:
-        job: what to do; dev has no influence where the last model is kept, as it is by default.
-
-    Returns:
-        Folder of the tagger. A finished one with the same settings and data is reused.
+    Dev has no influence where the last model is kept, as it is by default.
 
     Raises:
         InputError: when a file cannot be read, or has no frame.
@@ -54,7 +47,7 @@ def train(job: TaggerJob) -> Path:
     identity = _identity(job, models.digest(folder))
     finished = job.output / TAGGER
     if is_done(finished / TRAINING_FILE, finished_identity(identity, job.settings)):
-        _log.info("%s is done already", finished)
+        log.info("%s is done already", finished)
         return finished
     require_writable(job.output)
     with only_trainer(job.output / TRAINING_LOCK), all_processes(job.settings.loop, "training.parsers.srl.train", job):
@@ -63,63 +56,51 @@ def train(job: TaggerJob) -> Path:
 
 
 def _train(job: TaggerJob, folder: Path, identity: str) -> None:
-    from training.loop.loop import Loop
+    from training.loop.loop import Loop, Outcome
     from training.loop.machine import prepare_machine
-    from training.parsers.srl.task import TaggerTask, TrainingData
+    from training.parsers.srl.task import TaggerTask
 
     settings, source = job.settings, job.source
     sentences, dev = _read(source.train), _read(source.dev)
     labels = label_names(sentences)
     wordpieces = Wordpieces.of_vocabulary(folder / VOCABULARY, lowercase=True)
-    data = TrainingData(
-        [example for sentence in sentences for example in marked(sentence, wordpieces, labels, settings.longest)],
-        [unmarked(sentence, wordpieces, settings.longest) for sentence in sentences],
-    )
+    with_mark = [one for sentence in sentences for one in marked(sentence, wordpieces, labels, settings.longest)]
+    without_mark = [unmarked(sentence, wordpieces, settings.longest) for sentence in sentences]
     machine = prepare_machine(settings.loop, job.output)
     network = start_network(settings, folder, len(labels)).to(machine.device)
 
     def f1(current: "SrlBert") -> float:
         return score_with_gold_predicates(_tagger(current, wordpieces, labels, settings), dev).total.f1
 
-    task = TaggerTask(network, data, settings, machine, f1)
+    task = TaggerTask(network, with_mark, without_mark, settings, machine, f1)
     described = flattened(settings.model_dump(mode="json"))
     loop = Loop(task, settings.loop, machine, folder=job.output, identity=identity, described=described)
-    _log.info("%d sentences, %d predicates, %d steps", len(sentences), len(data.marked), loop.total_steps)
-    with loop.saying_what_is_left():
-        outcome = loop.run()
-        if together.rank() > 0:
-            return
-        finished = job.output / TAGGER
+    log.info("%d sentences, %d predicates, %d steps", len(sentences), len(with_mark), loop.total_steps)
+
+    def write(outcome: Outcome) -> None:
+        finished, known = job.output / TAGGER, models.MODELS.get(settings.backbone)
         report = {
             "identity": finished_identity(identity, settings),
             "settings": settings.model_dump(mode="json"),
-            "train": {"file": source.train.name, "sentences": len(sentences), "predicates": len(data.marked)},
+            "train": {"file": source.train.name, "sentences": len(sentences), "predicates": len(with_mark)},
             "dev": {"file": source.dev.name, "sentences": len(dev), "predicates": sum(len(s.frames) for s in dev)},
             "licence": source.licence,
-            "base_licence": models.MODELS[settings.backbone].licence
-            if settings.backbone in models.MODELS
-            else "not recorded",
+            "base_licence": known.licence if known else "not recorded",
             "base_digest": models.digest(folder),
             "steps": outcome.steps,
             "seconds": round(outcome.seconds),
             "scores": evaluate(_tagger(network, wordpieces, labels, settings), dev),
         }
-        write_archive(
-            finished, labels=labels, weights=network.state_dict(), configuration=_configuration(network, settings)
-        )
+        configuration = _configuration(network, settings)
+        write_archive(finished, labels=labels, weights=network.state_dict(), configuration=configuration)
         write_text(finished / "README.md", write_card(report))
         write_json(finished / TRAINING_FILE, report)
-        loop.forget()
+
+    loop.run_and_write(write)
 
 
 def start_network(settings: TaggerSettings, folder: Path, n_labels: int) -> "SrlBert":
-    """Return the network that a training starts from: the base encoder with new projections.
-
-    Args:
-        settings: seed and both dropouts.
-        folder: of the base encoder.
-        n_labels: number of BIO tags.
-    """
+    """Return the network that a training starts from: the base encoder with new projections to BIO tags."""
     import torch
 
     from features.parsers.srl.network import SrlBert, encoder_config
@@ -146,18 +127,10 @@ def _tagger(network: "SrlBert", wordpieces: Wordpieces, labels: Sequence[str], s
 
 
 def _configuration(network: "SrlBert", settings: TaggerSettings) -> dict[str, Any]:
-    """Return the content of config.json: what AllenNLP reads, and what only facetflow reads."""
     described = network.bert_model.config.to_dict()
     sizes = (
-        "vocab_size",
-        "hidden_size",
-        "num_hidden_layers",
-        "num_attention_heads",
-        "intermediate_size",
-        "max_position_embeddings",
-        "type_vocab_size",
-        "hidden_act",
-        "layer_norm_eps",
+        *("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"),
+        *("max_position_embeddings", "type_vocab_size", "hidden_act", "layer_norm_eps"),
     )
     return {
         "dataset_reader": {"type": "srl", "bert_model_name": "bert-base-uncased"},

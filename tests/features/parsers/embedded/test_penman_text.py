@@ -6,7 +6,7 @@ from features.graphs.graph import decode
 from features.parsers.embedded.connecting import connect
 from features.parsers.embedded.nodes import FlatGraph, constant, is_constant, is_leaf, name
 from features.parsers.embedded.penman_text import write_penman
-from training.parsers.amr.flattening import flatten
+from training.parsers.amr.corpus import flatten
 
 labels = st.one_of(
     st.sampled_from(["want-01", "boy", "have-org-role-91", "and"]),

@@ -13,7 +13,7 @@ from sentences import refused
 from features.core.faults import OtherSettings
 from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import SharedLabels
-from training.encoders.aspect.neighbours import score_neighbours
+from training.encoders.aspect.task import score_neighbours
 from training.encoders.aspect.train import train
 
 ALONE = """
@@ -36,7 +36,7 @@ for encoder, given in ((one, {}), *((routes, {"task": task}) for task in sys.arg
 def gain(folder, zoo, aspect, **given):
     texts = np.arange(len(zoo))
     vectors = SentenceTransformer(str(folder), device="cpu").encode(list(zoo.texts), **given)
-    return score_neighbours(vectors, SharedLabels(zoo.labels, [aspect], "any", len(zoo)), texts).ndcg
+    return score_neighbours(vectors, SharedLabels(zoo.labels, [aspect], "any", len(zoo)), texts)["ndcg"]
 
 
 def test_similarity_comes_to_mean_the_aspect_and_the_best_model_is_kept(job, zoo, tiny_encoder, told):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.data.shared_labels import SharedLabels
-from training.encoders.aspect.neighbours import score_neighbours
+from training.encoders.aspect.task import score_neighbours
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=2, max_size=30), st.integers(0, 5))
@@ -27,7 +27,7 @@ def test_they_are_those_of_each_text_on_its_own(labels, seed):
             gain.append(sum(hit / np.log2(place + 1) for place, hit in enumerate(hits[:10], start=1)) / ideal)
     assert (found is None) == (not reciprocal)
     if found is not None:
-        assert found == pytest.approx((np.mean(reciprocal), np.mean(gain), len(reciprocal)), abs=1e-6)
+        assert found == pytest.approx({"mrr": np.mean(reciprocal), "ndcg": np.mean(gain)}, abs=1e-6)
 
 
 def test_texts_ask_some_at_a_time(monkeypatch):

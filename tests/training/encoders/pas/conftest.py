@@ -30,7 +30,7 @@ def frames_of(text):
 @pytest.fixture(scope="session")
 def frames(judged):
     """Frames of their sentences except the first, which counts as rejected."""
-    from training.modules.parser_weights import weights_of
+    from training.modules.parse import weights_of
 
     rows = [{"text": text, **frames_of(text)} for text in judged.texts[1:]]
     return Frames(

@@ -21,8 +21,8 @@ from features.core.faults import (
     UnknownName,
 )
 from features.sentences import normalise
-from training.encoders.labels import tell_apart
 from training.encoders.loading import load_encoder
+from training.encoders.pair_task import tell_apart
 from training.encoders.pas.data import learnt_from, resolved
 from training.encoders.pas.settings import PasSettings
 from training.encoders.pas.train import train
@@ -97,7 +97,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     from training.encoders.backbone import Backbone
     from training.encoders.pas.encoder import start_model
     from training.encoders.structures import read_sentences
-    from training.modules.parser_weights import weights_of
+    from training.modules.parse import weights_of
 
     texts = [normalise(text) for text in ODD]
     tagged = load(SrlSettings(precision="float32")).parse(texts, texts)

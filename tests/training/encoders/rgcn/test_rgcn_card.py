@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.encoders.rgcn.model_card import _structure
+from training.encoders.rgcn.model_card import _about
 from training.encoders.rgcn.settings import RgcnSettings
 
 
@@ -12,4 +12,4 @@ from training.encoders.rgcn.settings import RgcnSettings
 def test_convolutions_are_counted_in_words_that_fit(layers, said):
     settings = RgcnSettings(graph_layers=layers).model_dump(mode="json")
     parser = {"identity": "spacy/en_toy-1.0", "sentences": 2, "trees": 2}
-    assert said in _structure({"settings": settings, "parser": parser})
+    assert said in _about({"settings": settings, "parser": parser})

@@ -28,7 +28,7 @@ from training.encoders.rgcn.train import train
 from training.jobs import Source
 from training.modules import parsing_transformer
 from training.modules.pair_classifier import PairClassifier
-from training.modules.parser_weights import weights_of
+from training.modules.parse import weights_of
 
 ODD = [
     "the cat sees two dog",
@@ -199,7 +199,7 @@ def test_a_pair_that_is_left_over_without_negatives_is_left_out(job, judged, tmp
 
 def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):
     from training.data.labelled_pairs import LabelledPairs
-    from training.encoders.rgcn.data import PairTable, learnt_from, resolved, warn_of_no_negatives
+    from training.encoders.rgcn.data import PairTable, learnt_from, resolved
 
     settings = RgcnSettings(objective="multiple_negatives")
     contradicts = pl.col("label") == "contradiction"
@@ -213,7 +213,7 @@ def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):
         ),
     ):
         data = LabelledPairs.from_table(pairs, source={})
-        warn_of_no_negatives(PairTable(learnt_from(data, resolved(data, settings)), "train", settings), settings)
+        PairTable(learnt_from(data, resolved(data, settings)), "train", settings).warn_of_no_negatives(settings)
         assert caplog.messages[-1].startswith(said)
 
 

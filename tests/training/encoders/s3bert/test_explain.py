@@ -20,8 +20,8 @@ from training.encoders.loading import load_encoder
 from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.explain import (
     Explanation,
-    explain,
     explain_embeddings,
+    explain_with,
     with_graphs,
     with_measured,
 )
@@ -32,6 +32,11 @@ from training.encoders.s3bert.facets import Facet, FacetLayout, plan_layout
 @pytest.fixture(scope="module")
 def encoder(trained_run):
     return trained_run / "encoder"
+
+
+def explain(folder, pairs):
+    layout = FacetLayout.load(folder)
+    return explain_with(load_encoder(folder), layout, pairs)
 
 
 def test_an_explanation_is_read_off_the_embeddings(encoder):

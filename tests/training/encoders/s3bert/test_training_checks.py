@@ -8,7 +8,7 @@ from sentences import refused
 
 from features.core.faults import NoTrainingData, UnknownMetric, UnknownName
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.s3bert.checks import check_pairs, warn_of_little
+from training.encoders.s3bert.data import check_pairs, warn_of_little
 
 
 @pytest.mark.parametrize(

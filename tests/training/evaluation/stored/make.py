@@ -148,7 +148,7 @@ def make_encoders():
     from training.encoders.s3bert import train as s3bert
     from training.encoders.s3bert.settings import S3bertSettings
     from training.jobs import Source
-    from training.modules.parser_weights import weights_of
+    from training.modules.parse import weights_of
 
     data, runs, start = STORED / "data", STORED / "runs", str(STORED / "start")
     runs.mkdir()

@@ -8,11 +8,9 @@ from features.parsers.embedded.realising import realise
 from features.parsers.embedded.vocabulary import Vocabulary
 from features.parsers.embedded.words import split_words
 from training.parsers.amr.alignment import Alignment, align
-from training.parsers.amr.corpus import Sentence
-from training.parsers.amr.flattening import flatten
-from training.parsers.amr.likeness import CONFIDENT, likeness
+from training.parsers.amr.corpus import Sentence, flatten
 from training.parsers.amr.targets import anchor, count_vocabulary, make_target
-from training.parsers.amr.translation import learn_translations
+from training.parsers.amr.translation import CONFIDENT, learn_translations, likeness
 
 
 def sentence(text: str, penman: str) -> Sentence:

@@ -1,0 +1,100 @@
+"""Measured pairs for training facets: checks that they suit it, and the targets of the facets."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.core.faults import NoTrainingData, UnknownMetric
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.settings import check_corpora
+from training.progress import log
+
+_LEAST_SHARE = 0.01
+
+
+def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
+    """Check that there are pairs to train on among all pairs.
+
+    Raises:
+        SettingsError: when a corpus or a facet is named that the pairs do not have.
+        InputError: when no pair is left to train on.
+    """
+    check_corpora(settings, sorted(set(data.pairs["corpus"])), "measured pairs")
+    if unknown := settings.unknown_facets(data.metric_names):
+        raise UnknownMetric(
+            f"the pairs were not measured with {unknown[0]!r}, which `facets` of the encoder {settings.name!r} names; "
+            f"there are {', '.join(data.metric_names)}: correct the name, or build the features again"
+        )
+    chosen = data.select(corpora=settings.corpora)
+    train = settings.splits[0]
+    if train not in set(chosen.pairs["split"]):
+        raise NoTrainingData(
+            f"No measured pair {of(settings.corpora)}is in the split {train!r}, which the encoder {settings.name!r} "
+            f"is trained on; there are: {splits(chosen)}."
+        )
+
+
+def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:
+    """Warn of selected pairs that allow a training, but not much of one; settings with facets filled in."""
+    train, dev = settings.splits
+    counts = {split: int((data.pairs["split"] == split).sum()) for split in settings.splits}
+    size = settings.loop.batch_size
+    if counts[train] < size:
+        log.warning(
+            "few pairs to train on: %d in split %r, less than one batch (%d)",
+            *(counts[train], train, size),
+        )
+    if not counts[dev] and not settings.by_ratings:
+        log.warning("no pairs in split %r to choose the best model by: the last one is kept", dev)
+    facets = settings.facets or data.metric_names
+    spreads = np.ptp(data.select(splits=(train,)).metrics(facets), axis=0)
+    constant = [name for name, spread in zip(facets, spreads, strict=True) if not spread]
+    if constant:
+        log.warning(
+            "all training pairs have the same value of %s, so its facets learn nothing: leave it out of `facets` of "
+            "the encoder",
+            ", ".join(constant),
+        )
+
+
+def splits(data: MeasuredPairs) -> str:
+    """Return the splits with their numbers of pairs as text, largest first: "train (1,200), dev (300)"."""
+    counts = data.pairs.group_by("split").len().sort("len", "split", descending=[True, False])
+    return ", ".join(f"{split} ({count:,})" for split, count in counts.iter_rows())
+
+
+def of(corpora: Collection[str]) -> str:
+    """Return the phrase that names corpora in a message; empty for all of them."""
+    return f"of {', '.join(map(repr, corpora))} " if corpora else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Scaled metrics: metric = offset + range x target."""
+
+    values: NDArray[np.float32]  # (n_pairs, n_facets), float32
+    offsets: NDArray[np.float64]  # (n_facets,)
+    ranges: NDArray[np.float64]  # (n_facets,), above 0
+    weights: NDArray[np.float64]  # weights of the facets in the decomposition objective, (n_facets,), mean 1
+
+
+def make_targets(metrics: NDArray[np.float32], train: NDArray[np.int64], settings: S3bertSettings) -> Targets:
+    """Scale metrics, (n_pairs, n_facets) in [0, 1], and weight facets by statistics of the training pairs.
+
+    A constant metric is only shifted. Variances count as at least a hundredth of the highest one, so that a (nearly)
+    constant metric does not outweigh all others.
+    """
+    values = metrics[train].astype(np.float64)
+    offsets, ranges, weights = np.zeros(metrics.shape[1]), np.ones(metrics.shape[1]), np.ones(metrics.shape[1])
+    if settings.targets == "minmax":
+        offsets = values.min(axis=0)
+        spread = values.max(axis=0) - offsets
+        ranges = np.where(spread > 0, spread, 1.0)
+    if settings.facet_weights == "variance":
+        variances = (values / ranges).var(axis=0)
+        weights = 1.0 / np.maximum(variances, max(_LEAST_SHARE * variances.max(), 1e-6))
+        weights /= weights.mean()
+    return Targets(((metrics - offsets) / ranges).astype(np.float32), offsets, ranges, weights)
