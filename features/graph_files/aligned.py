@@ -11,34 +11,21 @@ from features.metrics.explanation.pair import GraphPair, explain_graphs
 
 @dataclass(frozen=True, slots=True)
 class AlignedPair:
-    """A pair of graphs from two files.
+    """A pair of graphs from two files."""
 
-    Args:
-        number: its number, from 1.
-        ids: `::id` of each graph, None if it has none.
-        names: `::snt` of each graph, else its `::id`, else empty.
-        graphs: what matches; None if one of them is wrong.
-        wrong: what is wrong with them, one sentence each.
-    """
-
-    number: int
-    ids: tuple[str | None, str | None]
-    names: tuple[str, str]
-    graphs: GraphPair | None
-    wrong: tuple[str, ...] = ()
+    number: int  # its number, from 1
+    ids: tuple[str | None, str | None]  # `::id` of each graph, None if it has none
+    names: tuple[str, str]  # `::snt` of each graph, else its `::id`, else empty
+    graphs: GraphPair | None  # what matches; None if one of them is wrong
+    wrong: tuple[str, ...] = ()  # what is wrong with them, one sentence each
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedFiles:
-    """Pairs of two files, in order.
+    """Pairs of two files, in order."""
 
-    Args:
-        files: their names.
-        pairs: the requested pairs.
-    """
-
-    files: tuple[str, str]
-    pairs: tuple[AlignedPair, ...]
+    files: tuple[str, str]  # their names
+    pairs: tuple[AlignedPair, ...]  # the requested pairs
 
     @property
     def wrong(self) -> tuple[str, ...]:

@@ -31,18 +31,14 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFiles:
-    """Measured pairs of graphs from two files.
+    """Measured pairs of graphs from two files."""
 
-    Args:
-        scores: one row per pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the metrics, the
-            flags `*_optimal`, the own metrics; null if one of the graphs is wrong.
-        wrong: why a pair has no scores (file, line and reason), or no value of an own metric, one sentence each.
-        unmeasured: number of pairs without scores.
-    """
-
+    # one row per pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the metrics, the flags
+    # `*_optimal`, the own metrics; null if one of the graphs is wrong
     scores: pl.DataFrame
+    # why a pair has no scores (file, line and reason), or no value of an own metric, one sentence each
     wrong: tuple[str, ...]
-    unmeasured: int
+    unmeasured: int  # number of pairs without scores
 
 
 def measure_files(

@@ -24,17 +24,11 @@ BY_POSITION = "if they belong together nevertheless, pair them with --by-positio
 
 @dataclass(frozen=True, slots=True)
 class BlockPair:
-    """Two blocks that belong together.
+    """Two blocks that belong together."""
 
-    Args:
-        number: its number, from 1.
-        first: block of the first file.
-        second: block of the second file.
-    """
-
-    number: int
-    first: PenmanBlock
-    second: PenmanBlock
+    number: int  # its number, from 1
+    first: PenmanBlock  # block of the first file
+    second: PenmanBlock  # block of the second file
 
     @property
     def ids(self) -> tuple[str | None, str | None]:
@@ -73,13 +67,9 @@ def fault(block: PenmanBlock) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PairedFiles:
-    """The blocks of two files, pair by pair; graphs are decoded on demand.
+    """The blocks of two files, pair by pair; graphs are decoded on demand."""
 
-    Args:
-        blocks: blocks of both files, equally many of each.
-    """
-
-    blocks: Sequence[tuple[RawBlock, RawBlock]]
+    blocks: Sequence[tuple[RawBlock, RawBlock]]  # blocks of both files, equally many of each
 
     def __len__(self) -> int:
         return len(self.blocks)

@@ -30,15 +30,11 @@ _BATCH = 8192  # pairs measured at once; memory does not grow with the number of
 
 @dataclass(frozen=True, slots=True)
 class ScoredFiles:
-    """Scores of a file of graphs.
+    """Scores of a file of graphs."""
 
-    Args:
-        scores: one for each metric.
-        wrong: what is wrong with a graph, one sentence each. A wrong parsed graph counts as one without triples; the
-            pair of a wrong gold graph is left out.
-    """
-
-    scores: list[CorpusScore]
+    scores: list[CorpusScore]  # one for each metric
+    # what is wrong with a graph, one sentence each. A wrong parsed graph counts as one without triples; the pair of a
+    # wrong gold graph is left out.
     wrong: tuple[str, ...]
 
 

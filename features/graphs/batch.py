@@ -24,37 +24,21 @@ Offsets = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class GraphBatch:
-    """AMR graphs, roles as written.
+    """AMR graphs, roles as written."""
 
-    Args:
-        concept_names: distinct concepts.
-        role_names: distinct roles, of attributes and relations together.
-        value_names: distinct constants, quotes included.
-        node_offsets: shape (n_graphs + 1,).
-        concepts: concept of each node, shape (n_nodes,); the first of a graph is the root's.
-        attribute_offsets: shape (n_graphs + 1,).
-        attribute_nodes: node within its graph, shape (n_attributes,).
-        attribute_roles: shape (n_attributes,).
-        attribute_values: shape (n_attributes,).
-        relation_offsets: shape (n_graphs + 1,).
-        relation_sources: node within its graph, shape (n_relations,).
-        relation_roles: shape (n_relations,).
-        relation_targets: node within its graph, shape (n_relations,).
-    """
-
-    concept_names: list[str]
-    role_names: list[str]
-    value_names: list[str]
-    node_offsets: Offsets
-    concepts: Ids
-    attribute_offsets: Offsets
-    attribute_nodes: Ids
-    attribute_roles: Ids
-    attribute_values: Ids
-    relation_offsets: Offsets
-    relation_sources: Ids
-    relation_roles: Ids
-    relation_targets: Ids
+    concept_names: list[str]  # distinct concepts
+    role_names: list[str]  # distinct roles, of attributes and relations together
+    value_names: list[str]  # distinct constants, quotes included
+    node_offsets: Offsets  # (n_graphs + 1,)
+    concepts: Ids  # concept of each node, (n_nodes,); the first of a graph is the root's
+    attribute_offsets: Offsets  # (n_graphs + 1,)
+    attribute_nodes: Ids  # node within its graph, (n_attributes,)
+    attribute_roles: Ids  # (n_attributes,)
+    attribute_values: Ids  # (n_attributes,)
+    relation_offsets: Offsets  # (n_graphs + 1,)
+    relation_sources: Ids  # node within its graph, (n_relations,)
+    relation_roles: Ids  # (n_relations,)
+    relation_targets: Ids  # node within its graph, (n_relations,)
 
     def __len__(self) -> int:
         return len(self.node_offsets) - 1

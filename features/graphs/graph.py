@@ -95,23 +95,15 @@ def decode(text: str) -> AmrGraph:
 
 @dataclass(slots=True)
 class _Scan:
-    """The state of the scan.
+    """The state of the scan."""
 
-    Args:
-        text: the text, comments blanked.
-        concepts: concept of each node.
-        nodes: node of each variable.
-        branches: (source, role, node below or -1, target as written, position of the target).
-        path: the open nodes, with the positions of their parentheses.
-        role: the role waiting for its node; None if there is none.
-    """
-
-    text: str
-    concepts: list[str] = field(default_factory=list)
-    nodes: dict[str, int] = field(default_factory=dict)
+    text: str  # the text, comments blanked
+    concepts: list[str] = field(default_factory=list)  # concept of each node
+    nodes: dict[str, int] = field(default_factory=dict)  # node of each variable
+    # (source, role, node below or -1, target as written, position of the target)
     branches: list[tuple[int, str, int, str, int]] = field(default_factory=list)
-    path: list[tuple[int, int]] = field(default_factory=list)
-    role: str | None = None
+    path: list[tuple[int, int]] = field(default_factory=list)  # the open nodes, with the positions of their parentheses
+    role: str | None = None  # the role waiting for its node; None if there is none
 
     def open_node(self, at: int) -> int:
         match = _NODE.match(self.text, at)

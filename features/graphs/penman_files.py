@@ -37,23 +37,14 @@ _LARGEST = 1 << 20  # bytes of a block; those of real corpora have some thousand
 
 @dataclass(frozen=True, slots=True)
 class PenmanBlock:
-    """One block of a file.
+    """One block of a file."""
 
-    Args:
-        metadata: values of the `# ::key value` lines, by key.
-        text: the graph as written, without metadata; empty if there is none.
-        path: the file.
-        line: number of the block's first line, from 1.
-        graph: the decoded graph; None if there is an error.
-        error: why there is no graph: code, and a message with file, line and column.
-    """
-
-    metadata: dict[str, str]
-    text: str
-    path: Path
-    line: int
-    graph: AmrGraph | None = None
-    error: RowError | None = None
+    metadata: dict[str, str]  # values of the `# ::key value` lines, by key
+    text: str  # the graph as written, without metadata; empty if there is none
+    path: Path  # the file
+    line: int  # number of the block's first line, from 1
+    graph: AmrGraph | None = None  # the decoded graph; None if there is an error
+    error: RowError | None = None  # why there is no graph: code, and a message with file, line and column
 
     @property
     def place(self) -> str:
@@ -63,23 +54,14 @@ class PenmanBlock:
 
 @dataclass(slots=True)
 class RawBlock:
-    """The lines of one block, before its graph is decoded.
+    """The lines of one block, before its graph is decoded."""
 
-    Args:
-        path: the file.
-        line: number of the block's first line, from 1.
-        comments: lines that start with `#`.
-        graph: the other lines.
-        graph_line: number of the first of them.
-        size: bytes of the block; what is above a mebibyte is not kept.
-    """
-
-    path: Path
-    line: int
-    comments: list[bytes] = field(default_factory=list)
-    graph: list[bytes] = field(default_factory=list)
-    graph_line: int = 0
-    size: int = 0
+    path: Path  # the file
+    line: int  # number of the block's first line, from 1
+    comments: list[bytes] = field(default_factory=list)  # lines that start with `#`
+    graph: list[bytes] = field(default_factory=list)  # the other lines
+    graph_line: int = 0  # number of the first of them
+    size: int = 0  # bytes of the block; what is above a mebibyte is not kept
 
     @property
     def holds_something(self) -> bool:

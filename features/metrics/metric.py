@@ -19,19 +19,12 @@ from features.metrics.readings import Readings
 
 @dataclass(frozen=True)
 class Comparison:
-    """Pairs of graphs to compare.
+    """Pairs of graphs to compare."""
 
-    Args:
-        graphs: each distinct graph once.
-        first: position of the first graph of each pair, shape (n_pairs,).
-        second: position of the second graph of each pair, shape (n_pairs,).
-        vectors: vectors of the words in the labels.
-    """
-
-    graphs: GraphBatch
-    first: Positions
-    second: Positions
-    vectors: LabelVectors
+    graphs: GraphBatch  # each distinct graph once
+    first: Positions  # position of the first graph of each pair, (n_pairs,)
+    second: Positions  # position of the second graph of each pair, (n_pairs,)
+    vectors: LabelVectors  # vectors of the words in the labels
 
     @cached_property
     def readings(self) -> Readings:

@@ -17,35 +17,20 @@ from features.metrics.relations import DirectedRelations
 
 @dataclass(frozen=True)
 class Neighbourhoods:
-    """Labelled graphs with constants as nodes; nodes are numbered through the whole batch, graph by graph.
+    """Labelled graphs with constants as nodes; nodes are numbered through the whole batch, graph by graph."""
 
-    Args:
-        label_names: distinct labels, concepts and constants together, as written.
-        role_names: distinct roles.
-        node_offsets: shape (n_graphs + 1,).
-        labels: shape (n_nodes,).
-        labels_of_concepts: label of each of the batch's concept names, shape (n_names,).
-        edge_offsets: the edges that leave the nodes of graph g are `edge_offsets[g]:edge_offsets[g + 1]`.
-        sources: shape (n_edges,).
-        roles: shape (n_edges,).
-        targets: shape (n_edges,).
-        offsets: the neighbours of node v, both ways, are `neighbours[offsets[v]:offsets[v + 1]]`.
-        neighbours: shape (2 · n_edges,).
-        neighbour_roles: role of the edge to each, shape (2 · n_edges,).
-    """
-
-    label_names: list[str]
-    role_names: list[str]
-    node_offsets: Positions
-    labels: Positions
-    labels_of_concepts: Ids
-    edge_offsets: Positions
-    sources: Positions
-    roles: Positions
-    targets: Positions
-    offsets: Positions
-    neighbours: Positions
-    neighbour_roles: Positions
+    label_names: list[str]  # distinct labels, concepts and constants together, as written
+    role_names: list[str]  # distinct roles
+    node_offsets: Positions  # (n_graphs + 1,)
+    labels: Positions  # (n_nodes,)
+    labels_of_concepts: Ids  # label of each of the batch's concept names, (n_names,)
+    edge_offsets: Positions  # the edges that leave the nodes of graph g are `edge_offsets[g]:edge_offsets[g + 1]`
+    sources: Positions  # (n_edges,)
+    roles: Positions  # (n_edges,)
+    targets: Positions  # (n_edges,)
+    offsets: Positions  # the neighbours of node v, both ways, are `neighbours[offsets[v]:offsets[v + 1]]`
+    neighbours: Positions  # (2 · n_edges,)
+    neighbour_roles: Positions  # role of the edge to each, (2 · n_edges,)
 
 
 def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbourhoods:

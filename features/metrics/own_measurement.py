@@ -22,19 +22,12 @@ Items = Mapping[Reads, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A pair for which a metric has no value.
+    """A pair for which a metric has no value."""
 
-    Args:
-        pair: its position.
-        metric: the metric.
-        code: why.
-        message: for a human, with the metric and its file.
-    """
-
-    pair: int
-    metric: OwnMetric
-    code: RejectCode
-    message: str
+    pair: int  # its position
+    metric: OwnMetric  # the metric
+    code: RejectCode  # why
+    message: str  # for a human, with the metric and its file
 
 
 def check_reads(metrics: Sequence[OwnMetric], available: Collection[str], where: str) -> None:

@@ -19,20 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """What is known of a metric without its code.
+    """What is known of a metric without its code."""
 
-    Args:
-        at: where its `Metric` is, as `module:name`.
-        compares: what it compares, in a few words.
-        aligned: whether it searches for an alignment: a column `<name>_optimal` is True where the optimum is proven.
-        vectors: whether it compares the vectors of words.
-        version: part of the recipe unless empty; given to a metric that is new, and changed when its numbers change.
-    """
-
-    at: str
-    compares: str
+    at: str  # where its `Metric` is, as `module:name`
+    compares: str  # what it compares, in a few words
+    # whether it searches for an alignment: a column `<name>_optimal` is True where the optimum is proven
     aligned: bool = False
-    vectors: bool = False
+    vectors: bool = False  # whether it compares the vectors of words
+    # part of the recipe unless empty; given to a metric that is new, and changed when its numbers change
     version: str = ""
 
 

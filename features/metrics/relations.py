@@ -37,19 +37,12 @@ def is_inverted(role: str) -> bool:
 
 @dataclass(frozen=True)
 class DirectedRelations:
-    """Relations with every inverse role inverted back; nodes are numbered through the whole batch.
+    """Relations with every inverse role inverted back; nodes are numbered through the whole batch."""
 
-    Args:
-        names: distinct roles, in lower case.
-        roles: shape (n_relations,).
-        sources: shape (n_relations,).
-        targets: shape (n_relations,).
-    """
-
-    names: list[str]
-    roles: Ids
-    sources: Positions
-    targets: Positions
+    names: list[str]  # distinct roles, in lower case
+    roles: Ids  # (n_relations,)
+    sources: Positions  # (n_relations,)
+    targets: Positions  # (n_relations,)
 
 
 def direct(graphs: GraphBatch) -> DirectedRelations:

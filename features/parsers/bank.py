@@ -45,21 +45,13 @@ _Entry = tuple[bytes, str | None, str | None, str | None]  # digest, penman, cod
 
 @dataclass(frozen=True, slots=True)
 class BankReport:
-    """Counts of the graphs that a bank was made from.
+    """Counts of the graphs that a bank was made from."""
 
-    Args:
-        graphs: sentences that have a graph.
-        repeated: further graphs for a sentence that already had the same one.
-        conflicting: further graphs for a sentence that already had a different one; the first was kept.
-        without_sentence: graphs that cannot be found by sentence, because they have no `::snt`.
-        unreadable: blocks that are not PENMAN; their sentences are rejected with the reason.
-    """
-
-    graphs: int
-    repeated: int
-    conflicting: int
-    without_sentence: int
-    unreadable: int
+    graphs: int  # sentences that have a graph
+    repeated: int  # further graphs for a sentence that already had the same one
+    conflicting: int  # further graphs for a sentence that already had a different one; the first was kept
+    without_sentence: int  # graphs that cannot be found by sentence, because they have no `::snt`
+    unreadable: int  # blocks that are not PENMAN; their sentences are rejected with the reason
 
 
 def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:

@@ -25,17 +25,11 @@ _BEGIN, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A sentence as BERT reads it.
+    """A sentence as BERT reads it."""
 
-    Args:
-        ids: vocabulary indices, including the begin and end pieces.
-        starts: position in `ids` of the first piece of each word.
-        ends: position in `ids` of the last piece of each word; before the first if the word has none.
-    """
-
-    ids: tuple[int, ...]
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    ids: tuple[int, ...]  # vocabulary indices, including the begin and end pieces
+    starts: tuple[int, ...]  # position in `ids` of the first piece of each word
+    ends: tuple[int, ...]  # position in `ids` of the last piece of each word; before the first if the word has none
 
 
 class Wordpieces:

@@ -35,33 +35,19 @@ START, BOUND, SEARCH, OPEN = range(4)
 
 
 class State(NamedTuple):
-    """Arrays of the current node.
+    """Arrays of the current node."""
 
-    Args:
-        value: value of each cell, shape (n_cells,).
-        stale: whether the value must be recomputed, shape (n_cells,).
-        picked: whether an end is part of its cell's best choice, shape (n_ends,).
-        column_of: the assignment, shape (n_rows,).
-        climbed: a better alignment, shape (n_rows,).
-        best_of: the best alignment so far, shape (n_rows,).
-        row_of: workspace of climbing, shape (n_columns,).
-        gain: workspace of climbing, shape (n_cells,).
-        work: workspace of the assignment.
-        local: workspace of the cells.
-        steps_left: steps that the search may still take, shape (1,); at 0 or below it ends.
-    """
-
-    value: Any
-    stale: Any
-    picked: Any
-    column_of: Any
-    climbed: Any
-    best_of: Any
-    row_of: Any
-    gain: Any
-    work: Workspace
-    local: LocalSpace
-    steps_left: Any
+    value: Any  # value of each cell, (n_cells,)
+    stale: Any  # whether the value must be recomputed, (n_cells,)
+    picked: Any  # whether an end is part of its cell's best choice, (n_ends,)
+    column_of: Any  # the assignment, (n_rows,)
+    climbed: Any  # a better alignment, (n_rows,)
+    best_of: Any  # the best alignment so far, (n_rows,)
+    row_of: Any  # workspace of climbing, (n_columns,)
+    gain: Any  # workspace of climbing, (n_cells,)
+    work: Workspace  # workspace of the assignment
+    local: LocalSpace  # workspace of the cells
+    steps_left: Any  # steps that the search may still take, (1,); at 0 or below it ends
 
 
 @kernel

@@ -15,17 +15,11 @@ from features.metrics.relations import is_argument
 
 
 class Quantity(NamedTuple):
-    """A quantity in a sentence.
+    """A quantity in a sentence."""
 
-    Args:
-        tokens: its words, "more than fifty" for instance.
-        head: what it counts, if anything.
-        text: both as written, in quotes.
-    """
-
-    tokens: list[Token]
-    head: Token | None
-    text: str
+    tokens: list[Token]  # its words, "more than fifty" for instance
+    head: Token | None  # what it counts, if anything
+    text: str  # both as written, in quotes
 
     @property
     def stems(self) -> tuple[str, ...]:

@@ -20,19 +20,13 @@ _FULL = 1400.0  # width of the boxes at which a layer is full
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Positions in pixels; the upper left corner of everything is 0, 0.
+    """Positions in pixels; the upper left corner of everything is 0, 0."""
 
-    Args:
-        centres: x of the middle and y of the upper side of each box.
-        ways: for each edge the points it passes between its boxes, from the source to the target.
-        width: total width.
-        height: total height.
-    """
-
-    centres: list[tuple[float, float]]
+    centres: list[tuple[float, float]]  # x of the middle and y of the upper side of each box
+    # for each edge the points it passes between its boxes, from the source to the target
     ways: list[list[tuple[float, float]]]
-    width: float
-    height: float
+    width: float  # total width
+    height: float  # total height
 
 
 def lay_out(

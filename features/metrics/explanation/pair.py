@@ -30,38 +30,25 @@ _BATCHES: Mapping[str, Callable[[Readings], TripleBatch]] = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item that a facet reads from a graph.
+    """One item that a facet reads from a graph."""
 
-    Args:
-        kind: node, attribute, relation, or root (the mark that a node is the root of what the facet reads).
-        index: position of the node, attribute or relation in its graph.
-        text: as written.
-        matched: whether it has a partner on the other side.
-    """
-
-    kind: str
-    index: int
-    text: str
-    matched: bool
+    kind: str  # node, attribute, relation, or root (the mark that a node is the root of what the facet reads)
+    index: int  # position of the node, attribute or relation in its graph
+    text: str  # as written
+    matched: bool  # whether it has a partner on the other side
 
 
 @dataclass(frozen=True, slots=True)
 class FacetMatch:
-    """What matches in one facet.
+    """What matches in one facet."""
 
-    Args:
-        name: the metric.
-        score: its value; None if it needs label vectors and there are none.
-        matched: number of matching items; None for a metric that counts none (wlk, wwlk, and those of one node).
-        left: items that it reads from the first graph; empty for wlk and wwlk, which read neighbourhoods.
-        right: items that it reads from the second graph.
-    """
-
-    name: str
-    score: float | None
+    name: str  # the metric
+    score: float | None  # its value; None if it needs label vectors and there are none
+    # number of matching items; None for a metric that counts none (wlk, wwlk, and those of one node)
     matched: int | None
+    # items that it reads from the first graph; empty for wlk and wwlk, which read neighbourhoods
     left: tuple[Item, ...]
-    right: tuple[Item, ...]
+    right: tuple[Item, ...]  # items that it reads from the second graph
 
     @property
     def is_vacuous(self) -> bool:
@@ -71,21 +58,13 @@ class FacetMatch:
 
 @dataclass(frozen=True, slots=True)
 class GraphPair:
-    """Two graphs with what matches.
+    """Two graphs with what matches."""
 
-    Args:
-        left: the first graph.
-        right: the second.
-        alignment: pairs of nodes in the best alignment that have something in common.
-        proven: whether that alignment is proven optimal.
-        facets: the facets, in the order of the metrics.
-    """
-
-    left: AmrGraph
-    right: AmrGraph
-    alignment: tuple[tuple[int, int], ...]
-    proven: bool
-    facets: tuple[FacetMatch, ...]
+    left: AmrGraph  # the first graph
+    right: AmrGraph  # the second
+    alignment: tuple[tuple[int, int], ...]  # pairs of nodes in the best alignment that have something in common
+    proven: bool  # whether that alignment is proven optimal
+    facets: tuple[FacetMatch, ...]  # the facets, in the order of the metrics
 
 
 def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVectors | None = None) -> list[GraphPair]:

@@ -43,17 +43,11 @@ SIDES = ("a", "b")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something in which two sentences differ.
+    """Something in which two sentences differ."""
 
-    Args:
-        facet: a metric that sees it: its value is below 1; None if none does.
-        aspect: the kind of difference.
-        text: the difference in words; `a` and `b` are the two sentences.
-    """
-
-    facet: str | None
-    aspect: Aspect
-    text: str
+    facet: str | None  # a metric that sees it: its value is below 1; None if none does
+    aspect: Aspect  # the kind of difference
+    text: str  # the difference in words; `a` and `b` are the two sentences
 
 
 class Told:

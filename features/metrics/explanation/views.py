@@ -49,17 +49,11 @@ class Attribute(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Triples:
-    """What an aligned facet reads.
+    """What an aligned facet reads."""
 
-    Args:
-        nodes: nodes whose instances count, ascending.
-        attributes: attributes, including the mark of the root.
-        relations: relations between nodes.
-    """
-
-    nodes: tuple[int, ...]
-    attributes: tuple[Attribute, ...]
-    relations: tuple[Relation, ...]
+    nodes: tuple[int, ...]  # nodes whose instances count, ascending
+    attributes: tuple[Attribute, ...]  # attributes, including the mark of the root
+    relations: tuple[Relation, ...]  # relations between nodes
 
     def __len__(self) -> int:
         return len(self.nodes) + len(self.attributes) + len(self.relations)

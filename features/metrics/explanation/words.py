@@ -52,17 +52,11 @@ _MOST = 3
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is the same in two sentences, and what differs.
+    """What is the same in two sentences, and what differs."""
 
-    Args:
-        sentence: everything in words; of many differences, the most telling ones and how many more there are.
-        same: in plain words, "frames" or "roles" for instance; empty if nothing is the same.
-        differences: the most telling first; empty if neither sentences nor graphs differ.
-    """
-
-    sentence: str
-    same: tuple[str, ...]
-    differences: tuple[Difference, ...]
+    sentence: str  # everything in words; of many differences, the most telling ones and how many more there are
+    same: tuple[str, ...]  # in plain words, "frames" or "roles" for instance; empty if nothing is the same
+    differences: tuple[Difference, ...]  # the most telling first; empty if neither sentences nor graphs differ
 
 
 def describe(pair: GraphPair, sentences: tuple[str, str]) -> Words:

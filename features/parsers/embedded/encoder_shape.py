@@ -5,22 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EncoderShape:
-    """Sizes of a BERT encoder.
+    """Sizes of a BERT encoder."""
 
-    Args:
-        pieces: rows of its table of word pieces.
-        positions: the longest sequence that it reads.
-        width: width of its states.
-        layers: number of layers.
-        heads: number of attention heads.
-        inner: width of the feed-forward part.
-        epsilon: epsilon of the normalisation.
-    """
-
-    pieces: int
-    positions: int
-    width: int
-    layers: int
-    heads: int
-    inner: int
-    epsilon: float
+    pieces: int  # rows of its table of word pieces
+    positions: int  # the longest sequence that it reads
+    width: int  # width of its states
+    layers: int  # number of layers
+    heads: int  # number of attention heads
+    inner: int  # width of the feed-forward part
+    epsilon: float  # epsilon of the normalisation

@@ -28,19 +28,12 @@ _MULTIPLE = 2
 
 @dataclass(frozen=True, slots=True)
 class TextIds:
-    """One sentence as numbers.
+    """One sentence as numbers."""
 
-    Args:
-        pieces: word pieces, including the begin and end pieces, shape (n_pieces,).
-        first: first piece of each word, shape (n_words,).
-        last: last piece of each word, shape (n_words,).
-        spelling: casing, suffix and spelling of each word, shape (n_words, 3).
-    """
-
-    pieces: Ids
-    first: Ids
-    last: Ids
-    spelling: Ids
+    pieces: Ids  # word pieces, including the begin and end pieces, (n_pieces,)
+    first: Ids  # first piece of each word, (n_words,)
+    last: Ids  # last piece of each word, (n_words,)
+    spelling: Ids  # casing, suffix and spelling of each word, (n_words, 3)
 
 
 class SentenceReader:

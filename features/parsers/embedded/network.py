@@ -23,29 +23,17 @@ _FARTHEST = 20  # distances in words between two nodes that have their own weigh
 
 @dataclass(frozen=True, slots=True)
 class NetworkShape:
-    """Sizes that the weights depend on.
+    """Sizes that the weights depend on."""
 
-    Args:
-        primaries: classes of the primary label.
-        senses: classes of the sense.
-        wrappers: classes of the wrapper.
-        roles: classes of the role.
-        concepts: rows of the table of concept vectors.
-        width: width of the states of words and nodes.
-        node_layers: transformer blocks over the nodes.
-        dropout: dropout of the states in training; before the heads it is a quarter higher.
-        word_dropout: share of the word pieces, and of the spellings, whose vectors are masked in training.
-    """
-
-    primaries: int
-    senses: int
-    wrappers: int
-    roles: int
-    concepts: int
-    width: int = 384
-    node_layers: int = 2
-    dropout: float = 0.2
-    word_dropout: float = 0.0
+    primaries: int  # classes of the primary label
+    senses: int  # classes of the sense
+    wrappers: int  # classes of the wrapper
+    roles: int  # classes of the role
+    concepts: int  # rows of the table of concept vectors
+    width: int = 384  # width of the states of words and nodes
+    node_layers: int = 2  # transformer blocks over the nodes
+    dropout: float = 0.2  # dropout of the states in training; before the heads it is a quarter higher
+    word_dropout: float = 0.0  # share of the word pieces, and of the spellings, whose vectors are masked in training
 
 
 class TextTensors(TypedDict):

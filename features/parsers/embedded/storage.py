@@ -31,38 +31,23 @@ Storage = Literal["int8", "float16"]
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Parameters tuned on dev after training.
+    """Parameters tuned on dev after training."""
 
-    Args:
-        arc: log-odds from which a pair of nodes is related.
-        primary: added to the score of "no concept".
-        wrapper: added to the score of "no further concepts".
-    """
-
-    arc: float = 0.5
-    primary: float = 0.0
-    wrapper: float = 0.0
+    arc: float = 0.5  # log-odds from which a pair of nodes is related
+    primary: float = 0.0  # added to the score of "no concept"
+    wrapper: float = 0.0  # added to the score of "no further concepts"
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Everything about a model except its weights.
+    """Everything about a model except its weights."""
 
-    Args:
-        name: name of the parser, for the column `parser`.
-        base: name of the base encoder.
-        base_digest: its hash when the model was trained.
-        vocabulary: the labels.
-        thresholds: thresholds for decoding.
-        shape: sizes of the network that do not follow from the vocabulary.
-    """
-
-    name: str
-    base: str
-    base_digest: str
-    vocabulary: Vocabulary
-    thresholds: Thresholds
-    shape: Mapping[str, Any]
+    name: str  # name of the parser, for the column `parser`
+    base: str  # name of the base encoder
+    base_digest: str  # its hash when the model was trained
+    vocabulary: Vocabulary  # the labels
+    thresholds: Thresholds  # thresholds for decoding
+    shape: Mapping[str, Any]  # sizes of the network that do not follow from the vocabulary
 
     def network_shape(self) -> "NetworkShape":
         """Return the sizes of the network."""

@@ -21,25 +21,16 @@ SPECIAL_CONCEPTS = ("<concept>", "<frame>", "<name>", "<constant>")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Labels; their positions are the classes of the network's heads.
+    """Labels; their positions are the classes of the network's heads."""
 
-    Args:
-        primaries: primary labels: the special ones first, then edit scripts and lexicon entries (lemmas, constants,
-            names).
-        senses: senses; "" first.
-        wrappers: tuples of concepts; the empty one first.
-        roles: roles without colon.
-        concepts: concepts that have their own vector; first the special ones, which stand for all others.
-        seen: how often each lemma was seen with each sense.
-        frames: the senses of lemmas in a frame inventory; empty if none was given.
-    """
-
+    # primary labels: the special ones first, then edit scripts and lexicon entries (lemmas, constants, names)
     primaries: Sequence[str]
-    senses: Sequence[str]
-    wrappers: Sequence[tuple[str, ...]]
-    roles: Sequence[str]
-    concepts: Sequence[str]
-    seen: Mapping[str, Mapping[str, int]]
+    senses: Sequence[str]  # senses; "" first
+    wrappers: Sequence[tuple[str, ...]]  # tuples of concepts; the empty one first
+    roles: Sequence[str]  # roles without colon
+    concepts: Sequence[str]  # concepts that have their own vector; first the special ones, which stand for all others
+    seen: Mapping[str, Mapping[str, int]]  # how often each lemma was seen with each sense
+    # the senses of lemmas in a frame inventory; empty if none was given
     frames: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @cached_property

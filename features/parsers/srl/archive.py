@@ -44,23 +44,14 @@ _UNUSED = ("bert_model.embeddings.position_ids", "bert_model.pooler.", "bert_mod
 
 @dataclass(frozen=True, slots=True)
 class SrlArchive:
-    """A tagger, read but not yet built.
+    """A tagger, read but not yet built."""
 
-    Args:
-        labels: BIO tags in the order of their indices.
-        weights: float32 parameters by AllenNLP's names.
-        encoder: sizes of the encoder according to the configuration; empty if it gives a name.
-        lowercase: whether words are lower-cased before they are split.
-        vocabulary: file of the word pieces.
-        own: settings that only our own taggers have.
-    """
-
-    labels: tuple[str, ...]
-    weights: "Mapping[str, Tensor]"
-    encoder: Mapping[str, Any]
-    lowercase: bool
-    vocabulary: Path
-    own: Mapping[str, Any]
+    labels: tuple[str, ...]  # BIO tags in the order of their indices
+    weights: "Mapping[str, Tensor]"  # float32 parameters by AllenNLP's names
+    encoder: Mapping[str, Any]  # sizes of the encoder according to the configuration; empty if it gives a name
+    lowercase: bool  # whether words are lower-cased before they are split
+    vocabulary: Path  # file of the word pieces
+    own: Mapping[str, Any]  # settings that only our own taggers have
 
 
 @contextmanager

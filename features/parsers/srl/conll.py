@@ -26,25 +26,15 @@ _ROLESET = 6
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedSentence:
-    """A sentence with its frames.
+    """A sentence with its frames."""
 
-    Args:
-        sentence_id: the id in the file, else `file:line`.
-        words: its tokens.
-        lemmas: one per word.
-        tags: parts of speech, one per word.
-        rolesets: `chase.01` if a word is a predicate, else `-`.
-        frames: one frame per column, in order.
-        reject: why a parser rejected the sentence, which then has no words; None for any other.
-    """
-
-    sentence_id: str
-    words: tuple[str, ...]
-    lemmas: tuple[str, ...]
-    tags: tuple[str, ...]
-    rolesets: tuple[str, ...]
-    frames: tuple[Frame, ...]
-    reject: str | None = None
+    sentence_id: str  # the id in the file, else `file:line`
+    words: tuple[str, ...]  # its tokens
+    lemmas: tuple[str, ...]  # one per word
+    tags: tuple[str, ...]  # parts of speech, one per word
+    rolesets: tuple[str, ...]  # `chase.01` if a word is a predicate, else `-`
+    frames: tuple[Frame, ...]  # one frame per column, in order
+    reject: str | None = None  # why a parser rejected the sentence, which then has no words; None for any other
 
     @property
     def predicates(self) -> tuple[int, ...]:

@@ -20,17 +20,11 @@ Argument = tuple[str, tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of predicted and gold items; counts of several sentences add up.
+    """Counts of predicted and gold items; counts of several sentences add up."""
 
-    Args:
-        correct: predicted items that are correct.
-        predicted: predicted items.
-        gold: gold items.
-    """
-
-    correct: int = 0
-    predicted: int = 0
-    gold: int = 0
+    correct: int = 0  # predicted items that are correct
+    predicted: int = 0  # predicted items
+    gold: int = 0  # gold items
 
     def __add__(self, other: Self) -> "Counts":
         return Counts(self.correct + other.correct, self.predicted + other.predicted, self.gold + other.gold)
@@ -54,17 +48,11 @@ class Counts:
 
 @dataclass
 class SrlScore:
-    """Scores of a tagger on a corpus.
+    """Scores of a tagger on a corpus."""
 
-    Args:
-        roles: counts of each role.
-        predicates: counts of the predicates' positions.
-        perfect: gold frames with every argument correct.
-    """
-
-    roles: dict[str, Counts] = field(default_factory=dict)
-    predicates: Counts = Counts()
-    perfect: int = 0
+    roles: dict[str, Counts] = field(default_factory=dict)  # counts of each role
+    predicates: Counts = Counts()  # counts of the predicates' positions
+    perfect: int = 0  # gold frames with every argument correct
 
     @property
     def total(self) -> Counts:
