@@ -25,10 +25,8 @@ from metric_engine.processes import dask_speed, peak_memory
 from features.graphs.table import encode
 from features.metrics.alignment.solve import best_alignments
 from features.metrics.measurement import compare, warm_up
-from features.metrics.parts import argument_triples, coreference_triples
-from features.metrics.recipe import ALGORITHM_VERSION
-from features.metrics.registry import METRICS
-from features.metrics.triples import smatch_triples, unlabeled_triples
+from features.metrics.registry import ALGORITHM_VERSION, METRICS
+from features.metrics.triples import argument_triples, coreference_triples, smatch_triples, unlabeled_triples
 
 ALIGNED = {
     "smatch": smatch_triples,

@@ -16,7 +16,7 @@ from facetflow.devices import check_device
 from facetflow.pairing import Texts, read_texts
 from features.core.errors import RowError
 from features.core.types import RejectCode
-from features.parsers.embedded.amr_parser import is_embedded
+from features.parsers.amr import is_embedded
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from features.parsers.srl.frames import Frame, Span
 from features.parsers.srl.parser import SrlParse

@@ -12,9 +12,8 @@ import polars as pl
 from metric_engine.inputs import DIMENSIONS, Pairs
 
 from features.metrics.label_vectors import LabelVectors, words_of
-from features.metrics.measurement import compare, warm_up
+from features.metrics.measurement import compare, measure_shard, warm_up
 from features.metrics.metric import Comparison
-from features.metrics.stage import measure_shard
 
 SHARDS = 8
 PAIRS_PER_SHARD = 8_192

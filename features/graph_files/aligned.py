@@ -1,12 +1,20 @@
 """Alignment of two files of AMR graphs pair by pair: `facetflow align A.amr B.amr` for notebooks."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
-from features.core.faults import CannotPair
+from features.core.faults import CannotPair, GraphUnusable
 from features.core.files import short_name, source_name
+from features.core.outputs import Formats
+from features.core.pages import render, tell_date
 from features.graph_files.paired import pair_files
+from features.metrics.explanation.drawing import draw_pair, facet_rules, show_pair
 from features.metrics.explanation.pair import GraphPair, explain_graphs
+from features.metrics.registry import METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +80,63 @@ def align_files(
 
 def _name(metadata: dict[str, str]) -> str:
     return metadata.get("snt") or metadata.get("id", "")
+
+
+def render_aligned(aligned: AlignedFiles, date: datetime | None = None) -> str:
+    """Return the pairs as a page. Every text is escaped; nothing is fetched from anywhere.
+
+    Args:
+        aligned: the pairs.
+        date: the date shown on the page; now when None.
+    """
+    drawn = {pair.number: pair.graphs for pair in aligned.pairs if pair.graphs is not None}
+    return render(
+        "features.graph_files/aligned.html",
+        title=" | ".join(aligned.files),
+        date=tell_date(date),
+        rules=facet_rules(),
+        drawn=len(drawn),
+        wrong=aligned.wrong,
+        questions={name: metric.question for name, metric in METRICS.items()},
+        pairs=aligned.pairs,
+        labels={pair.number: _label(pair) for pair in aligned.pairs},
+        smatch={
+            number: facet.score
+            for number, graphs in drawn.items()
+            for facet in graphs.facets
+            if facet.name == "smatch" and facet.score is not None
+        },
+        shown={number: show_pair(graphs, aligned.files, f"p{number}") for number, graphs in drawn.items()},
+    )
+
+
+def _label(pair: AlignedPair) -> str:
+    """Return the number of a pair, with the ids of its graphs where they say more."""
+    ids = dict.fromkeys(identity for identity in pair.ids if identity not in {None, str(pair.number)})
+    return " · ".join([f"Pair {pair.number}", *map(str, ids)])
+
+
+def write_lines(aligned: AlignedFiles) -> str:
+    """Return the pairs as JSON, one per line."""
+    return "".join(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n" for pair in aligned.pairs)
+
+
+def render_drawing(aligned: AlignedFiles) -> str:
+    """Return the drawing of the first pair, as a file of its own.
+
+    Raises:
+        InputError: when its graphs are wrong.
+    """
+    (pair, *_) = aligned.pairs
+    if pair.graphs is None:
+        raise GraphUnusable(f"there is nothing to draw: {' '.join(aligned.wrong)}")
+    return draw_pair(pair.graphs, pair.names) + "\n"
+
+
+FORMATS: Formats = {"jsonl": (".jsonl", ".ndjson"), "html": (".html", ".htm"), "svg": (".svg",)}
+"""The formats of alignments."""
+
+WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = MappingProxyType(
+    {"jsonl": (write_lines, None), "html": (render_aligned, 50), "svg": (render_drawing, 1)}
+)
+"""Format → how alignments are written, and how many by default: a pair on a page takes some 12 kB."""

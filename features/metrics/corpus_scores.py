@@ -20,8 +20,7 @@ from features.metrics.arrays import Numbers, Statistics
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.metric import Metric, f1
 from features.metrics.own import OwnMetric
-from features.metrics.recipe import ALGORITHM_VERSION
-from features.metrics.registry import METRICS
+from features.metrics.registry import ALGORITHM_VERSION, METRICS
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from features.metrics.metric import Metric
 
 
+ALGORITHM_VERSION = "1"
+"""Incremented when a code change changes a number; part of the fingerprint of the stage and of every signature."""
+
+STEPS = 10**8
+"""Steps after which the search for the best alignment of a pair ends, proven or not: half a second. The pairs of BAMBOO
+and UKP ASPECT take at most 5 · 10⁶."""
+
+
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
     """What is known of a metric without its code."""
@@ -45,7 +53,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
     "max_outdegree": BuiltIn("features.metrics.focus:MAX_OUTDEGREE", "the concept that points to most", vectors=True),
     "max_degree": BuiltIn("features.metrics.focus:MAX_DEGREE", "the best connected concept", vectors=True),
     "root": BuiltIn("features.metrics.focus:ROOT", "the main concept", vectors=True),
-    "quantifiers": BuiltIn("features.metrics.quantifiers:QUANTIFIERS_METRIC", "numbers and quantifiers, not of what"),
+    "quantifiers": BuiltIn("features.metrics.overlap:QUANTIFIERS_METRIC", "numbers and quantifiers, not of what"),
 }
 
 METRIC_NAMES = tuple(BUILT_IN)

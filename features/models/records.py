@@ -65,11 +65,18 @@ class ModelRecord:
 
 
 _AMRLIB = "https://github.com/bjascob/amrlib-models/releases/download"
-_AMRLIB_LICENCE = "not stated"  # for the weights, trained on LDC2020T02; the code of amrlib is MIT
 _SENTENCE_TRANSFORMERS = "sentence_transformers.SentenceTransformer(folder)"
 _SPACY = "spacy.load(folder)"
-_STOG = "amrlib.load_stog_model(model_dir=folder)"
 _NEEDS_TRANSFORMERS_4 = "its code in amrlib 0.8.1 needs transformers<5"
+
+
+def _amr_parser(name: str, source: Archive, megabytes: int, note: str, licence: str = "not stated") -> ModelRecord:
+    """Return the record of a parser of amrlib; the licence is that of the weights, trained on LDC2020T02.
+
+    Sizes and scores are from the README of amrlib-models: Smatch on AMR 3.0 without wiki tags. It has no hashes.
+    """
+    return ModelRecord(name, "amr parser", source, licence, megabytes, "amrlib.load_stog_model(model_dir=folder)", note)
+
 
 _RECORDS: Sequence[ModelRecord] = (
     ModelRecord(
@@ -114,63 +121,42 @@ _RECORDS: Sequence[ModelRecord] = (
         megabytes=34,
         loads_with=_SPACY,
     ),
-    # Sizes and scores: the README of amrlib-models. Smatch on AMR 3.0 without wiki tags; its authors publish no hashes.
-    ModelRecord(
-        name="parse_xfm_bart_large",
-        kind="amr parser",
-        source=Archive(
+    _amr_parser(
+        "parse_xfm_bart_large",
+        Archive(
             f"{_AMRLIB}/parse_xfm_bart_large-v0_1_0/model_parse_xfm_bart_large-v0_1_0.tar.gz",
             tokenizer="facebook/bart-large",
         ),
-        licence=_AMRLIB_LICENCE,
-        megabytes=1400,
-        loads_with=_STOG,
-        note="Smatch 83.7",
+        1400,
+        "Smatch 83.7",
     ),
-    ModelRecord(
-        name="parse_xfm_bart_base",
-        kind="amr parser",
-        source=Archive(
+    _amr_parser(
+        "parse_xfm_bart_base",
+        Archive(
             f"{_AMRLIB}/parse_xfm_bart_base-v0_1_0/model_parse_xfm_bart_base-v0_1_0.tar.gz",
             tokenizer="facebook/bart-base",
         ),
-        licence=_AMRLIB_LICENCE,
-        megabytes=492,
-        loads_with=_STOG,
-        note="Smatch 82.3",
+        492,
+        "Smatch 82.3",
     ),
-    ModelRecord(
-        name="parse_t5",
-        kind="amr parser",
-        source=Archive(
-            f"{_AMRLIB}/model_parse_t5-v0_2_0/model_parse_t5-v0_2_0.tar.gz",
-            tokenizer="google-t5/t5-base",
-        ),
-        licence=_AMRLIB_LICENCE,
-        megabytes=785,
-        loads_with=_STOG,
-        note="Smatch 81.9",
+    _amr_parser(
+        "parse_t5",
+        Archive(f"{_AMRLIB}/model_parse_t5-v0_2_0/model_parse_t5-v0_2_0.tar.gz", tokenizer="google-t5/t5-base"),
+        785,
+        "Smatch 81.9",
     ),
-    ModelRecord(
-        name="parse_spring",
-        kind="amr parser",
-        source=Archive(f"{_AMRLIB}/model_parse_spring-v0_1_0/model_parse_spring-v0_1_0.tar.gz"),
+    _amr_parser(
+        "parse_spring",
+        Archive(f"{_AMRLIB}/model_parse_spring-v0_1_0/model_parse_spring-v0_1_0.tar.gz"),
+        1500,
+        f"Smatch 83.5; {_NEEDS_TRANSFORMERS_4}",
         licence="CC-BY-NC-SA-4.0",
-        megabytes=1500,
-        loads_with=_STOG,
-        note=f"Smatch 83.5; {_NEEDS_TRANSFORMERS_4}",
     ),
-    ModelRecord(
-        name="parse_gsii",
-        kind="amr parser",
-        source=Archive(
-            "https://u.pcloud.link/publink/show?code=XZD2z0XZOqRtS2mNMHhMG4UhXOCNO4yzeaLk",
-            by_hand=True,
-        ),
-        licence=_AMRLIB_LICENCE,
-        megabytes=787,
-        loads_with=_STOG,
-        note=f"Smatch 76.8; {_NEEDS_TRANSFORMERS_4}",
+    _amr_parser(
+        "parse_gsii",
+        Archive("https://u.pcloud.link/publink/show?code=XZD2z0XZOqRtS2mNMHhMG4UhXOCNO4yzeaLk", by_hand=True),
+        787,
+        f"Smatch 76.8; {_NEEDS_TRANSFORMERS_4}",
     ),
     # Score: AllenNLP's model card. It carries no word pieces: those of all-MiniLM-L6-v2 are the same.
     ModelRecord(
@@ -188,7 +174,6 @@ _RECORDS: Sequence[ModelRecord] = (
 
 MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}
 """Every model known by name."""
-
 
 BUNDLED_ENCODER = "s3bert-minilm"
 """Name of the encoder with facets that comes with facetflow, for use wherever no encoder is named."""

@@ -75,10 +75,6 @@ class AmrlibParser:
             on_rows(rejected + start + len(batch), len(texts))
         return [result for result in results if result is not None]
 
-    def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return the empty string: text and recipe determine the graphs."""
-        return ""
-
     def _too_long(self, texts: Sequence[str]) -> list[int]:
         """Return the positions of sentences too long for the model; amrlib truncates them and logs it."""
         tokenizer = getattr(self._inference, "tokenizer", None)

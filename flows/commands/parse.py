@@ -69,9 +69,8 @@ def amr(
     threads: int | None,
 ) -> int:
     """Parse into AMR: .amr, .penman or .txt (PENMAN), or a table (.tsv, .csv, .jsonl, .parquet)."""
-    from features.parsers.amr import load
+    from features.parsers.amr import is_embedded, load
     from features.parsers.bank import build_bank
-    from features.parsers.embedded.amr_parser import is_embedded
     from features.stages.amr import parse_amr
 
     with ExitStack() as stack:

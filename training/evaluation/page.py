@@ -16,7 +16,7 @@ def render_page(title: str, body: str) -> str:
         body: HTML.
     """
     # Imported here, because it compiles, and `facetflow status` draws no page.
-    from features.metrics.explanation.legend import facet_rules
+    from features.metrics.explanation.drawing import facet_rules
 
     return page.render_page(title, body, facet_rules(), "report")
 

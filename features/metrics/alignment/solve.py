@@ -9,7 +9,7 @@ from features.metrics.alignment.problem import Problem, build
 from features.metrics.alignment.search import START, search
 from features.metrics.arrays import Positions
 from features.metrics.compiled import kernel
-from features.metrics.recipe import STEPS
+from features.metrics.registry import STEPS
 from features.metrics.triples import TripleBatch
 
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from features.metrics.explanation.naming import ROLE_FRAMES, descriptions, name_text
 from features.metrics.explanation.tokens import Token, stem_of, value_of
 from features.metrics.explanation.views import View
-from features.metrics.quantifiers import QUANTIFIERS, normalise_quantity
-from features.metrics.relations import SENSE
+from features.metrics.overlap import QUANTIFIERS, normalise_quantity
+from features.metrics.readings import SENSE
 
 _WORDS: Mapping[str, frozenset[str]] = {
     "person": frozenset({"people"}),

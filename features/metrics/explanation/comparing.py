@@ -11,7 +11,7 @@ from features.metrics.explanation.pair import FacetMatch, GraphPair
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import Token, value_of
 from features.metrics.explanation.views import View
-from features.metrics.relations import is_argument
+from features.metrics.readings import is_argument
 
 
 class Quantity(NamedTuple):
@@ -82,7 +82,7 @@ class ComparedGraphs:
     def head(self, side: int, token: Token) -> str | None:
         """Return the word that another modifies, in quotes; None if the graph shows none."""
         view, nodes = self.views[side], {node for node, other in self.anchors[side].items() if other == token}
-        for source, role, target, _ in view.forward:
+        for source, role, target in view.forward:
             if role == "domain" and source in nodes:
                 return self.word(side, target)
             if target in nodes and source not in nodes:
@@ -92,7 +92,7 @@ class ComparedGraphs:
     def quantities(self, side: int) -> list[Quantity]:
         """Return the quantities of a sentence with what they count, in order."""
         order, view = self.texts.tokens[side], self.views[side]
-        counted = {source for source, role, _, _ in view.forward if role == "quant"}
+        counted = {source for source, role, _ in view.forward if role == "quant"}
         counted |= {node for node, role, _ in view.graph.attributes if role.lower() == "quant"}
         heads = [order.index(token) for node, token in self.anchors[side].items() if node in counted]
         found = []
@@ -156,7 +156,7 @@ class ComparedGraphs:
         """Stem of a word → stems of the words that it depends on in the graph, on each side."""
         found: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set))
         for side, view in enumerate(self.views):
-            for source, _, target, _ in view.forward:
+            for source, _, target in view.forward:
                 ends = [self.anchors[side].get(node) for node in (source, target)]
                 if ends[0] and ends[1] and ends[0] != ends[1]:
                     found[side][ends[1].stem].add(ends[0].stem)

@@ -13,7 +13,7 @@ from features.metrics.explanation.naming import capped, joined, listed, quoted
 from features.metrics.explanation.telling import SIDES, Difference, Told, apart, spans
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
-from features.metrics.relations import SENSE
+from features.metrics.readings import SENSE
 
 _ALIKE = 0.84
 """Two long words that share this much of their letters, in order, may be one word with a typo."""

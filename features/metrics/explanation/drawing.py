@@ -22,6 +22,8 @@ from features.core.pages import render
 from features.graphs.graph import AmrGraph
 from features.metrics.explanation.layout import Layout, lay_out
 from features.metrics.explanation.pair import GraphPair, Item
+from features.metrics.explanation.views import BAGS, NODES, TRIPLES
+from features.metrics.registry import METRICS
 
 _RISE, _LINE, _PAD = 52.0, 16.0, 8.0
 _BETWEEN, _MARGIN = 48.0, 14.0
@@ -266,3 +268,33 @@ def _wrap(text: str, width: float) -> list[str]:
         else:
             lines[-1] = longer
     return [line for line in lines if line]
+
+
+_FIRST = "smatch"
+
+
+def facet_rules() -> Markup:
+    """Return the rules that colour the chosen facet in all pairs of a page."""
+    drawn = {name: metric.question for name, metric in METRICS.items() if name in {*TRIPLES, *BAGS, *NODES}}
+    return render("features.metrics.explanation/facets.css", questions=drawn, first=_FIRST)
+
+
+def show_pair(pair: GraphPair, titles: tuple[str, str], name: str) -> Markup:
+    """Return the drawings of a pair and its facets as HTML; the page needs `facet_rules` once.
+
+    Args:
+        pair: the graphs with what matches.
+        titles: title above each graph.
+        name: letters and digits that are unique to the pair within the page.
+    """
+    drawn = [facet for facet in pair.facets if facet.left or facet.right]
+    return render(
+        "features.metrics.explanation/pair.html",
+        name=name,
+        first=_FIRST,
+        facets=drawn,
+        others=[facet for facet in pair.facets if facet not in drawn and facet.score is not None],
+        questions={facet.name: METRICS[facet.name].question for facet in drawn},
+        sides=list(zip(titles, draw_sides(pair, titles), strict=True)),
+        proven=pair.proven,
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from features.metrics.explanation.views import View
-from features.metrics.relations import is_argument
+from features.metrics.readings import is_argument
 
 ROLE_FRAMES = frozenset({"have-org-role-91", "have-rel-role-91"})
 """Frames whose `:ARG2` is what a person is to an organisation or to another person."""

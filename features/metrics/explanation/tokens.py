@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from features.core.number_words import spelt_number
-from features.metrics.quantifiers import QUANTIFIERS, normalise_quantity
+from features.metrics.overlap import QUANTIFIERS, normalise_quantity
 
 Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link", "grammar"]
 """What a token does; "link": prepositions and conjunctions; "grammar": what graphs leave out, articles for instance."""

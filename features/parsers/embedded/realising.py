@@ -9,9 +9,17 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from features.core.number_words import spelt_number
-from features.parsers.embedded.edit_scripts import apply_script, is_script
 from features.parsers.embedded.nodes import constant, is_concept, name
-from features.parsers.embedded.vocabulary import INSIDE, NAME, NOTHING, NUMBER, STRING, Vocabulary
+from features.parsers.embedded.vocabulary import (
+    INSIDE,
+    NAME,
+    NOTHING,
+    NUMBER,
+    STRING,
+    Vocabulary,
+    apply_script,
+    is_script,
+)
 from features.parsers.embedded.words import Word, number_at
 
 _BEGINS_LIKE_A_CONCEPT = re.compile(r"[^\W_]")

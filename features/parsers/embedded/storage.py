@@ -67,11 +67,11 @@ class Description:
 def save_model(
     folder: Path, description: Description, weights: Mapping[str, "Tensor"], storage: Storage = "int8"
 ) -> None:
-    """Write a model.
+    """Write a model to a folder, which is created if missing.
 
     Args:
-        folder: output folder; created if missing.
-        description: see `Description`.
+        folder: output folder.
+        description: everything but the weights.
         weights: the network's own, without the base encoder's tables.
         storage: `int8` for matrices, or `float16` for everything.
     """
@@ -85,14 +85,7 @@ def save_model(
         else:
             stored[name] = weight.detach().half().cpu().contiguous()
     save_file(stored, folder / WEIGHTS_FILE)
-    data = {
-        "format": FORMAT,
-        **{key: getattr(description, key) for key in ("name", "base", "base_digest")},
-        "shape": dict(description.shape),
-        "thresholds": asdict(description.thresholds),
-        "vocabulary": description.vocabulary.to_json(),
-    }
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps({"format": FORMAT, **asdict(description)}, ensure_ascii=False, separators=(",", ":"))
     (folder / DESCRIPTION_FILE).write_text(text, encoding="utf-8")
 
 
@@ -105,30 +98,16 @@ def read_description(folder: Path) -> Description:
     path = folder / DESCRIPTION_FILE
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        if data["format"] != FORMAT:
-            raise NotThisModel(f"The model {str(path)!r} has format {data['format']!r}; this release reads {FORMAT!r}.")
-        return Description(
-            name=data["name"],
-            base=data["base"],
-            base_digest=data["base_digest"],
-            vocabulary=Vocabulary.from_json(data["vocabulary"]),
-            thresholds=Thresholds(**data["thresholds"]),
-            shape=data["shape"],
-        )
+        if (found := data.pop("format")) != FORMAT:
+            raise NotThisModel(f"The model {str(path)!r} has format {found!r}; this release reads {FORMAT!r}.")
+        labels = data.pop("vocabulary")
+        vocabulary = Vocabulary(**labels | {"wrappers": [tuple(wrapper) for wrapper in labels["wrappers"]]})
+        return Description(**data | {"vocabulary": vocabulary, "thresholds": Thresholds(**data["thresholds"])})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotThisModel(
             f"The folder {str(folder)!r} holds no embedded AMR parser ({error!r} in {path.name});"
             " give the output folder of a training, or leave `model` out for the embedded parser."
         ) from error
-
-
-def read_base(folder: Path) -> str:
-    """Return the name of the base encoder of a model.
-
-    Raises:
-        ModelError: when the folder holds no such model.
-    """
-    return read_description(folder).base
 
 
 def read_weights(folder: Path) -> dict[str, "Tensor"]:

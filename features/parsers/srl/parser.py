@@ -12,8 +12,7 @@ from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
 from features.models import locate, stamp
-from features.parsers.batching import batches_side_by_side
-from features.parsers.devices import computes_in_bfloat16, hide_progress_bars, resolve_device
+from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
 from features.parsers.srl.frames import Frame

@@ -5,12 +5,15 @@ the same role, so both are one argument of two pieces; one that continues nothin
 predicate (`V`, with its continuations) does not count. References (`R-ARG0`) are roles like any other.
 """
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
+from features.parsers.srl.conll import AnnotatedSentence
 from features.parsers.srl.frames import PREDICATE, Frame, Span
+from features.parsers.srl.tagger import SrlTagger
 
 _CONTINUES = "C-"
 
@@ -107,3 +110,36 @@ def _by_role(ours: set[Argument], theirs: set[Argument]) -> Iterable[tuple[str, 
         predicted = {argument for argument in ours if argument[0] == role}
         gold = {argument for argument in theirs if argument[0] == role}
         yield role, Counts(len(predicted & gold), len(predicted), len(gold))
+
+
+def score_with(
+    tagger: SrlTagger, sentences: Sequence[AnnotatedSentence], predicates: Sequence[Sequence[int]] | None = None
+) -> SrlScore:
+    """Return the score of a tagger on gold sentences, given the positions of predicates, by default the gold ones."""
+    if predicates is None:
+        predicates = [[frame.predicate for frame in sentence.frames] for sentence in sentences]
+    score = SrlScore()
+    tagged = tagger.tag([sentence.words for sentence in sentences], predicates)
+    for sentence, frames in zip(sentences, tagged, strict=True):
+        score.add(sentence.frames, frames)
+    return score
+
+
+def evaluate(tagger: SrlTagger, sentences: Sequence[AnnotatedSentence]) -> dict[str, Any]:
+    """Return the scores that a model card reports.
+
+    `gold_predicates`: of the arguments, given the gold predicates; `own_predicates` and `predicates`: of arguments and
+    predicates when the tagger finds the predicates itself, with `sentences_per_second` of CPU time for that.
+    """
+    scores: dict[str, Any] = {"gold_predicates": _rounded(score_with(tagger, sentences).total)}
+    if tagger.finds_predicates:
+        started = time.process_time()
+        own = score_with(tagger, sentences, tagger.find_predicates([sentence.words for sentence in sentences]))
+        seconds = time.process_time() - started
+        scores |= {"own_predicates": _rounded(own.total), "predicates": _rounded(own.predicates)}
+        scores["sentences_per_second"] = round(len(sentences) / seconds, 1)
+    return scores
+
+
+def _rounded(counts: Counts) -> dict[str, float]:
+    return {name: round(getattr(counts, name), 4) for name in ("precision", "recall", "f1")}

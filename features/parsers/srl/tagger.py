@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.rows import OnRows, ignore_rows
-from features.parsers.batching import one_thread_a_batch
+from features.parsers.devices import one_thread_a_batch
 from features.parsers.srl.frames import Frame, spans_of
-from features.parsers.srl.unique_roles import UniqueRoles
-from features.parsers.srl.viterbi import Constraints
+from features.parsers.srl.viterbi import Constraints, UniqueRoles
 from features.parsers.wordpieces import Pieces, Wordpieces
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from features.metrics.alignment.problem import matches
 from features.metrics.alignment.search import OPEN, SEARCH
 from features.metrics.alignment.solve import best_alignments, build_pair
 from features.metrics.readings import Readings
-from features.metrics.recipe import STEPS
+from features.metrics.registry import STEPS
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
 
 on_random_graphs = settings(

@@ -15,8 +15,7 @@ from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
 from features.metrics.measurement import measure
 from features.metrics.metric import Comparison
-from features.metrics.recipe import ALGORITHM_VERSION
-from features.metrics.registry import ALIGNED_METRICS, METRIC_NAMES, METRICS
+from features.metrics.registry import ALGORITHM_VERSION, ALIGNED_METRICS, METRIC_NAMES, METRICS
 
 
 @dataclass(frozen=True)

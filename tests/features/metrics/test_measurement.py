@@ -10,12 +10,11 @@ from features.core.faults import CannotPair, UnknownMetric
 from features.core.types import RejectCode
 from features.graphs.batch import GraphBatch
 from features.graphs.table import encode
-from features.metrics import alignment, focus, measurement, neighbourhoods, overlap, wlk, wwlk
+from features.metrics import alignment, focus, measurement, overlap, readings, wlk, wwlk
 from features.metrics.compiled import kernel
-from features.metrics.measurement import compare, measure, warm_up
+from features.metrics.measurement import compare, measure, measure_shard, warm_up
 from features.metrics.metric import Comparison
 from features.metrics.registry import METRIC_COLUMNS, METRICS
-from features.metrics.stage import measure_shard
 from features.schemas import LABEL_VECTORS, PAIRS, REJECTS
 
 SENTENCES = {
@@ -110,7 +109,7 @@ def test_every_way_in_uses_the_same_compiled_kernels(amr, label_vectors, no_vect
     warm_up()
     kernels = {
         kernel.py_func.__qualname__: kernel
-        for module in (alignment.solve, focus, neighbourhoods, overlap, wlk, wwlk)
+        for module in (alignment.solve, focus, overlap, readings, wlk, wwlk)
         for kernel in vars(module).values()
         if isinstance(kernel, CPUDispatcher)
     }

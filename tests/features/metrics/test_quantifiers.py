@@ -3,7 +3,7 @@ import doctest
 import pytest
 
 from features.graphs.batch import GraphBatch
-from features.metrics import label_vectors, quantifiers
+from features.metrics import label_vectors, overlap
 from features.metrics.measurement import measure
 
 
@@ -46,7 +46,7 @@ def test_what_counts(left, right, value, no_vectors):
     assert score(left, right, no_vectors) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("module", [quantifiers, label_vectors])
+@pytest.mark.parametrize("module", [overlap, label_vectors])
 def test_examples_of_the_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted > 0

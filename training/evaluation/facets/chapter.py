@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from features.core.pages import render
-from features.metrics.explanation.legend import show_pair
+from features.metrics.explanation.drawing import show_pair
 from training.encoders.s3bert.explain import from_json
 from training.evaluation.bars import Bar, Mark, draw_bars
 from training.evaluation.facets.explanations import LEGEND, explanation_card

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from features.parsers.embedded.loading import load_parser
-from features.parsers.embedded.parser import EmbeddedParser
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import Description, Thresholds, save_model
 from features.parsers.embedded.vocabulary import Vocabulary
 from training.parsers.amr.corpus import Sentence, read_source

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from features import models
-from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
 from features.parsers.embedded.inputs import SentenceReader
 from training.loop import together
 from training.loop.launching import all_processes, only_trainer
@@ -51,7 +50,7 @@ def train(job: AmrParserJob) -> Path:
 def _train(job: AmrParserJob) -> Path:
     import torch
 
-    from features.parsers.embedded.network import Network
+    from features.parsers.embedded.network import Network, fill_layers, fill_tables, read_shape
     from training.loop.loop import Loop
     from training.loop.machine import prepare_machine
     from training.parsers.amr.finishing import describe
