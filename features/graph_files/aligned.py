@@ -83,12 +83,7 @@ def _name(metadata: dict[str, str]) -> str:
 
 
 def render_aligned(aligned: AlignedFiles, date: datetime | None = None) -> str:
-    """Return the pairs as a page. Every text is escaped; nothing is fetched from anywhere.
-
-    Args:
-        aligned: the pairs.
-        date: the date shown on the page; now when None.
-    """
+    """Return the pairs as a page with a date, by default today's. Every text is escaped; nothing is fetched."""
     drawn = {pair.number: pair.graphs for pair in aligned.pairs if pair.graphs is not None}
     return render(
         "features.graph_files/aligned.html",
@@ -122,11 +117,7 @@ def write_lines(aligned: AlignedFiles) -> str:
 
 
 def render_drawing(aligned: AlignedFiles) -> str:
-    """Return the drawing of the first pair, as a file of its own.
-
-    Raises:
-        InputError: when its graphs are wrong.
-    """
+    """Return the drawing of the first pair, as a file of its own; an InputError if its graphs are wrong."""
     (pair, *_) = aligned.pairs
     if pair.graphs is None:
         raise GraphUnusable(f"there is nothing to draw: {' '.join(aligned.wrong)}")

@@ -86,12 +86,7 @@ class PairedFiles:
 
 
 def pair_files(first: Path, second: Path, *, by_position: bool = False) -> PairedFiles:
-    """Pair the blocks of two files.
-
-    Args:
-        first: a file of graphs in PENMAN (`.gz` too); `-` is standard input.
-        second: another one, with as many graphs.
-        by_position: whether blocks with different ids may be a pair.
+    """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input), with different ids only `by_position`.
 
     Raises:
         InputError: a file cannot be read or has no graph, the files have different numbers of blocks, or the two blocks

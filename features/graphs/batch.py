@@ -70,11 +70,7 @@ class GraphBatch:
 
     @classmethod
     def from_penman(cls, texts: Sequence[str]) -> "GraphBatch":
-        """Make a batch from graphs in PENMAN.
-
-        Raises:
-            RowError: when one of them cannot be decoded.
-        """
+        """Make a batch from graphs in PENMAN; a RowError if one cannot be decoded."""
         return cls.from_rows(graphs_frame(decode(text) for text in texts))
 
     def followed_by(self, other: "GraphBatch") -> "GraphBatch":

@@ -52,15 +52,7 @@ class AmrGraph:
 
 
 def decode(text: str) -> AmrGraph:
-    """Decode one graph in PENMAN.
-
-    Lines that start with `#` are skipped; alignments (`~e.1`) are dropped.
-
-    Args:
-        text: one graph.
-
-    Returns:
-        The graph.
+    """Decode one graph in PENMAN; lines that start with `#` are skipped, alignments (`~e.1`) are dropped.
 
     Raises:
         RowError: with the line and column, when parentheses do not match, a node has no concept, a branch has no

@@ -105,15 +105,12 @@ class RawBlock:
 
 
 def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
-    """Read the blocks of a PENMAN file, in order.
+    """Yield the blocks of a PENMAN file, in order, each with its graph or its error.
 
     Comments that are not metadata are skipped, and so are blocks that contain nothing else.
 
     Args:
         path: UTF-8 text; gzip when the name ends in `.gz`; `-` is standard input.
-
-    Yields:
-        Each block, with its graph or its error.
 
     Raises:
         InputError: when the file cannot be read at all, is not text, or its compressed data is incomplete.

@@ -39,11 +39,7 @@ class Bootstrap:
             yield np.bincount(random.integers(items, size=items), minlength=items)
 
     def of(self, items: str) -> Self:
-        """Return a bootstrap for some items, whose draws are independent of those for others, whatever their number.
-
-        Args:
-            items: name of the items.
-        """
+        """Return a bootstrap for items of some name, whose draws do not depend on those for others."""
         seed = hashlib.blake2b(f"{self.seed} {items}".encode(), digest_size=8).digest()
         return replace(self, seed=int.from_bytes(seed))
 

@@ -132,9 +132,7 @@ def score_corpus(
 def share(counts: Statistics, of: int) -> Numbers:
     """Return matched / size of one side, (n,) in [0, 1]: 1 if both sides are empty, 0 if only this one is.
 
-    Args:
-        counts: (matched, gold, parsed, ...), shape (n, ≥ 3).
-        of: the side: 1 for recall, 2 for precision.
+    The counts are (matched, gold, parsed, ...), (n, ≥ 3); the side is 1 for recall, 2 for precision.
     """
     size = counts[:, of]
     empty = np.where(counts[:, 1:3].any(axis=1), 0.0, 1.0)

@@ -73,12 +73,7 @@ class Frames:
 
 
 def items_of(reads: Reads, rows: pl.DataFrame) -> dict[str, Any]:
-    """Return sentence id → item.
-
-    Args:
-        reads: the kind of item.
-        rows: rows of the table that has it.
-    """
+    """Return sentence id → item, from the rows of the table that has this kind of item."""
     make, columns = _MAKERS[reads]
     ids = rows["sentence_id"].to_list()
     return {identity: make(*row) for identity, row in zip(ids, rows.select(columns).iter_rows(), strict=True)}

@@ -41,11 +41,7 @@ def split_label(label: str) -> tuple[str, ...]:
 
 
 def labels_of(amr: pl.DataFrame) -> list[str]:
-    """Return the distinct labels of graphs: concepts and constants.
-
-    Args:
-        amr: rows of the table `amr`.
-    """
+    """Return the distinct labels in rows of the table `amr`: concepts and constants."""
     columns = (amr["concepts"], amr["attribute_values"])
     return pl.concat([column.explode().drop_nulls() for column in columns]).unique().to_list()
 
@@ -60,7 +56,7 @@ class LabelVectors:
 
     Args:
         words: distinct words, as `split_label` gives them.
-        matrix: their vectors, float32, shape (n_words, n_dimensions), of any non-zero length.
+        matrix: their vectors, float32, (n_words, n_dimensions), of any non-zero length.
 
     Raises:
         InputError: when words and vectors do not match, or a vector is not finite or has length 0.
@@ -82,11 +78,7 @@ class LabelVectors:
 
     @classmethod
     def from_rows(cls, rows: pl.DataFrame) -> "LabelVectors":
-        """Make the table from rows of `features.schemas.LABEL_VECTORS`, of one shard or several.
-
-        Raises:
-            InputError: when the vectors differ in length.
-        """
+        """Make the table from rows of `LABEL_VECTORS`, of any shards; an InputError if vectors differ in length."""
         rows = rows.unique("label", keep="first", maintain_order=True)
         if rows.is_empty():
             return cls([], np.empty((0, DIMENSIONS_OF_NONE), np.float32))

@@ -33,13 +33,7 @@ Items = Mapping[Reads, Mapping[str, Any]]
 def measure(
     left: GraphBatch, right: GraphBatch, vectors: LabelVectors, metrics: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Measure pairs of graphs: the first of `left` with the first of `right`, and so on.
-
-    Args:
-        left: first graph of each pair.
-        right: second graph of each pair, equally many.
-        vectors: vectors of the words in the labels.
-        metrics: names of metrics; all of them when None.
+    """Measure pairs of graphs by some metrics, or all: the first of `left` with the first of `right`, and so on.
 
     Returns:
         One row a pair: a float64 column for each metric, and a boolean column `<name>_optimal` for each that searches
@@ -63,8 +57,7 @@ def warm_up() -> None:
 def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:
     """Measure pairs of graphs of one batch; see `measure`.
 
-    Pairs are processed some thousand at a time, so that intermediate results do not grow with their number; after each
-    batch `on_rows` is called with how many are done.
+    They are processed some thousand at a time, so that memory does not grow with them; each time progress is reported.
     """
     names = list(METRICS) if metrics is None else list(metrics)
     unknown = [name for name in names if name not in METRICS]
@@ -97,7 +90,7 @@ def measure_shard(
     """Measure the pairs of a shard with all metrics.
 
     Args:
-        pairs: rows of `PAIRS`.
+        pairs: ids of pairs and of both sentences; other columns of `PAIRS` are not read.
         amr: rows of `AMR` with the graphs of their sentences; others are ignored.
         label_vectors: rows of `LABEL_VECTORS`.
         own: the project's own metrics; each becomes one more column.
@@ -181,17 +174,10 @@ class Failure:
 def measure_own(
     metrics: Sequence[OwnMetric], items: Items, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows
 ) -> tuple[pl.DataFrame, list[Failure]]:
-    """Measure pairs of sentences.
-
-    Args:
-        metrics: the metrics.
-        items: the items that they read.
-        pairs: ids of both sentences of each pair.
-        on_rows: called with how many values are done; there is one per pair and metric.
+    """Measure pairs of sentences, by their ids, and report how many values are done: one per pair and metric.
 
     Returns:
-        One row per pair with a float64 column for each metric, null where it failed; and the failures, by metric and
-        pair.
+        A float64 column for each metric, null where it failed; and the failures, by metric and pair.
 
     Raises:
         InputError: when a metric is declared symmetric but is not.

@@ -86,15 +86,9 @@ class Metric:
 
 
 def f1(statistics: Statistics) -> Numbers:
-    """Return F1 of (matched, left, right, ...); 1 if both sides are empty.
+    """Return F1 of (matched, left, right, ...), (n, ≥ 3): 2 · matched / (left + right), (n,); 1 if both are empty.
 
     Opitz & Frank 2022, footnote 2: graphs that both lack a structure agree in it.
-
-    Args:
-        statistics: shape (n, ≥ 3); left and right are the sizes of the two sides.
-
-    Returns:
-        2 · matched / (left + right), shape (n,).
     """
     matched, left, right = statistics[:, 0], statistics[:, 1], statistics[:, 2]
     size = left + right
@@ -102,14 +96,7 @@ def f1(statistics: Statistics) -> Numbers:
 
 
 def mean(statistics: Statistics) -> Numbers:
-    """Return the mean of (sum of similarities, number of pairs), at least 0: a negative similarity counts as 0.
-
-    Args:
-        statistics: shape (n, 2).
-
-    Returns:
-        Shape (n,), in [0, 1].
-    """
+    """Return the mean of (sum of similarities, number of pairs), (n, 2) → (n,) in [0, 1]; a negative one is 0."""
     return np.clip(statistics[:, 0] / np.maximum(statistics[:, 1], 1), 0.0, 1.0)
 
 

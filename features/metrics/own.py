@@ -85,11 +85,7 @@ class OwnMetric:
         return f"{self.name}|own:{self.digest}|reads:{self.reads}|version:{version}"
 
     def counts(self, left: Any, right: Any) -> Statistics:
-        """Return the counts of a pair, shape (n_counts,), of a metric that has a `number`.
-
-        Raises:
-            RowError: with METRIC_FAILED, when the function fails or returns no counts.
-        """
+        """Return the counts of a pair, (n_counts,), of a metric with a `number`; a RowError if the function fails."""
         result = self._call(left, right)
         try:
             counts = np.asarray(result, np.float64)
@@ -100,11 +96,7 @@ class OwnMetric:
         return counts
 
     def score(self, left: Any, right: Any) -> float:
-        """Return the score of a pair, in `range`.
-
-        Raises:
-            RowError: with METRIC_FAILED, when the function fails, or does not return a number in range.
-        """
+        """Return the score of a pair, in `range`; a RowError if the function fails or returns something else."""
         result: Any
         if self.number is not None:
             counts = self.counts(left, right)
@@ -214,11 +206,7 @@ class OwnMetrics(BaseModel):
 
 
 def read_metric_file(path: Path) -> MetricFile:
-    """Read a file with metrics, without running it.
-
-    Raises:
-        InputError: when it cannot be read.
-    """
+    """Read a file with metrics, without running it; an InputError if it cannot be read."""
     try:
         return MetricFile(path=str(path), source=path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

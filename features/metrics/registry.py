@@ -89,11 +89,7 @@ METRICS: Mapping[str, "Metric"] = _Metrics()
 
 
 def explain_facet(name: str, own: Mapping[str, str]) -> str:
-    """Return one plain sentence on what a facet mirrors.
-
-    Args:
-        name: name of the facet.
-        own: the first line of the docstring of each of the project's own metrics.
+    """Return one plain sentence on what a facet mirrors, given the first lines of the docstrings of own metrics.
 
     >>> explain_facet("negations", {})
     'Is the same thing negated?'

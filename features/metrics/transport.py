@@ -26,11 +26,7 @@ class Tree(NamedTuple):
 
 @kernel
 def earth_movers_distance(costs: Any) -> float:
-    """Return the minimum mean cost of moving one uniform distribution onto the other.
-
-    Args:
-        costs: float64 ≥ 0, shape (n, m), cost of moving mass from point i to point j; n, m ≥ 1.
-    """
+    """Return the minimum mean cost of moving one uniform distribution onto the other; costs are float64 ≥ 0, (n, m)."""
     n, m = costs.shape
     if n == m:
         column_of = np.empty(n, np.int64)
@@ -45,13 +41,7 @@ def earth_movers_distance(costs: Any) -> float:
 
 @kernel
 def least_cost(costs: Any, supply: Any, demand: Any) -> float:
-    """Return the minimum cost of moving all supply to the demand.
-
-    Args:
-        costs: float64, shape (n, m).
-        supply: int64, shape (n,), used up.
-        demand: int64, shape (m,), used up; its sum is that of the supply.
-    """
+    """Return the minimum cost of moving all supply, int64 (n,), to the demand, int64 (m,); both are used up."""
     n, m = costs.shape
     flow = np.zeros((n, m), np.int64)
     row_price = np.zeros(n)

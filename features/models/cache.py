@@ -57,11 +57,7 @@ def entry(name: str) -> Path:
 
 
 def read_manifest(name: str) -> Manifest | None:
-    """Return the record of a pulled model, None if it is not pulled.
-
-    Raises:
-        ModelError: the record cannot be read.
-    """
+    """Return the record of a pulled model, None if it is not pulled; a ModelError if it cannot be read."""
     path = entry(name) / "manifest.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -83,11 +79,7 @@ def pulled() -> list[Manifest]:
 
 
 def check(manifest: Manifest, *, contents: bool) -> None:
-    """Raise if the files of a model are not those that were pulled.
-
-    Args:
-        manifest: record of what was pulled.
-        contents: also compare the sha256 of every file; sizes are always compared.
+    """Compare the sizes of a model's files, and on request their contents, with what was pulled.
 
     Raises:
         ModelError: a file is missing or differs; the message names it.
@@ -106,11 +98,7 @@ def check(manifest: Manifest, *, contents: bool) -> None:
 
 
 def tidy() -> None:
-    """Remove what killed pulls left in the cache; a copy that was about to be replaced is put back.
-
-    Raises:
-        OSError: when the cache cannot be read.
-    """
+    """Remove what killed pulls left in the cache; a copy that was about to be replaced is put back."""
     cache = cache_folder()
     for copy in cache.glob(f"{PULLING}*/{_REPLACED}"):
         with suppress(OSError, ValueError, TypeError, KeyError):  # another process was first, or its record is damaged

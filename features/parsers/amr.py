@@ -147,11 +147,7 @@ class EmbeddedAmrParser:
 
 
 def model_folder(model: str) -> Path:
-    """Return the folder of a model: the embedded one, or one made by training.
-
-    Raises:
-        ModelError: there is no such folder.
-    """
+    """Return the folder of a model: the embedded one, or one made by training; a ModelError if there is none."""
     if model != BUILT_IN:
         return locate(model)
     return Path(__file__).parent / "embedded" / "model"
@@ -163,11 +159,7 @@ def is_embedded(model: str) -> bool:
 
 
 def weights_digest(model: str) -> str:
-    """Return the hash of all files that graphs depend on: those of the model and of its base encoder.
-
-    Raises:
-        ModelError: model or base encoder is missing.
-    """
+    """Return the hash of all files that graphs depend on: those of the model and of its base encoder."""
     folder = model_folder(model)
     own = [digest(folder / name) for name in (DESCRIPTION_FILE, WEIGHTS_FILE)]
     return "+".join([*own, digest(locate(read_description(folder).base))])

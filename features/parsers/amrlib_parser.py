@@ -36,12 +36,7 @@ class Inference(Protocol):
 
 
 class AmrlibParser:
-    """An amrlib parser, as an `AmrParser`.
-
-    Args:
-        inference: what `amrlib.load_stog_model` returns.
-        settings: model name, batch size, longest sentence.
-    """
+    """An amrlib parser, as `amrlib.load_stog_model` returns it, as an `AmrParser`."""
 
     def __init__(self, inference: Inference, settings: AmrSettings) -> None:
         self._inference = inference
@@ -107,9 +102,6 @@ def parser_name(settings: AmrSettings) -> str:
 
 def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     """Load an amrlib parser.
-
-    Args:
-        settings: model, tokenizer, device, batch size, beams, threads.
 
     Raises:
         ModelError: the model or its tokenizer is not on this machine, is not a parser, or does not fit the libraries.

@@ -55,16 +55,9 @@ class BankReport:
 
 
 def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
-    """Index PENMAN files by sentence.
+    """Index PENMAN files (`.gz` too) by sentence.
 
     All graphs are held in memory while they are sorted: about 1 GB for a million.
-
-    Args:
-        paths: PENMAN files, `.gz` by suffix.
-        bank_path: the index.
-
-    Returns:
-        The counts.
 
     Raises:
         InputError: a file cannot be read, or no file is given.
@@ -103,12 +96,7 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
 
 
 class BankParser:
-    """A user's graphs, as an `AmrParser`.
-
-    Args:
-        path: index made by `build_bank`.
-        max_words: longer sentences are rejected.
-    """
+    """A user's graphs, from an index made by `build_bank`, as an `AmrParser`."""
 
     name = "penman"
 

@@ -25,13 +25,7 @@ _COMPONENTS = ("tok2vec", "transformer", "tagger", "morphologizer", "parser", "a
 
 
 class DependencyParser:
-    """A spaCy pipeline reduced to dependency parsing.
-
-    Args:
-        pipeline: the loaded pipeline.
-        name: name of the pipeline, with its version.
-        settings: batch size, longest sentence.
-    """
+    """A spaCy pipeline reduced to dependency parsing; its name includes its version."""
 
     def __init__(self, pipeline: "Language", name: str, settings: DependencySettings) -> None:
         self._pipeline = pipeline
@@ -46,10 +40,7 @@ class DependencyParser:
         return tuple(sorted(parser.labels))
 
     def parse(self, texts: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
-        """Parse sentences.
-
-        Args:
-            texts: sentences. One that spaCy splits into several yields several roots in one row.
+        """Parse sentences; one that spaCy splits into several has several roots.
 
         Yields:
             For each sentence, in order: `tokens`, `lemmas`, `tags` (fine-grained), `starts` (characters), `heads`
@@ -67,11 +58,7 @@ class DependencyParser:
 
 
 def pipeline_name(folder: Path) -> str:
-    """Return name and version of a spaCy pipeline, from its description.
-
-    Raises:
-        ModelError: the folder is not a spaCy pipeline.
-    """
+    """Return name and version of a spaCy pipeline, from its description; a ModelError if it has none."""
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         return f"spacy/{meta['lang']}_{meta['name']}-{meta['version']}"

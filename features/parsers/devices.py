@@ -9,10 +9,7 @@ from features.core.faults import DeviceMissing
 
 
 def resolve_device(device: str) -> str:
-    """Return the torch device for a setting.
-
-    Args:
-        device: `auto`, `cpu`, `cuda` or `cuda:N`; `auto` is a GPU when there is one.
+    """Return the torch device for `auto` (a GPU when there is one), `cpu`, `cuda` or `cuda:N`.
 
     Raises:
         SettingsError: the requested GPU is not visible to this process.
@@ -47,12 +44,7 @@ def hide_progress_bars() -> None:
 
 
 def computes_in_bfloat16(precision: str, device: str) -> bool:
-    """Return whether a network computes in bfloat16.
-
-    Args:
-        precision: `float32`, `bfloat16`, or `auto`: bfloat16 if the hardware supports it.
-        device: torch device.
-    """
+    """Return whether a network computes in bfloat16: with `auto`, if the hardware of the device supports it."""
     import torch
 
     if precision != "auto":
@@ -76,10 +68,10 @@ def in_batches(
     pool: ThreadPoolExecutor | None = None,
     on_items: Callable[[int], None] = lambda _: None,
 ) -> list[Result]:
-    """Return the result of `work` for each item, in the order of the items.
+    """Return the result of `work`, which maps a batch to one result for each item, in the order of the items.
 
     Args:
-        work: maps a batch to one result for each of its items.
+        work: maps a batch to its results.
         items: the items to process.
         size: size of an item; items of similar size share a batch, to reduce padding.
         batch_size: items per batch.
@@ -114,12 +106,7 @@ def one_thread_a_batch(threads: int) -> Iterator[ThreadPoolExecutor | None]:
 
 
 def batches_side_by_side(threads: int | None, device: str) -> int:
-    """Return how many batches a parser computes in parallel.
-
-    Args:
-        threads: CPU threads; as many as torch has when None.
-        device: torch device; on a GPU, batches are computed one after the other.
-    """
+    """Return how many batches a parser computes in parallel: one on a GPU, else the threads, by default torch's."""
     if device != "cpu":
         return 1
     import torch

@@ -39,11 +39,7 @@ class OneDnnLinear(nn.Linear):
 
 
 def use_onednn(model: nn.Module) -> None:
-    """Compute the linear layers of a model with oneDNN if MKL is slow here; the weights are unchanged.
-
-    Args:
-        model: network whose layers are changed in place.
-    """
+    """Compute the linear layers of a model with oneDNN if MKL is slow here; the weights are unchanged."""
     if not mkl_is_slow():
         return
     for module in model.modules():

@@ -24,13 +24,7 @@ _OWN_TOKENS = 2  # beside special ones, of a tokenizer without a vocabulary: the
 
 
 class SentenceEncoder:
-    """A sentence encoder in float32.
-
-    Args:
-        model: the loaded model.
-        batch_size: sentences per batch.
-        max_words: longer sentences are rejected before they are encoded.
-    """
+    """A sentence encoder in float32; longer sentences than `max_words` are rejected before they are encoded."""
 
     def __init__(self, model: "SentenceTransformer", *, batch_size: int, max_words: int) -> None:
         self._model = model
@@ -43,13 +37,9 @@ class SentenceEncoder:
         return int(self._model.get_embedding_dimension() or 0)
 
     def encode(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> NDArray[np.float32]:
-        """Return the embeddings of sentences, (n, d) float32 of unit length; batches are sorted by length.
+        """Return the embeddings of sentences, (n, d) float32 of unit length; report how many are done.
 
         The model truncates sentences to its maximum input length, as it did in training.
-
-        Args:
-            texts: the sentences.
-            on_rows: called with how many of them are done.
         """
         if not texts:
             return np.empty((0, self.dimension), np.float32)
@@ -80,10 +70,6 @@ class SentenceEncoder:
 
         Padding and the size of a batch change the last bits of a result. Words with equally many tokens are encoded
         together, in batches of one size, filled up with a repeated word, so a word has the same vector in every shard.
-
-        Args:
-            words: the words.
-            on_rows: called with how many of them are done.
         """
         on_rows(0, len(words))
         done = 0
@@ -145,13 +131,10 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
 
 
 def require_vocabulary(model: "SentenceTransformer") -> None:
-    """Check that the tokenizers of a model have words.
+    """Check that the tokenizers of a model have words; a ValueError if one has only special tokens.
 
     transformers loads a folder that lacks the vocabulary without a word: every word is then unknown, and sentences of
     equally many words have one embedding.
-
-    Raises:
-        ValueError: one has only special tokens.
     """
     from transformers import PreTrainedTokenizerBase
 

@@ -33,12 +33,7 @@ class Pieces:
 
 
 class Wordpieces:
-    """Splits words into pieces; each distinct word is looked up once.
-
-    Args:
-        tokenizer: its vocabulary, with BERT's special pieces.
-        cut: the pieces of one word.
-    """
+    """Splits words into pieces of a vocabulary; each distinct word is cut once."""
 
     def __init__(self, tokenizer: "Tokenizer", cut: Callable[[str], Sequence[int]]) -> None:
         self.vocabulary: dict[str, int] = tokenizer.get_vocab()
@@ -48,11 +43,7 @@ class Wordpieces:
 
     @classmethod
     def of_encoder(cls, folder: Path) -> Self:
-        """Return an instance that splits words as an encoder's own tokenizer does.
-
-        Args:
-            folder: folder of the encoder, with `tokenizer.json`.
-        """
+        """Return an instance that splits words as the tokenizer in an encoder's folder does."""
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -62,11 +53,7 @@ class Wordpieces:
 
     @classmethod
     def of_vocabulary(cls, file: Path, *, lowercase: bool) -> Self:
-        """Return an instance that splits words as AllenNLP's `srl` reader does.
-
-        Args:
-            file: BERT's `vocab.txt`, one piece per line.
-            lowercase: whether the model is uncased.
+        """Return an instance that splits words as AllenNLP's `srl` reader does, by BERT's `vocab.txt`.
 
         Raises:
             ModelError: the file cannot be read, or lacks BERT's special pieces.
@@ -99,13 +86,7 @@ class Wordpieces:
         return known
 
     def cut(self, words: Sequence[str], *, most: int | None = None) -> Pieces:
-        """Return the word pieces of a sentence.
-
-        Args:
-            words: the words, in order.
-            most: number of first pieces to keep of each word, where a word without any is unknown; when None, words
-                are left as they are.
-        """
+        """Return the word pieces of a sentence: of each word only the first `most`, where an unknown word has one."""
         ids, starts, ends = [self._begin], [], []
         for word in words:
             starts.append(len(ids))

@@ -49,9 +49,6 @@ def build(
         other_labels: labels of the larger graph.
         other_attributes: attributes of the larger graph.
         other_relations: relations of the larger graph.
-
-    Returns:
-        The problem.
     """
     n_rows = len(labels)
     n_columns = len(other_labels)
@@ -199,12 +196,7 @@ def _local_numbers(n_rows: int, n_columns: int, offsets: Any, there: Any) -> Any
 
 @kernel
 def matches(problem: Problem, column_of: Any) -> float:
-    """Return the number of matching triples under an alignment.
-
-    Args:
-        problem: the problem of the pair.
-        column_of: column of each row, -1 for unaligned rows.
-    """
+    """Return the number of matching triples under an alignment: the column of each row, -1 for unaligned rows."""
     n_columns = problem.n_columns
     own, offsets, there, weight = problem.own, problem.offsets, problem.there, problem.weight
     total = 0.0

@@ -52,11 +52,7 @@ class State(NamedTuple):
 
 @kernel
 def search(problem: Problem, steps: int) -> Any:
-    """Find the greatest number of matches of a pair.
-
-    Args:
-        problem: the problem; both graphs have a node.
-        steps: number of steps after which it is left open.
+    """Find the greatest number of matches of a pair; it is left open after some number of steps.
 
     Returns:
         (matches found, the column of each row in that alignment, an upper bound on the matches, what proved that they
@@ -123,16 +119,8 @@ def search(problem: Problem, steps: int) -> Any:
 def _tighten(problem: Problem, state: State, allowed: Any, shares: Any, best: float, known_bound: float) -> Any:
     """Improve the shares of a node, and the best alignment; forbid cells that cannot be part of a better one.
 
-    Args:
-        problem: the problem of the pair.
-        state: arrays of the node.
-        allowed: cells still allowed.
-        shares: share of each end.
-        best: matches of the best alignment so far, -1 at the root.
-        known_bound: no alignment of the node has more matches.
-
-    Returns:
-        (best so far, bound on the matches of the node's alignments if they exceed that, iterations).
+    `best`, the matches of the best alignment so far, is -1 at the root; no alignment of the node has more matches than
+    `known_bound`. Returned are the best so far, a bound on the node's alignments that exceed it, and the iterations.
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
     value, stale = state.value, state.stale

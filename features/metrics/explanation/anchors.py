@@ -28,12 +28,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 
 
 def anchors(view: View, tokens: Sequence[Token]) -> dict[int, Token]:
-    """Return node → the word that it stands for, for nodes where the spelling shows it.
-
-    Args:
-        view: the graph.
-        tokens: the words of its sentence.
-    """
+    """Return node → the word that it stands for, for nodes where the spelling shows it."""
     found: dict[int, Token] = {}
     free = list(tokens)
     for matches in (_is_spelt, _begins_alike):
@@ -53,13 +48,7 @@ def anchors(view: View, tokens: Sequence[Token]) -> dict[int, Token]:
 
 
 def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> list[Token]:
-    """Return the words with content that have no node and no constant; none where a node has no word yet.
-
-    Args:
-        view: the graph.
-        tokens: the words of its sentence.
-        found: node → its word.
-    """
+    """Return the words with content that have no node and no constant; none where a node has no word yet."""
     stems = {token.stem for token in found.values()} | _constants(view)
     numbers = [token for token in tokens if token.kind == "quantity" and token.stem.isdigit()]
     read = numbers if set(value_of(numbers)) <= stems else []  # "four thousand" as one constant

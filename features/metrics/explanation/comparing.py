@@ -28,12 +28,7 @@ class Quantity(NamedTuple):
 
 
 class ComparedGraphs:
-    """Both graphs of a pair with what matches, and both sentences.
-
-    Args:
-        pair: the graphs, explained.
-        sentences: the sentences that they stand for.
-    """
+    """Both graphs of a pair with what matches, and both sentences."""
 
     def __init__(self, pair: GraphPair, sentences: tuple[str, str]) -> None:
         self.views = View(pair.left), View(pair.right)
@@ -106,12 +101,7 @@ class ComparedGraphs:
         return found
 
     def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:
-        """Return whether something that a facet counts is attached to a different node in the other graph.
-
-        Args:
-            name: name of a facet that counts labels regardless of their position.
-            roles: the roles by which they are attached to a node, in lower case.
-        """
+        """Return whether what a facet counts is attached, by one of some roles, to another node in the other graph."""
         facet = self.facets[name]
         constants, relations = self.unmatched("smatch", "attribute"), self.unmatched("smatch", "relation")
         for side, items in enumerate((facet.left, facet.right)):

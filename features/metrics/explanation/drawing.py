@@ -42,10 +42,7 @@ Element = tuple[str, int]
 def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = "smatch") -> Markup:
     """Return a drawing of a pair as a file of its own, with its style, its key and its namespace inside.
 
-    Args:
-        pair: the graphs with what matches.
-        titles: title above each graph, such as its sentence.
-        facet: the facet whose matches are coloured.
+    The matches of one facet are coloured; above each graph stands its title, such as its sentence.
     """
     left, right = _sides(pair, facet, titles)
     if left.width + right.width + _BETWEEN <= _WIDEST:
@@ -68,11 +65,8 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
 def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> list[Markup]:
     """Return a drawing of each graph to embed in a page, which explains the colours.
 
-    Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch.
-
-    Args:
-        pair: the graphs with what matches.
-        titles: titles of the graphs, for readers who cannot see them.
+    Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch. The
+    titles are for readers who cannot see the graphs.
     """
     return [
         render(
@@ -112,14 +106,7 @@ def _classes(facets: Iterable[tuple[str, Sequence[Item]]], shown: str) -> dict[E
 
 
 class _Side:
-    """One graph of a drawing.
-
-    Args:
-        graph: the graph.
-        classes: classes of each element.
-        numbers: number of each aligned node.
-        title: title above it.
-    """
+    """One graph of a drawing: the classes of its elements, the numbers of aligned nodes, and a title."""
 
     def __init__(self, graph: AmrGraph, classes: Mapping[Element, str], numbers: Mapping[int, int], title: str) -> None:
         self.graph = graph
@@ -282,10 +269,7 @@ def facet_rules() -> Markup:
 def show_pair(pair: GraphPair, titles: tuple[str, str], name: str) -> Markup:
     """Return the drawings of a pair and its facets as HTML; the page needs `facet_rules` once.
 
-    Args:
-        pair: the graphs with what matches.
-        titles: title above each graph.
-        name: letters and digits that are unique to the pair within the page.
+    Above each graph is its title; the name, letters and digits, is unique to the pair within the page.
     """
     drawn = [facet for facet in pair.facets if facet.left or facet.right]
     return render(

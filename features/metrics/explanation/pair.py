@@ -72,15 +72,7 @@ class GraphPair:
 
 
 def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVectors | None = None) -> list[GraphPair]:
-    """Explain pairs of graphs.
-
-    Args:
-        pairs: the graphs.
-        vectors: vectors of the words in their labels; without them, the metrics that compare vectors have no score.
-
-    Returns:
-        One explanation per pair.
-    """
+    """Explain pairs of graphs; without vectors of words, the metrics that compare them have no score."""
     if not pairs:
         return []
     graphs = GraphBatch.from_rows(graphs_frame([graph for pair in pairs for graph in pair]))

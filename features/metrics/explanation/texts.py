@@ -21,11 +21,7 @@ _LONGEST = 3
 
 
 class ComparedTexts:
-    """Two sentences, compared word by word.
-
-    Args:
-        sentences: as written.
-    """
+    """Two sentences, compared word by word."""
 
     def __init__(self, sentences: tuple[str, str]) -> None:
         self.sentences = sentences

@@ -60,12 +60,7 @@ class Words:
 
 
 def describe(pair: GraphPair, sentences: tuple[str, str]) -> Words:
-    """Describe what is the same in two sentences and what differs.
-
-    Args:
-        pair: their graphs, explained.
-        sentences: as written.
-    """
+    """Describe what is the same in two sentences, given their graphs, and what differs."""
     both = ComparedGraphs(pair, sentences)
     told = differences(both)
     aspects = [difference.aspect for difference in told]

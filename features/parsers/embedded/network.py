@@ -58,11 +58,9 @@ class Block(nn.Module):
         self.norm2 = nn.LayerNorm(width, eps=epsilon)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Return the new states.
+        """Return the new states, (batch, length, width).
 
-        Args:
-            states: shape (batch, length, width).
-            mask: added to the attention scores, shape (batch, 1, 1, length): 0, or very negative for padding.
+        The mask, (batch, 1, 1, length), is added to the attention scores: 0, or very negative for padding.
         """
         if self._normalise_first:
             states = states + self._attend(self.norm1(states), mask)
@@ -170,12 +168,7 @@ class NodeTensors(TypedDict):
 
 
 class Network(nn.Module):
-    """All trained parameters.
-
-    Args:
-        shape: sizes.
-        encoder: sizes of the base encoder.
-    """
+    """All trained parameters, and the base encoder's tables."""
 
     piece_table: Tensor
     position_table: Tensor
@@ -293,11 +286,7 @@ def _rows(states: Tensor, positions: Tensor) -> Tensor:
 
 
 def read_shape(folder: Path) -> EncoderShape:
-    """Read the sizes from the encoder's configuration.
-
-    Raises:
-        ModelError: when the folder holds no BERT encoder.
-    """
+    """Read the sizes of a BERT encoder from its configuration; a ModelError if the folder holds none."""
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))

@@ -66,12 +66,8 @@ class _Labelled:
 class EmbeddedParser:
     """Parses sentences with a model of `features.parsers.embedded`.
 
-    Args:
-        description: description of the model.
-        network: the network with its weights, on the device and in the precision in which it computes.
-        reader: reader of the base encoder.
-        batch_size: sentences per batch.
-        threads: batches computed in parallel, one thread each.
+    The network is on the device and in the precision in which it computes; `threads` batches are computed in parallel,
+    one thread each.
     """
 
     def __init__(
@@ -95,9 +91,7 @@ class EmbeddedParser:
     def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str]:
         """Return the graph of each sentence in PENMAN, in order; that of an empty one is a single node.
 
-        Args:
-            texts: the sentences.
-            on_rows: called with how many of them are done; a sentence whose nodes are found is half done.
+        Progress is reported in sentences; one whose nodes are found is half done.
         """
         graphs: list[str] = []
         on_rows(0, len(texts))
@@ -238,10 +232,10 @@ def load_parser(
     batch_size: int = 64,
     threads: int | None = None,
 ) -> EmbeddedParser:
-    """Load a model from its folder.
+    """Load a model from its folder, with `model.json` and `model.safetensors`.
 
     Args:
-        folder: folder with `model.json` and `model.safetensors`.
+        folder: the folder.
         base: name or folder of the base encoder; when None, the one named by the model.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
         precision: `auto` is bfloat16 if the hardware supports it, else float32.

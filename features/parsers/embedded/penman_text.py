@@ -30,11 +30,7 @@ class _Branch(NamedTuple):
 
 
 def write_penman(graph: FlatGraph) -> str:
-    """Return a connected graph in PENMAN.
-
-    Args:
-        graph: the graph; its constants have one parent each, and no children. Duplicates (`:quant 1 :quant 1`) are
-            written once.
+    """Return a connected graph in PENMAN. Its constants have one parent each; `:quant 1 :quant 1` is written once.
 
     >>> from features.parsers.embedded.nodes import FlatGraph
     >>> print(write_penman(FlatGraph(["see-01", "boy", "=-"], [(0, "polarity", 2), (0, "ARG0", 1)], 0)))

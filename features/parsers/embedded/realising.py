@@ -46,18 +46,9 @@ def realise(
     sense_of: SenseOf,
     vocabulary: Vocabulary,
 ) -> tuple[list[Slot], list[str]]:
-    """Return the nodes that the labels of a sentence represent.
+    """Return slot and label of each node that the labels of a sentence represent, in the order of the words.
 
-    Args:
-        text: the sentence.
-        words: its words.
-        primaries: class of the primary label of each word.
-        wrappers: class of the wrapper of each word.
-        sense_of: maps a lemma to its sense.
-        vocabulary: the classes.
-
-    Returns:
-        Slot and label of each node, in the order of the words.
+    `primaries` and `wrappers` have the classes of each word's labels; `sense_of` maps a word and its lemma to a sense.
     """
     spellings = [word.text for word in words]
     slots: list[Slot] = []

@@ -67,14 +67,7 @@ class Description:
 def save_model(
     folder: Path, description: Description, weights: Mapping[str, "Tensor"], storage: Storage = "int8"
 ) -> None:
-    """Write a model to a folder, which is created if missing.
-
-    Args:
-        folder: output folder.
-        description: everything but the weights.
-        weights: the network's own, without the base encoder's tables.
-        storage: `int8` for matrices, or `float16` for everything.
-    """
+    """Write a model, without the base encoder's tables: matrices in int8, or all in float16. The folder is created."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -90,11 +83,7 @@ def save_model(
 
 
 def read_description(folder: Path) -> Description:
-    """Read everything about a model except its weights.
-
-    Raises:
-        ModelError: when the folder holds no such model.
-    """
+    """Read everything about a model except its weights; a ModelError if the folder holds no such model."""
     path = folder / DESCRIPTION_FILE
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -111,11 +100,7 @@ def read_description(folder: Path) -> Description:
 
 
 def read_weights(folder: Path) -> dict[str, "Tensor"]:
-    """Read the weights of a model, in float32.
-
-    Raises:
-        ModelError: when the file is missing or damaged.
-    """
+    """Read the weights of a model, in float32; a ModelError if the file is missing or damaged."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

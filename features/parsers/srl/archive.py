@@ -56,10 +56,7 @@ class SrlArchive:
 
 @contextmanager
 def open_archive(path: Path) -> "Iterator[SrlArchive]":
-    """Read a tagger; its files stay until the block ends.
-
-    Args:
-        path: a folder, or a `.tar.gz`, which is unpacked to a temporary folder.
+    """Read a tagger from a folder or a `.tar.gz`, whose files stay until the block ends.
 
     Raises:
         ModelError: something is missing, or is not what its name says.

@@ -43,10 +43,7 @@ class AnnotatedSentence:
 
 
 def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
-    """Read a file sentence by sentence.
-
-    Args:
-        path: the file, decompressed when it ends in `.gz`.
+    """Read a file (`.gz` too) sentence by sentence.
 
     Raises:
         InputError: the file cannot be read, a row has a different number of columns than its sentence, or brackets do

@@ -53,12 +53,7 @@ class SrlParse:
 
 
 class SrlParser:
-    """A tagger of semantic roles for raw sentences.
-
-    Args:
-        tagger: the loaded tagger.
-        settings: longest sentence, and source of the predicates.
-    """
+    """A tagger of semantic roles for raw sentences."""
 
     def __init__(self, tagger: SrlTagger, settings: SrlSettings) -> None:
         self.tagger = tagger
@@ -108,14 +103,7 @@ def tagger_name(settings: SrlSettings) -> str:
 
 
 def locate_tagger(model: str) -> Path:
-    """Return the folder or archive of a tagger.
-
-    Args:
-        model: `embedded`, a known name, a folder, or a `.tar.gz`.
-
-    Raises:
-        ModelError: there is none.
-    """
+    """Return the folder or archive of a tagger: `embedded`, a known name, a folder, or a `.tar.gz`."""
     if model == EMBEDDED:
         return _EMBEDDED_FOLDER
     path = Path(model).expanduser()

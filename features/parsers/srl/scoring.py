@@ -63,12 +63,7 @@ class SrlScore:
         return sum(self.roles.values(), Counts())
 
     def add(self, gold: Sequence[Frame], predicted: Sequence[Frame]) -> None:
-        """Count one sentence; frames are compared by their predicates.
-
-        Args:
-            gold: frames of the sentence. Several of one predicate are matched in order.
-            predicted: frames predicted by a tagger.
-        """
+        """Count one sentence; frames are compared by their predicates, several of one predicate in order."""
         found = {key: arguments(frame.spans) for key, frame in _numbered(predicted)}
         right = {key: arguments(frame.spans) for key, frame in _numbered(gold)}
         both = sum(key in found for key in right)

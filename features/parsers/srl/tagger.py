@@ -95,15 +95,9 @@ class SrlTagger:
     def tag(
         self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]], on_readings: OnRows = ignore_rows
     ) -> list[tuple[Frame, ...]]:
-        """Return the frames of sentences.
+        """Return a frame for each predicate of sentences, in the order given.
 
-        Args:
-            sentences: words of each, none with more than `longest` pieces.
-            predicates: positions of the predicates of each sentence.
-            on_readings: called with how many readings are done, one per predicate.
-
-        Returns:
-            A frame for each predicate, in the order given.
+        No sentence may have more than `longest` pieces. A reading is reported per predicate.
         """
         frames: list[dict[int, Frame]] = [{} for _ in sentences]
         for batch, logits in self.scores(sentences, predicates, on_readings):

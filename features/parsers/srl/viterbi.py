@@ -20,12 +20,7 @@ _SENTINELS = 2  # AllenNLP has a start and an end among the tags that are compar
 
 
 class Constraints:
-    """Which tag may follow which.
-
-    Args:
-        labels: tags, in the order of their indices.
-        exact: whether paths are compared exactly, or after AllenNLP's rounding.
-    """
+    """Which tag may follow which; `exact` compares paths exactly, and not after AllenNLP's rounding."""
 
     def __init__(self, labels: Sequence[str], *, exact: bool = False) -> None:
         self._start = np.float32(0 if exact else _START)
@@ -39,14 +34,9 @@ class Constraints:
         self._begin = np.array(begins, np.int64)
 
     def decode(self, scores: NDArray[np.float32], lengths: Sequence[int]) -> list[NDArray[np.int64]]:
-        """Return for each sequence the tags of its best path.
+        """Return the tags of the best path of each sequence, indices (length,); no sequence is empty.
 
-        Args:
-            scores: (n_sequences, n_positions, n_labels), finite; padded beyond a sequence's length.
-            lengths: length of each sequence, at least 1.
-
-        Returns:
-            Indices of tags, (length,) each.
+        The scores, (n_sequences, n_positions, n_labels), are finite, and padded beyond a sequence's length.
         """
         n, steps, n_labels = scores.shape
         rows = np.arange(n)
@@ -102,12 +92,7 @@ Scores = NDArray[np.float32]
 
 
 class UniqueRoles:
-    """Assigns each core role to at most one span.
-
-    Args:
-        labels: BIO tags, in the order of their indices.
-        constraints: the decoder of the paths.
-    """
+    """Assigns each core role to at most one span of a frame."""
 
     def __init__(self, labels: Sequence[str], constraints: Constraints) -> None:
         self._constraints = constraints
@@ -119,12 +104,7 @@ class UniqueRoles:
         }
 
     def apply(self, path: Path, scores: Scores) -> Path:
-        """Return the best path in which no core role has two spans.
-
-        Args:
-            path: the best unconstrained path, (length,).
-            scores: log-probabilities, (length, n_labels).
-        """
+        """Return the best path in which no core role has two spans, from the best unconstrained one, (length,)."""
         for _ in range(_MOST_ROUNDS):
             repeated = self._repeated(path)
             if repeated is None:
