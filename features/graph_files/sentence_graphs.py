@@ -19,8 +19,7 @@ from features.stage_output import Reject
 from features.stages.amr import AMR_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
 
-Graphs = dict[str, AmrGraph]
-"""Text → graph, for texts that have one."""
+Graphs = dict[str, AmrGraph]  # Text → graph, for texts that have one
 
 
 def graphs_in_files(texts: Sequence[str], files: Iterable[Path]) -> Graphs:

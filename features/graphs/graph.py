@@ -38,17 +38,11 @@ _NUMBERED = re.compile(r"([a-z]+)[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class AmrGraph:
-    """One decoded graph; nodes are positions in `concepts`, and node 0 is the root.
+    """One decoded graph; nodes are positions in `concepts`, and node 0 is the root."""
 
-    Args:
-        concepts: concept of each node.
-        attributes: (node, role, constant), the constant as written, quotes included.
-        relations: (source, role, target), the role as written, without the colon.
-    """
-
-    concepts: list[str]
-    attributes: list[tuple[int, str, str]]
-    relations: list[tuple[int, str, int]]
+    concepts: list[str]  # concept of each node
+    attributes: list[tuple[int, str, str]]  # (node, role, constant), the constant as written, quotes included
+    relations: list[tuple[int, str, int]]  # (source, role, target), the role as written, without the colon
 
 
 def decode(text: str) -> AmrGraph:

@@ -19,8 +19,7 @@ MAX_NODES = 512
 parser error (repetition), and aligning two such graphs does not finish in reasonable time."""
 MAX_ATTRIBUTES = 512
 """WWLK compares every constant of one graph with every node and constant of the other. Gold graphs have at most 56."""
-MAX_RELATIONS = 2048
-"""Gold graphs have about as many relations as nodes."""
+MAX_RELATIONS = 2048  # Gold graphs have about as many relations as nodes
 
 _ATTRIBUTE = ("nodes", "roles", "values")
 _RELATION = ("sources", "roles", "targets")

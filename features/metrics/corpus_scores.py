@@ -34,27 +34,16 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class CorpusScore:
-    """One metric over a corpus.
+    """One metric over a corpus."""
 
-    Args:
-        metric: its name.
-        pairs: number of pairs.
-        precision: precision of the summed statistics.
-        recall: recall of the summed statistics.
-        f1: F1 of the summed statistics.
-        macro_f1: mean F1 of the pairs.
-        proven: share of pairs whose alignment is proven optimal; None for a metric without alignment.
-        signature: everything that the numbers depend on.
-    """
-
-    metric: str
-    pairs: int
-    precision: Estimate
-    recall: Estimate
-    f1: Estimate
-    macro_f1: Estimate
-    proven: float | None
-    signature: str
+    metric: str  # its name
+    pairs: int  # number of pairs
+    precision: Estimate  # precision of the summed statistics
+    recall: Estimate  # recall of the summed statistics
+    f1: Estimate  # F1 of the summed statistics
+    macro_f1: Estimate  # mean F1 of the pairs
+    proven: float | None  # share of pairs whose alignment is proven optimal; None for a metric without alignment
+    signature: str  # everything that the numbers depend on
 
 
 AnyMetric = Metric | OwnMetric

@@ -22,8 +22,7 @@ from features.core.faults import VectorsWrong
 
 Vectors = npt.NDArray[np.float32]
 
-DIMENSIONS_OF_NONE = 64
-"""Length of the vectors if the table is empty, so that all of them are drawn."""
+DIMENSIONS_OF_NONE = 64  # length of the vectors if the table is empty, so that all of them are drawn
 _SENSE = re.compile(r"(?<=[^\W\d_])-[0-9]+$")
 _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 

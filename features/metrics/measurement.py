@@ -21,13 +21,11 @@ from features.metrics.registry import METRIC_COLUMNS, METRICS
 from features.schemas import LABEL_VECTORS
 from features.stage_output import Reject, StageOutput, rejects_frame
 
-PAIRS_AT_ONCE = 4096
-"""Larger batches of pairs are not faster."""
+PAIRS_AT_ONCE = 4096  # larger batches of pairs are not faster
 _CHECKED = 16  # pairs of a shard whose value by an own metric is compared with that in the other order
 _TOLERANCE = 1e-6
 
-Items = Mapping[Reads, Mapping[str, Any]]
-"""Kind of item → sentence id → item."""
+Items = Mapping[Reads, Mapping[str, Any]]  # kind of item → sentence id → item
 
 
 def measure(

@@ -53,31 +53,19 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Metric:
-    """A built-in metric.
+    """A built-in metric."""
 
-    Args:
-        name: its column.
-        summary: what it compares, in one line, in the terms of the field.
-        question: what it asks about two sentences, in plain words; 1 is yes, 0 is no.
-        statistics: maps pairs to additive statistics, shape (n_pairs, n_statistics).
-        number: maps statistics of shape (n, n_statistics) to scores in `range`, shape (n,).
-        parameters: what the number depends on, for the signature.
-        proof: maps statistics to "the optimum is proven", for metrics that search for an alignment.
-        range: lowest and highest value.
-        symmetric: whether both orders of a pair have the same value.
-        vacuous: value if neither graph has the structure; None if every graph has it.
-    """
-
-    name: str
-    summary: str
-    question: str
-    statistics: Callable[[Comparison], Statistics]
-    number: Callable[[Statistics], Numbers]
-    parameters: dict[str, str] = field(default_factory=dict)
+    name: str  # its column
+    summary: str  # what it compares, in one line, in the terms of the field
+    question: str  # what it asks about two sentences, in plain words; 1 is yes, 0 is no
+    statistics: Callable[[Comparison], Statistics]  # maps pairs to additive statistics, (n_pairs, n_statistics)
+    number: Callable[[Statistics], Numbers]  # maps statistics of shape (n, n_statistics) to scores in `range`, (n,)
+    parameters: dict[str, str] = field(default_factory=dict)  # what the number depends on, for the signature
+    # maps statistics to "the optimum is proven", for metrics that search for an alignment
     proof: Callable[[Statistics], npt.NDArray[np.bool_]] | None = None
-    range: tuple[float, float] = (0.0, 1.0)
-    symmetric: bool = True
-    vacuous: float | None = 1.0
+    range: tuple[float, float] = (0.0, 1.0)  # lowest and highest value
+    symmetric: bool = True  # whether both orders of a pair have the same value
+    vacuous: float | None = 1.0  # value if neither graph has the structure; None if every graph has it
 
     def signature(self, version: str) -> str:
         """Return what the number depends on, as one string: `smatch|triples:smatch-1.0.4|...|version:1`."""

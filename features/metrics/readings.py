@@ -21,8 +21,7 @@ from features.metrics.arrays import Ids, Positions, distinct, ids_of, owners
 from features.metrics.compiled import kernel
 
 _NOT_INVERTED = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
-SENSE = re.compile(r"-[0-9]{2,}$")
-"""The end of a concept that is a PropBank frame."""
+SENSE = re.compile(r"-[0-9]{2,}$")  # the end of a concept that is a PropBank frame
 _ARGUMENT = re.compile(r"arg[0-9]+(-of)?")
 
 

@@ -22,8 +22,7 @@ from features.core.faults import ModelDamaged
 from features.models.files import model_files
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
-PULLING = ".pull-"
-"""Prefix of the names of temporary folders in the cache."""
+PULLING = ".pull-"  # prefix of the names of temporary folders in the cache
 _REPLACED = "replaced"
 
 

@@ -172,8 +172,7 @@ _RECORDS: Sequence[ModelRecord] = (
     ),
 )
 
-MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}
-"""Every model known by name."""
+MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}  # every model known by name
 
 BUNDLED_ENCODER = "s3bert-minilm"
 """Name of the encoder with facets that comes with facetflow, for use wherever no encoder is named."""

@@ -10,6 +10,7 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 
 ALGORITHM_VERSION = "2"
 """Of the embedded parser; incremented when a code change changes a graph or a reject. 2: `unknown_words`."""
-BUILT_IN = "embedded"
-"""The name of the embedded model in settings."""
+BUILT_IN = "embedded"  # the name of the embedded model in settings
 
 
 class AmrParser(Protocol):
@@ -99,13 +99,17 @@ def _load_bank(bank: Path, max_words: int, _stamp: object) -> "BankParser":
     return BankParser(bank, max_words=max_words)
 
 
+@dataclass(frozen=True, slots=True)
 class EmbeddedAmrParser:
     """The parser in the package, as an `AmrParser`: a graph or a reject for each sentence, never an exception."""
 
-    def __init__(self, parser: "EmbeddedParser", max_words: int) -> None:
-        self._parser = parser
-        self.name = f"embedded/{parser.description.name}"
-        self.max_words = max_words
+    parser: "EmbeddedParser"
+    max_words: int
+
+    @property
+    def name(self) -> str:
+        """The value of the column `parser`."""
+        return f"embedded/{self.parser.description.name}"
 
     def parse(
         self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
@@ -127,7 +131,7 @@ class EmbeddedAmrParser:
         if not is_readable(text):
             message = f"the parser {self.name!r} reads English, but {text[:60]!r} has no Latin letter and no number"
             return Reject(identity, RejectCode.UNKNOWN_WORDS, message)
-        if not self._parser.fits(text):
+        if not self.parser.fits(text):
             message = f"the parser {self.name!r} would cut {text[:60]!r}..."
             return Reject(identity, RejectCode.SENTENCE_TOO_LONG, message)
         return None
@@ -137,7 +141,7 @@ class EmbeddedAmrParser:
     ) -> list[str | Reject]:
         """Parse; after an exception, parse each sentence by itself, so that only the culprit is lost."""
         try:
-            return [*self._parser.parse(texts, on_rows)]
+            return [*self.parser.parse(texts, on_rows)]
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             if len(texts) > 1:
                 pairs = zip(sentence_ids, texts, strict=True)

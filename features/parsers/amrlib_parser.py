@@ -146,30 +146,30 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
 
 def _inference_module(folder: Path) -> str:
     """Return the module of amrlib that loads a model, after a check that it can with the installed transformers."""
-    module = _described_module(folder)
+    meta = folder / "amrlib_meta.json"
+    if not meta.is_file():
+        if (folder / "model.pt").is_file():
+            module = ".parse_gsii.inference"  # the first release has no description, amrlib recognises it by its hash
+        else:
+            raise NotThisModel(
+                f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'."
+            )
+    else:
+        try:
+            content = json.loads(meta.read_text(encoding="utf-8"))
+            kind, module = content.get("model_type", "stog"), str(content["inference_module"])
+        except (ValueError, KeyError, AttributeError) as error:
+            raise ModelDamaged(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
+        if kind != "stog":
+            raise NotThisModel(
+                f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser."
+            )
     transformers = version("transformers")
     if module in _SLOW_TOKENIZERS and int(transformers.partition(".")[0]) >= 5:
         raise LibraryMissing(
             f"The parser in {str(folder)!r} ({module.split('.')[1]}) uses internals of tokenizers that"
             f" transformers {transformers} no longer has; use parse_xfm_bart_large, or install 'transformers<5'."
         )
-    return module
-
-
-def _described_module(folder: Path) -> str:
-    """Return the module that the model's description names."""
-    meta = folder / "amrlib_meta.json"
-    if not meta.is_file():
-        if (folder / "model.pt").is_file():
-            return ".parse_gsii.inference"  # the first release has no description, amrlib recognises it by its hash
-        raise NotThisModel(f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'.")
-    try:
-        content = json.loads(meta.read_text(encoding="utf-8"))
-        kind, module = content.get("model_type", "stog"), str(content["inference_module"])
-    except (ValueError, KeyError, AttributeError) as error:
-        raise ModelDamaged(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
-    if kind != "stog":
-        raise NotThisModel(f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser.")
     return module
 
 

@@ -7,6 +7,7 @@ relations  det  nsubj ROOT   punct
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -24,19 +25,23 @@ if TYPE_CHECKING:
 _COMPONENTS = ("tok2vec", "transformer", "tagger", "morphologizer", "parser", "attribute_ruler", "lemmatizer")
 
 
+@dataclass(frozen=True, slots=True)
 class DependencyParser:
     """A spaCy pipeline reduced to dependency parsing; its name includes its version."""
 
-    def __init__(self, pipeline: "Language", name: str, settings: DependencySettings) -> None:
-        self._pipeline = pipeline
-        self._settings = settings
-        self.name = name
-        self.max_words = settings.max_words
+    pipeline: "Language"
+    name: str
+    settings: DependencySettings
+
+    @property
+    def max_words(self) -> int:
+        """Longer sentences are rejected before they are parsed."""
+        return self.settings.max_words
 
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels that the parser may give an edge, sorted."""
-        parser: Any = self._pipeline.get_pipe("parser")
+        parser: Any = self.pipeline.get_pipe("parser")
         return tuple(sorted(parser.labels))
 
     def parse(self, texts: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
@@ -46,7 +51,7 @@ class DependencyParser:
             For each sentence, in order: `tokens`, `lemmas`, `tags` (fine-grained), `starts` (characters), `heads`
             (token positions) and `relations`, all of the same length.
         """
-        for document in self._pipeline.pipe(texts, batch_size=self._settings.batch_size):
+        for document in self.pipeline.pipe(texts, batch_size=self.settings.batch_size):
             yield {
                 "tokens": [token.text for token in document],
                 "lemmas": [token.lemma_ for token in document],

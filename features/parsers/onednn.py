@@ -12,8 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-Product = Callable[[Tensor, Tensor], Tensor]
-"""Product of matrices (n, k) and (m, k) over k, (n, m)."""
+Product = Callable[[Tensor, Tensor], Tensor]  # product of matrices (n, k) and (m, k) over k, (n, m)
 _CPUINFO = Path("/proc/cpuinfo")
 _INTEL = "GenuineIntel"
 

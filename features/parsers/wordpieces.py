@@ -11,6 +11,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -35,11 +36,10 @@ class Pieces:
 class Wordpieces:
     """Splits words into pieces of a vocabulary; each distinct word is cut once."""
 
-    def __init__(self, tokenizer: "Tokenizer", cut: Callable[[str], Sequence[int]]) -> None:
+    def __init__(self, tokenizer: "Tokenizer", cut: Callable[[str], list[int]]) -> None:
         self.vocabulary: dict[str, int] = tokenizer.get_vocab()
         self._begin, self._end, self.unknown = (self.vocabulary[piece] for piece in (_BEGIN, _END, _UNKNOWN))
-        self._cut = cut
-        self._known: dict[str, tuple[int, ...]] = {}
+        self._pieces_of = cache(cut)
 
     @classmethod
     def of_encoder(cls, folder: Path) -> Self:
@@ -78,20 +78,13 @@ class Wordpieces:
 
         return cls(tokenizer, cut)
 
-    def of_word(self, word: str) -> tuple[int, ...]:
-        """Return the word pieces of a word; none if it is only white space."""
-        known = self._known.get(word)
-        if known is None:
-            known = self._known[word] = tuple(self._cut(word))
-        return known
-
     def cut(self, words: Sequence[str], *, most: int | None = None) -> Pieces:
         """Return the word pieces of a sentence: of each word only the first `most`, where an unknown word has one."""
         ids, starts, ends = [self._begin], [], []
         for word in words:
             starts.append(len(ids))
-            found = self.of_word(word)
-            ids += found if most is None else found[:most] or (self.unknown,)
+            pieces = self._pieces_of(word)
+            ids += pieces if most is None else pieces[:most] or [self.unknown]
             ends.append(len(ids) - 1)
         ids.append(self._end)
         return Pieces(tuple(ids), tuple(starts), tuple(ends))

@@ -14,8 +14,7 @@ import numpy as np
 
 from features.metrics.compiled import kernel
 
-ALL, ONE, MATCHING = 0, 1, 2
-"""How the links of a cell exclude each other: not at all, mutually, or as in an assignment."""
+ALL, ONE, MATCHING = 0, 1, 2  # How the links of a cell exclude each other: not at all, mutually, or as in an assignment
 
 
 class Problem(NamedTuple):

@@ -15,8 +15,7 @@ from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE
 
-_ALIKE = 0.84
-"""Two long words that share this much of their letters, in order, may be one word with a typo."""
+_ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 

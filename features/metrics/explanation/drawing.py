@@ -35,8 +35,7 @@ _WIDE = frozenset("mwMWQOGD@%&")
 
 _PARTS = re.compile(r"[^-_/. ]*[-_/. ]?")
 
-Element = tuple[str, int]
-"""Kind and index, as in `Item`."""
+Element = tuple[str, int]  # kind and index, as in `Item`
 
 
 def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = "smatch") -> Markup:

@@ -46,8 +46,7 @@ _ROLES: Mapping[str, frozenset[str]] = {
 For the metric, the quantities of "3 boys and 2 girls" equal those of "2 boys and 3 girls"; for a reader they do not.
 """
 _SAME = {(True, True): SAME_TEXT, (True, False): SAME_WORDS, (False, False): f"{SAME_GRAPH}."}
-_MOST = 3
-"""Differences in the sentence."""
+_MOST = 3  # differences in the sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from torch.nn import functional
 from features.core.faults import NotThisModel
 from features.parsers.embedded.words import CASINGS, SPELLINGS, SUFFIXES
 
-BASE = "all-MiniLM-L6-v2"
-"""The encoder that the embedded parser was trained from; a model names its own."""
+BASE = "all-MiniLM-L6-v2"  # the encoder that the embedded parser was trained from; a model names its own
 
 _WEIGHTS = "model.safetensors"  # of a base encoder
 _SAME = {

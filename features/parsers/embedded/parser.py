@@ -37,12 +37,10 @@ if TYPE_CHECKING:
     from features.parsers.embedded.network import Network
 
 
-_NO_CONCEPT = "thing"
-"""The graph of a sentence in which no word carries a concept."""
+_NO_CONCEPT = "thing"  # the graph of a sentence in which no word carries a concept
 _CANDIDATES = 6
 _FARTHEST_CANDIDATE = 3.0  # score below the best
-_SENTENCES_AT_ONCE = 1024
-"""Sentences sorted together; with more, memory would grow with the number of sentences."""
+_SENTENCES_AT_ONCE = 1024  # sentences sorted together; with more, memory would grow with the number of sentences
 
 
 @dataclass(frozen=True, slots=True)

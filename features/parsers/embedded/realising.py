@@ -34,8 +34,7 @@ class Slot(NamedTuple):
     place: int
 
 
-SenseOf = Callable[[int, str], str]
-"""Maps the position of a word and its lemma to the sense; empty for none."""
+SenseOf = Callable[[int, str], str]  # maps the position of a word and its lemma to the sense; empty for none
 
 
 def realise(

@@ -21,8 +21,7 @@ from features.parsers.srl.words import predicates_by_tag, split_words
 from features.parsers.wordpieces import Wordpieces
 from features.stage_output import Reject
 
-EMBEDDED = "embedded"
-"""Name of the embedded tagger."""
+EMBEDDED = "embedded"  # name of the embedded tagger
 
 _EMBEDDED_FOLDER = Path(__file__).with_name("model")
 _THRESHOLD = 0.5

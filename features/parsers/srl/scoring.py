@@ -17,8 +17,7 @@ from features.parsers.srl.tagger import SrlTagger
 
 _CONTINUES = "C-"
 
-Argument = tuple[str, tuple[tuple[int, int], ...]]
-"""Role, and start and end of its pieces."""
+Argument = tuple[str, tuple[tuple[int, int], ...]]  # role, and start and end of its pieces
 
 
 @dataclass(frozen=True, slots=True)
