@@ -97,14 +97,10 @@ def pair_files(first: Path, second: Path, *, by_position: bool = False) -> Paire
         if not blocks:
             raise FileEmpty(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
     for number, (left, right) in enumerate(zip_longest(*sides), start=1):
-        if left is None or right is None or not (by_position or _agree(left, right)):
+        ids = {identity for block in (left, right) if block and (identity := block.metadata.get("id"))}
+        if left is None or right is None or (len(ids) > 1 and not by_position):
             raise NotParallel(_difference((first, second), sides, number, left, right))
     return PairedFiles(list(zip(*sides, strict=True)))
-
-
-def _agree(left: RawBlock, right: RawBlock) -> bool:
-    ids = left.metadata.get("id"), right.metadata.get("id")
-    return not all(ids) or ids[0] == ids[1]
 
 
 def _difference(

@@ -71,7 +71,17 @@ class RawBlock:
     @property
     def metadata(self) -> dict[str, str]:
         """Values of the `# ::key value` lines, by key."""
-        return _metadata(self.comments)
+        values: dict[str, str] = {}
+        for line in self.comments:
+            text = line.decode(errors="replace").lstrip("#").strip()
+            keys = list(_KEY.finditer(text))
+            # A comment without a key has no first key to follow: strict would count the None.
+            for key, following in zip(keys, [*keys[1:], None], strict=False):
+                if key[1] in _UP_TO_THE_END:
+                    values[key[1]] = text[key.end() :].strip()
+                    break
+                values[key[1]] = text[key.end() : following.start() if following else None].strip()
+        return values
 
     @property
     def place(self) -> str:
@@ -82,26 +92,24 @@ class RawBlock:
         """Return the block with its graph or its error."""
         metadata = self.metadata
         if self.size > _LARGEST:
-            return self._wrong(metadata, "", RejectCode.BAD_PENMAN, f"larger than {_LARGEST >> 20} MiB")
+            return self._wrong(metadata, RejectCode.BAD_PENMAN, f"larger than {_LARGEST >> 20} MiB")
         try:
             text = b"".join(self.graph).decode().strip()
         except UnicodeDecodeError as error:
-            return self._wrong(
-                metadata, "", RejectCode.BAD_ENCODING, f"not UTF-8 ({error.reason}); convert the file to UTF-8"
-            )
+            why = f"not UTF-8 ({error.reason}); convert the file to UTF-8"
+            return self._wrong(metadata, RejectCode.BAD_ENCODING, why)
         if not text and _REJECT in metadata:
-            return self._wrong(metadata, "", _code(metadata[_REJECT]), f"rejected as {metadata[_REJECT]}")
+            return self._wrong(metadata, _code(metadata[_REJECT]), f"rejected as {metadata[_REJECT]}")
         if not text:
-            return self._wrong(metadata, "", RejectCode.NO_GRAPH, "the block has metadata but no graph")
+            return self._wrong(metadata, RejectCode.NO_GRAPH, "the block has metadata but no graph")
         try:
             return PenmanBlock(metadata, text, self.path, self.line, graph=decode(text))
         except RowError as error:
             message = f"{short_name(self.path)}, graph at line {self.graph_line}: {error.message}"
             return PenmanBlock(metadata, text, self.path, self.line, error=RowError(error.code, message))
 
-    def _wrong(self, metadata: dict[str, str], text: str, code: RejectCode, why: str) -> PenmanBlock:
-        error = RowError(code, f"{self.place}: {why}")
-        return PenmanBlock(metadata, text, self.path, self.line, error=error)
+    def _wrong(self, metadata: dict[str, str], code: RejectCode, why: str) -> PenmanBlock:
+        return PenmanBlock(metadata, "", self.path, self.line, error=RowError(code, f"{self.place}: {why}"))
 
 
 def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
@@ -180,17 +188,3 @@ def _split(file: Iterable[bytes], path: Path) -> Iterator[RawBlock]:
             block.graph_line = block.graph_line or number
             block.graph.append(line)
     yield block
-
-
-def _metadata(lines: list[bytes]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in lines:
-        text = line.decode(errors="replace").lstrip("#").strip()
-        keys = list(_KEY.finditer(text))
-        # A comment without a key has no first key to follow: strict would count the None.
-        for key, following in zip(keys, [*keys[1:], None], strict=False):
-            if key[1] in _UP_TO_THE_END:
-                found[key[1]] = text[key.end() :].strip()
-                break
-            found[key[1]] = text[key.end() : following.start() if following else None].strip()
-    return found

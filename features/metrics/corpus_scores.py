@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from features.core.faults import TooFewTexts, UnknownMetric
@@ -96,7 +95,7 @@ def score_corpus(
         raise TooFewTexts("there are no pairs of graphs to score; give files with at least one graph each")
     each = {name: f1(values) for name, values in counts.items()}
     rows = np.column_stack([np.column_stack([counts[name], each[name]]) for name in counts])
-    draws = _draw_sums(rows, bootstrap)
+    draws = np.array([times @ rows for times in bootstrap.draws(n_pairs)]).reshape(-1, rows.shape[1])
     found = []
     for position, name in enumerate(counts):
         columns = slice(4 * position, 4 * position + 4)
@@ -140,18 +139,8 @@ def as_table(scores: Sequence[CorpusScore]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"proven": pl.Float64}, infer_schema_length=None)
 
 
-def _draw_sums(rows: npt.NDArray[np.float64], bootstrap: Bootstrap) -> npt.NDArray[np.float64]:
-    """Return the sums of each draw, shape (resamples, n_columns)."""
-    sums = np.empty((bootstrap.resamples, rows.shape[1]))
-    for draw, times in enumerate(bootstrap.draws(len(rows))):
-        sums[draw] = times @ rows
-    return sums
-
-
 def _estimate(value: Numbers, drawn: Numbers, bootstrap: Bootstrap) -> Estimate:
-    if not len(drawn):
-        return Estimate(float(value[0]))
-    return Estimate(float(value[0]), *bootstrap.ends(drawn))
+    return Estimate(float(value[0]), *(bootstrap.ends(drawn) if len(drawn) else ()))
 
 
 def _signature(metric: AnyMetric, pairs: int, bootstrap: Bootstrap, context: Mapping[str, str]) -> str:

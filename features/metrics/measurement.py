@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from features.core.errors import RowError
-from features.core.faults import CannotPair, MetricWrong, UnknownMetric
+from features.core.faults import MetricWrong, UnknownMetric
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
 from features.graphs.batch import GraphBatch
@@ -18,7 +18,6 @@ from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.registry import METRIC_COLUMNS, METRICS
-from features.schemas import LABEL_VECTORS
 from features.stage_output import Reject, StageOutput, rejects_frame
 
 PAIRS_AT_ONCE = 4096  # larger batches of pairs are not faster
@@ -28,34 +27,17 @@ _TOLERANCE = 1e-6
 Items = Mapping[Reads, Mapping[str, Any]]  # kind of item → sentence id → item
 
 
-def measure(
-    left: GraphBatch, right: GraphBatch, vectors: LabelVectors, metrics: Sequence[str] | None = None
-) -> pl.DataFrame:
-    """Measure pairs of graphs by some metrics, or all: the first of `left` with the first of `right`, and so on.
+def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:
+    """Measure pairs of graphs by some metrics, or all.
+
+    They are processed some thousand at a time, so that memory does not grow with them; each time progress is reported.
 
     Returns:
         One row a pair: a float64 column for each metric, and a boolean column `<name>_optimal` for each that searches
         for an alignment.
 
     Raises:
-        SettingsError: when the sides differ in length, or a metric is unknown.
-    """
-    if len(left) != len(right):
-        raise CannotPair(f"{len(left)!r} graphs cannot be paired with {len(right)!r}; give equally many of each")
-    pairs = np.arange(len(left))
-    return compare(Comparison(left.followed_by(right), pairs, pairs + len(left), vectors), metrics)
-
-
-def warm_up() -> None:
-    """Compile every kernel, or load it from the cache; call it once before workers start to spare them the wait."""
-    graphs = GraphBatch.from_penman(["(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"])
-    measure(graphs, graphs, LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS)))
-
-
-def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:
-    """Measure pairs of graphs of one batch; see `measure`.
-
-    They are processed some thousand at a time, so that memory does not grow with them; each time progress is reported.
+        SettingsError: when a metric is unknown.
     """
     names = list(METRICS) if metrics is None else list(metrics)
     unknown = [name for name in names if name not in METRICS]

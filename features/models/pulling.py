@@ -10,7 +10,7 @@ from pathlib import Path
 
 from features.core import leftovers
 from features.core.durable import file_sha256
-from features.core.errors import InputError, ModelError
+from features.core.errors import ModelError
 from features.core.faults import (
     ArchiveWrong,
     DownloadFailed,
@@ -85,17 +85,11 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
                 described, pinned = origin.repository, origin.revision is not None
             return install(folder, name, source=described, version=version, pinned=pinned)
     except OSError as error:
-        raise _not_written(name, error) from error
-
-
-def _not_written(name: str, error: OSError) -> InputError:
-    folder = str(cache_folder())
-    reason = error.strerror or str(error)
-    what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
-    return OutputRefused(
-        f"The model {name!r} cannot be written to {folder!r} ({reason}): {what_to_do}, or name another folder with "
-        f"{ENVIRONMENT_VARIABLE}."
-    )
+        what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
+        raise OutputRefused(
+            f"The model {name!r} cannot be written to {str(cache_folder())!r} ({error.strerror or error}): {what_to_do},"
+            f" or name another folder with {ENVIRONMENT_VARIABLE}."
+        ) from error
 
 
 def _unpack(

@@ -10,22 +10,9 @@ from features.metrics.explanation.texts import Chunk
 from features.metrics.explanation.tokens import Token
 
 Aspect = Literal[
-    "unrelated",
-    "negation",
-    "role",
-    "quantity",
-    "name",
-    "coreference",
-    "mood",
-    "modality",
-    "word",
-    "order",
-    "spelling",
-    "relation",
-    "unsure",
-    "form",
-    "unread",
-]
+    "unrelated", "negation", "role", "quantity", "name", "coreference", "mood", "modality", "word", "order", "spelling",
+    "relation", "unsure", "form", "unread",
+]  # fmt: skip
 REMARKS: frozenset[Aspect] = frozenset({"unsure", "form", "unread"})
 """What says how far to trust the graphs, not what differs between the sentences."""
 MIRRORS: Mapping[Aspect, str] = {

@@ -74,21 +74,18 @@ def _read(folder: Path) -> SrlArchive:
     configuration = _configuration(folder)
     own = configuration.get(OWN_SECTION, {})
     encoder = configuration["model"].get("bert_model", {})
-    name = configuration.get("dataset_reader", {}).get("bert_model_name") or (encoder if _is_name(encoder) else "")
+    name = configuration.get("dataset_reader", {}).get("bert_model_name") or (
+        encoder if isinstance(encoder, str) else ""
+    )
     lowercase = "uncased" in str(name)
-    weights = _weights(folder, own.get("base"))
     return SrlArchive(
+        weights=_weights(folder, own.get("base")),
         labels=_labels(folder),
-        weights=weights,
-        encoder={} if _is_name(encoder) else encoder,
+        encoder={} if isinstance(encoder, str) else encoder,
         lowercase=lowercase,
         vocabulary=_vocabulary(folder, str(name), own.get("base"), lowercase=lowercase),
         own=own,
     )
-
-
-def _is_name(encoder: object) -> bool:
-    return isinstance(encoder, str)
 
 
 def _configuration(folder: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ that a parser rejected has comments only: `# sent_id = 2`, `# text = …`, `# re
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from features.core.faults import RowWrong
@@ -52,7 +53,7 @@ def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
     with open_text(path) as lines:
         rows: list[list[str]] = []
         name = first = reject = ""
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(chain(lines, [""]), start=1):  # a blank line after the last sentence
             text = line.rstrip("\r\n")
             if not text.strip():
                 if rows:
@@ -72,10 +73,6 @@ def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
                         f"{path}:{number} has {len(rows[-1])} columns where {max(len(rows[0]), _FIXED)} are expected:"
                         f" index, word, lemma, part of speech, parse, predicate, roleset, and one for each predicate."
                     )
-        if rows:
-            yield _sentence(rows, name or first, first)
-        elif reject:
-            yield AnnotatedSentence(name or path.name, (), (), (), (), (), reject)
 
 
 def _sentence(rows: Sequence[Sequence[str]], name: str, where: str) -> AnnotatedSentence:

@@ -1,14 +1,13 @@
 import doctest
 
 import pytest
+from graph_pairs import batch_of, measure
 
-from features.graphs.batch import GraphBatch
 from features.metrics import label_vectors, overlap
-from features.metrics.measurement import measure
 
 
 def score(left, right, vectors):
-    batches = (GraphBatch.from_penman([text]) for text in (left, right))
+    batches = (batch_of([text]) for text in (left, right))
     return measure(*batches, vectors, ["quantifiers"])["quantifiers"].item()
 
 
