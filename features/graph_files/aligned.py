@@ -46,12 +46,7 @@ def align_files(
 ) -> AlignedFiles:
     """Align the graphs of two files line by line, with the counting facets (no label vectors are needed).
 
-    Args:
-        first: a file of graphs in PENMAN (`.gz` too; `-` is standard input).
-        second: another one, which matches it line by line.
-        start: number of the first pair, from 1.
-        count: number of pairs; all when None.
-        by_position: pair by position, whatever the ids.
+    Files are paired as by `pair_files`; of the pairs, `count` (all when None) are taken, from number `start` on.
 
     Raises:
         InputError: a file cannot be read, the files do not match line by line, or have fewer pairs than `start`.

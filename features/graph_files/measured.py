@@ -51,10 +51,10 @@ def measure_files(
     by_position: bool = False,
     on_rows: OnRows = ignore_rows,
 ) -> MeasuredFiles:
-    """Measure two files of graphs in PENMAN with all metrics.
+    """Measure two files of graphs, paired as by `pair_files`, with all metrics; report how many pairs are done.
 
     Args:
-        first: a file of graphs (`.gz` too; `-` is standard input).
+        first: a file of graphs.
         second: another one, which matches it line by line.
         vectors: where the vectors of labels come from.
         own: own metrics, which read graphs or sentences (`# ::snt`).

@@ -89,15 +89,10 @@ def score_pairs(
     drop_wiki: bool = False,
     context: Mapping[str, str] | None = None,
 ) -> list[CorpusScore]:
-    """Score parsed graphs against gold graphs, pair by pair.
+    """Score parsed graphs against gold graphs, pair by pair, as `score_files` does.
 
-    Args:
-        gold: decoded graphs; the pair of a missing one is left out.
-        parsed: as many; a missing one counts as a graph without triples.
-        metrics: name → metric, as `choose_metrics` returns them.
-        bootstrap: how intervals are computed; 1,000 draws by default.
-        drop_wiki: leave `:wiki` out on both sides.
-        context: other things the numbers depend on, for the signatures.
+    The pair of a missing gold graph is left out; a missing parsed graph counts as one without triples. The context is
+    what else the numbers depend on, for the signatures.
 
     Raises:
         InputError: there is no gold graph, or an own metric fails.

@@ -78,16 +78,9 @@ def score_corpus(
     bootstrap: Bootstrap,
     context: Mapping[str, str] | None = None,
 ) -> list[CorpusScore]:
-    """Score a corpus from the statistics of its pairs.
+    """Score a corpus from the statistics of its pairs: by name (matched, gold, parsed, ...), (n_pairs, ≥ 3).
 
-    Args:
-        metrics: by name.
-        statistics: name → (matched, gold, parsed, ...) of each pair, shape (n_pairs, ≥ 3).
-        bootstrap: how intervals are made.
-        context: other things the numbers depend on, for the signatures.
-
-    Raises:
-        InputError: when there is no pair.
+    The context is what else the numbers depend on, for the signatures. Without a pair there is an InputError.
     """
     counts = {name: values[:, :3] for name, values in statistics.items()}
     n_pairs = len(next(iter(counts.values())))

@@ -108,17 +108,10 @@ def tidy() -> None:
 
 
 def install(folder: Path, name: str, *, source: str, version: str, pinned: bool) -> Path:
-    """Publish an unpacked model in the cache: record it, flush it, rename it.
+    """Publish an unpacked model in the cache: record it, flush it, rename it; return its folder there.
 
-    Args:
-        folder: the model, in a temporary folder within the cache; it is moved, and a copy that it replaces put there.
-        name: name of the model.
-        source: where it came from.
-        version: sha256 or commit.
-        pinned: whether the version was given in advance.
-
-    Returns:
-        The folder of the model in the cache.
+    The model is moved from a temporary folder within the cache, and a copy that it replaces is put there. The version
+    is a sha256 or commit, pinned if it was given in advance.
     """
     staged = folder.parent / "staged"
     staged.mkdir()

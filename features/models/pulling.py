@@ -87,8 +87,8 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
     except OSError as error:
         what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
         raise OutputRefused(
-            f"The model {name!r} cannot be written to {str(cache_folder())!r} ({error.strerror or error}): {what_to_do},"
-            f" or name another folder with {ENVIRONMENT_VARIABLE}."
+            f"The model {name!r} cannot be written to {str(cache_folder())!r} ({error.strerror or error}):"
+            f" {what_to_do}, or name another folder with {ENVIRONMENT_VARIABLE}."
         ) from error
 
 

@@ -129,10 +129,7 @@ class BankParser:
         return results
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return a hash of the graphs of these sentences, 24 hexadecimal digits.
-
-        It changes when one of them gets a graph or a different graph, but not when other sentences do.
-        """
+        """Return a hash of the graphs of these sentences, 24 hexadecimal digits: it changes with one of them only."""
         rows = self._rows(sentence_ids)
         digests = _fixed_bytes(self._table.column("digest").take(rows[rows >= 0]), _DIGEST_BYTES)
         total = hashlib.blake2b(digest_size=12)

@@ -70,13 +70,8 @@ def in_batches(
 ) -> list[Result]:
     """Return the result of `work`, which maps a batch to one result for each item, in the order of the items.
 
-    Args:
-        work: maps a batch to its results.
-        items: the items to process.
-        size: size of an item; items of similar size share a batch, to reduce padding.
-        batch_size: items per batch.
-        pool: threads that take a batch each; when None, the calling thread takes all.
-        on_items: called, in the calling thread, with how many items are done.
+    Items of similar size share a batch, to reduce padding. The threads of a pool take a batch each, else the calling
+    thread takes all; it also calls `on_items` with how many items are done.
     """
     # Largest first: no thread is left with a long batch at the end.
     order = sorted(range(len(items)), key=lambda position: -size(items[position]))

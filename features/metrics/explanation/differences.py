@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
-from features.metrics.explanation.comparing import ComparedGraphs, Quantity
-from features.metrics.explanation.naming import capped, joined, listed, quoted
-from features.metrics.explanation.telling import SIDES, Difference, Told, apart, spans
+from features.metrics.explanation.anchors import capped, joined, listed, quoted
+from features.metrics.explanation.comparing import SIDES, ComparedGraphs, Difference, Quantity, Told, apart, spans
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE

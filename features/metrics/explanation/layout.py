@@ -73,10 +73,7 @@ def lay_out(
 
 
 def _ranks(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the layer of each node: the longest path from the root, ignoring edges that close a cycle.
-
-    If a layer is full, a node goes to the next one that is not.
-    """
+    """Return the layer of each node: the longest path from the root, without edges that close a cycle, or later."""
     n_nodes = len(widths)
     below: list[list[int]] = [[] for _ in range(n_nodes)]
     for source, target in edges:

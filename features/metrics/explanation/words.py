@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from features.core.counting import counted
-from features.metrics.explanation.comparing import ComparedGraphs
+from features.metrics.explanation.anchors import listed, quoted
+from features.metrics.explanation.comparing import REMARKS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences
-from features.metrics.explanation.naming import listed, quoted
 from features.metrics.explanation.pair import GraphPair
-from features.metrics.explanation.telling import REMARKS, Difference
 
 SAME_TEXT = "Both are the same sentence."
 SAME_WORDS = "Both have the same words in the same order."

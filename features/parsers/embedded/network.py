@@ -38,12 +38,7 @@ _MULTIPLE, _LEAST_LENGTH = 8, 16  # lengths at which the fused attention is fast
 class Block(nn.Module):
     """A transformer block (Vaswani et al. 2017); BERT's if it normalises after each part.
 
-    Args:
-        width: width of the states.
-        heads: number of attention heads.
-        inner: width of the feed-forward part.
-        normalise_first: normalise the input of each part (trains faster from scratch), not its output (BERT).
-        epsilon: epsilon of the normalisation.
+    To normalise the input of each part first, and not its output (BERT), trains faster from scratch.
     """
 
     def __init__(self, width: int, *, heads: int, inner: int, normalise_first: bool, epsilon: float = 1e-5) -> None:

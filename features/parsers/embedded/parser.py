@@ -232,13 +232,8 @@ def load_parser(
 ) -> EmbeddedParser:
     """Load a model from its folder, with `model.json` and `model.safetensors`.
 
-    Args:
-        folder: the folder.
-        base: name or folder of the base encoder; when None, the one named by the model.
-        device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `auto` is bfloat16 if the hardware supports it, else float32.
-        batch_size: sentences per batch.
-        threads: CPU threads; torch's number when None.
+    The base encoder is the one that the model names, unless another is given; the precision `auto` is bfloat16 if the
+    hardware supports it, else float32.
 
     Raises:
         ModelError: when model or base encoder is missing, or they do not match.

@@ -157,13 +157,9 @@ def write_archive(
     weights: "Mapping[str, Tensor]",
     configuration: Mapping[str, Any],
 ) -> None:
-    """Write a tagger in half precision, without the parameters that equal those of its base encoder.
+    """Write a tagger in half precision, without what equals the encoder `facetflow.base` of its configuration.
 
-    Args:
-        folder: output folder; created if missing.
-        labels: BIO tags in the order of their indices.
-        weights: parameters by AllenNLP's names.
-        configuration: content of config.json, with `facetflow.base`.
+    Labels are BIO tags in the order of their indices; weights have AllenNLP's names.
     """
     import torch
     from safetensors.torch import save_file

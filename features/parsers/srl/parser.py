@@ -147,14 +147,7 @@ def load_tagger(
     precision: str = "auto",
     threads: int | None = None,
 ) -> SrlTagger:
-    """Build the tagger from an archive.
-
-    Args:
-        path: a folder or a `.tar.gz`, see `features.parsers.srl.archive`.
-        device: torch device.
-        batch_pieces: word pieces per batch, including padding.
-        precision: `auto` is bfloat16 if the hardware supports it, else float32.
-        threads: CPU threads; torch's number when None.
+    """Build the tagger from an archive, a folder or a `.tar.gz`; the precision `auto` is that of the hardware.
 
     Raises:
         ModelError: it cannot be read, or its weights do not match its labels.

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from features.core.faults import EmptyText, EvaluationDamaged
+from features.metrics.explanation.comparing import MIRRORS, Difference
 from features.metrics.explanation.pair import GraphPair
-from features.metrics.explanation.telling import MIRRORS, Difference
 from features.metrics.explanation.words import describe
 from features.metrics.registry import METRICS
 from features.parsers.language import tell_languages

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from features.metrics.explanation.naming import joined
+from features.metrics.explanation.anchors import joined
 from training.encoders.s3bert.facet_reading import FacetReading, Mark
 
 DISAGREES = 0.25

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.metrics.explanation.naming import joined
+from features.metrics.explanation.anchors import joined
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.explain import explain_embeddings, with_measured
 from training.encoders.s3bert.facets import FacetLayout
