@@ -42,7 +42,7 @@ class SrlTagger:
 
     network: "SrlBert"  # in evaluation mode, on its device
     wordpieces: Wordpieces  # the vocabulary that it was trained with
-    labels: tuple[str, ...]  # BIO tags in the order of their indices
+    labels: Sequence[str]  # BIO tags in the order of their indices
     batch_pieces: int = 1024  # word pieces per batch, including padding
     threshold: float = 0.5  # probability above which a word is a predicate
     exact: bool = False  # return the most likely path of tags, with each core role once, not the one that AllenNLP does
@@ -82,7 +82,7 @@ class SrlTagger:
         """
         frames: list[dict[int, Frame]] = [{} for _ in sentences]
         for batch, logits in self.scores(sentences, predicates, on_readings):
-            scores = (log_softmax if self.exact else softmax)(logits, axis=-1)
+            scores = log_softmax(logits, axis=-1) if self.exact else softmax(logits, axis=-1)
             paths = self._constraints.decode(scores, [len(reading.pieces.ids) for reading in batch])
             for reading, path, row in zip(batch, paths, scores, strict=True):
                 assert reading.predicate is not None  # noqa: S101 - `scores` reads marked sentences only
