@@ -78,16 +78,21 @@ def _span_rows(parsed: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each span, with the predicate of its frame and its words."""
     start, end = pl.col("span_starts"), pl.col("span_ends")
     predicate = pl.col("predicates").list.get(pl.col("span_frames"))
-    return parsed.explode(_SPAN_COLUMNS).select(
-        "id",
-        predicate=predicate,
-        predicate_word=pl.col("words").list.get(predicate),
-        label="span_labels",
-        start=start,
-        end=end,
-        words=pl.when(start.is_not_null()).then(pl.col("words").list.slice(start, end - start).list.join(" ")),
-        code="code",
-        message="message",
+    filled = pl.when(pl.col("span_frames").list.len() > 0).then(pl.col(_SPAN_COLUMNS))  # null, to keep a row for none
+    return (
+        parsed.with_columns(filled)
+        .explode(_SPAN_COLUMNS)
+        .select(
+            "id",
+            predicate=predicate,
+            predicate_word=pl.col("words").list.get(predicate),
+            label="span_labels",
+            start=start,
+            end=end,
+            words=pl.when(start.is_not_null()).then(pl.col("words").list.slice(start, end - start).list.join(" ")),
+            code="code",
+            message="message",
+        )
     )
 
 
