@@ -25,9 +25,8 @@ import torch
 from amrlib_peer.bart_base import load_peer
 
 from features.graphs.penman_files import read_blocks
-from features.parsers.embedded.amr_parser import model_folder
-from features.parsers.embedded.loading import load_parser
-from features.parsers.embedded.parser import EmbeddedParser
+from features.parsers.amr import model_folder
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from training.parsers.amr.scoring import score_graphs
 
 EXAMPLE = Path(__file__).parents[1] / "features" / "corpora" / "example"

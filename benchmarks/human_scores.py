@@ -23,9 +23,8 @@ from features.graphs.table import encode
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
-from features.parsers.embedded.amr_parser import model_folder
-from features.parsers.embedded.loading import load_parser
-from features.parsers.embedded.parser import EmbeddedParser
+from features.parsers.amr import model_folder
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.label_vectors import load
 from features.parsers.settings import LabelVectorSettings
 from features.stages.label_vectors import embed_labels

@@ -24,11 +24,9 @@ from metric_engine.processes import dask_speed, peak_memory
 
 from features.graphs.table import encode
 from features.metrics.alignment.solve import best_alignments
-from features.metrics.measurement import compare, warm_up
-from features.metrics.parts import argument_triples, coreference_triples
-from features.metrics.recipe import ALGORITHM_VERSION
-from features.metrics.registry import METRICS
-from features.metrics.triples import smatch_triples, unlabeled_triples
+from features.metrics.measurement import compare
+from features.metrics.registry import ALGORITHM_VERSION, METRICS
+from features.metrics.triples import argument_triples, coreference_triples, smatch_triples, unlabeled_triples
 
 ALIGNED = {
     "smatch": smatch_triples,
@@ -59,7 +57,7 @@ def main() -> None:
         pairs = read_pairs(arguments.left, arguments.right, arguments.shift)
         what = f"{arguments.left.name} and {arguments.right.name}"
     sizes = pairs.sizes()
-    warm_up()
+    compare(next(pairs.comparison().parts(16)))  # compiles every kernel, or loads it from the cache
     print(f"{what}: {len(pairs)} pairs, larger graph: {np.median(sizes):.0f}")
     print(f"nodes in the middle, {sizes.max()} at most. Python {platform.python_version()}, {platform.machine()},")
     print(f"{os.cpu_count()} cores; algorithm version {ALGORITHM_VERSION}")

@@ -28,8 +28,7 @@ from features.metrics.corpus_scores import CorpusScore, choose_metrics, score_co
 from features.metrics.label_vectors import LabelVectors, words_of
 from features.metrics.measurement import PAIRS_AT_ONCE, compare
 from features.metrics.metric import Comparison, Metric
-from features.metrics.recipe import ALGORITHM_VERSION
-from features.metrics.registry import BUILT_IN, METRIC_NAMES, METRICS
+from features.metrics.registry import ALGORITHM_VERSION, BUILT_IN, METRIC_NAMES, METRICS
 
 if TYPE_CHECKING:
     from features.metrics.label_vectors import Vectors

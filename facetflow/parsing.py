@@ -15,7 +15,7 @@ import polars as pl
 from facetflow.arguments import Texts, check_device, read_texts
 from features.core.errors import RowError
 from features.core.types import RejectCode
-from features.parsers.embedded.amr_parser import is_embedded
+from features.parsers.amr import is_embedded
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from features.parsers.srl.frames import Frame, Span
 from features.parsers.srl.parser import SrlParse

@@ -6,7 +6,7 @@ from pathlib import Path
 from prefect import flow
 
 from features.core.errors import FacetflowError, PartlyDoneError, RunError
-from features.metrics.own_files import load_files, read_metric_file
+from features.metrics.own import load_files, read_metric_file
 from features.stages.metrics import METRIC_STAGE
 from features.store.store import Store
 from flows import project

@@ -12,9 +12,8 @@ import polars as pl
 from metric_engine.inputs import DIMENSIONS, Pairs
 
 from features.metrics.label_vectors import LabelVectors, words_of
-from features.metrics.measurement import compare, warm_up
+from features.metrics.measurement import compare, measure_shard
 from features.metrics.metric import Comparison
-from features.metrics.stage import measure_shard
 
 SHARDS = 8
 PAIRS_PER_SHARD = 8_192
@@ -34,7 +33,6 @@ def dask_speed(pairs: Pairs, n_workers: int) -> float:
             LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
             Client(cluster) as client,
         ):
-            client.run(warm_up)
             client.gather(client.map(measure_files, [folder] * n_workers, pure=False))
             started = time.perf_counter()
             n = sum(client.gather(client.map(measure_files, [folder] * SHARDS, pure=False)))

@@ -1,44 +1,39 @@
 """Alignment of two files of AMR graphs pair by pair: `facetflow align A.amr B.amr` for notebooks."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
-from features.core.faults import CannotPair
+from features.core.faults import CannotPair, GraphUnusable
 from features.core.files import short_name, source_name
+from features.core.outputs import Formats
+from features.core.pages import render, tell_date
 from features.graph_files.paired import pair_files
+from features.metrics.explanation.drawing import draw_pair, facet_rules, show_pair
 from features.metrics.explanation.pair import GraphPair, explain_graphs
+from features.metrics.registry import METRICS
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedPair:
-    """A pair of graphs from two files.
+    """A pair of graphs from two files."""
 
-    Args:
-        number: its number, from 1.
-        ids: `::id` of each graph, None if it has none.
-        names: `::snt` of each graph, else its `::id`, else empty.
-        graphs: what matches; None if one of them is wrong.
-        wrong: what is wrong with them, one sentence each.
-    """
-
-    number: int
-    ids: tuple[str | None, str | None]
-    names: tuple[str, str]
-    graphs: GraphPair | None
-    wrong: tuple[str, ...] = ()
+    number: int  # its number, from 1
+    ids: tuple[str | None, str | None]  # `::id` of each graph, None if it has none
+    names: tuple[str, str]  # `::snt` of each graph, else its `::id`, else empty
+    graphs: GraphPair | None  # what matches; None if one of them is wrong
+    wrong: tuple[str, ...] = ()  # what is wrong with them, one sentence each
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedFiles:
-    """Pairs of two files, in order.
+    """Pairs of two files, in order."""
 
-    Args:
-        files: their names.
-        pairs: the requested pairs.
-    """
-
-    files: tuple[str, str]
-    pairs: tuple[AlignedPair, ...]
+    files: tuple[str, str]  # their names
+    pairs: tuple[AlignedPair, ...]  # the requested pairs
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -51,12 +46,7 @@ def align_files(
 ) -> AlignedFiles:
     """Align the graphs of two files line by line, with the counting facets (no label vectors are needed).
 
-    Args:
-        first: a file of graphs in PENMAN (`.gz` too; `-` is standard input).
-        second: another one, which matches it line by line.
-        start: number of the first pair, from 1.
-        count: number of pairs; all when None.
-        by_position: pair by position, whatever the ids.
+    Files are paired as by `pair_files`; of the pairs, `count` (all when None) are taken, from number `start` on.
 
     Raises:
         InputError: a file cannot be read, the files do not match line by line, or have fewer pairs than `start`.
@@ -85,3 +75,54 @@ def align_files(
 
 def _name(metadata: dict[str, str]) -> str:
     return metadata.get("snt") or metadata.get("id", "")
+
+
+def render_aligned(aligned: AlignedFiles, date: datetime | None = None) -> str:
+    """Return the pairs as a page with a date, by default today's. Every text is escaped; nothing is fetched."""
+    drawn = {pair.number: pair.graphs for pair in aligned.pairs if pair.graphs is not None}
+    return render(
+        "features.graph_files/aligned.html",
+        title=" | ".join(aligned.files),
+        date=tell_date(date),
+        rules=facet_rules(),
+        drawn=len(drawn),
+        wrong=aligned.wrong,
+        questions={name: metric.question for name, metric in METRICS.items()},
+        pairs=aligned.pairs,
+        labels={pair.number: _label(pair) for pair in aligned.pairs},
+        smatch={
+            number: facet.score
+            for number, graphs in drawn.items()
+            for facet in graphs.facets
+            if facet.name == "smatch" and facet.score is not None
+        },
+        shown={number: show_pair(graphs, aligned.files, f"p{number}") for number, graphs in drawn.items()},
+    )
+
+
+def _label(pair: AlignedPair) -> str:
+    """Return the number of a pair, with the ids of its graphs where they say more."""
+    ids = dict.fromkeys(identity for identity in pair.ids if identity not in {None, str(pair.number)})
+    return " · ".join([f"Pair {pair.number}", *map(str, ids)])
+
+
+def write_lines(aligned: AlignedFiles) -> str:
+    """Return the pairs as JSON, one per line."""
+    return "".join(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n" for pair in aligned.pairs)
+
+
+def render_drawing(aligned: AlignedFiles) -> str:
+    """Return the drawing of the first pair, as a file of its own; an InputError if its graphs are wrong."""
+    (pair, *_) = aligned.pairs
+    if pair.graphs is None:
+        raise GraphUnusable(f"there is nothing to draw: {' '.join(aligned.wrong)}")
+    return draw_pair(pair.graphs, pair.names) + "\n"
+
+
+FORMATS: Formats = {"jsonl": (".jsonl", ".ndjson"), "html": (".html", ".htm"), "svg": (".svg",)}
+"""The formats of alignments."""
+
+WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = MappingProxyType(
+    {"jsonl": (write_lines, None), "html": (render_aligned, 50), "svg": (render_drawing, 1)}
+)
+"""Format → how alignments are written, and how many by default: a pair on a page takes some 12 kB."""

@@ -3,46 +3,43 @@
 Without a project or a store: `facetflow measure A.amr B.amr` for notebooks.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from features.core.faults import MetricSettings
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
 from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.table import encode_decoded
 from features.metrics.items import items_of
+from features.metrics.label_vectors import labels_of, words_of
+from features.metrics.measurement import Items, measure_own, measure_shard
 from features.metrics.own import OwnMetric
-from features.metrics.own_measurement import Items, check_reads, measure_own
 from features.metrics.registry import METRIC_COLUMNS
-from features.metrics.stage import measure_shard
 from features.parsers.label_vectors import WordVectors
 from features.parsers.settings import LabelVectorSettings
-from features.schemas import PAIRS
+from features.schemas import LABEL_VECTORS
+from features.stages.sentences import vector_column
 
 _AT_ONCE = 256
 """Pairs decoded and measured at once, so that memory does not grow with the number of graphs. More are not faster
 (1,500 pairs of STS: 1.1 s of CPU time with 128, 512 and 2,048), and progress would be reported less often."""
+_READ = ("graphs", "sentences")  # what an own metric may read from such files
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFiles:
-    """Measured pairs of graphs from two files.
+    """Measured pairs of graphs from two files."""
 
-    Args:
-        scores: one row per pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the metrics, the
-            flags `*_optimal`, the own metrics; null if one of the graphs is wrong.
-        wrong: why a pair has no scores (file, line and reason), or no value of an own metric, one sentence each.
-        unmeasured: number of pairs without scores.
-    """
-
+    # one row per pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the metrics, the flags
+    # `*_optimal`, the own metrics; null if one of the graphs is wrong
     scores: pl.DataFrame
+    # why a pair has no scores (file, line and reason), or no value of an own metric, one sentence each
     wrong: tuple[str, ...]
-    unmeasured: int
+    unmeasured: int  # number of pairs without scores
 
 
 def measure_files(
@@ -54,18 +51,15 @@ def measure_files(
     by_position: bool = False,
     on_rows: OnRows = ignore_rows,
 ) -> MeasuredFiles:
-    """Measure two files of graphs in PENMAN with all metrics.
+    """Measure two files of graphs, paired as by `pair_files`, with all metrics; report how many pairs are done.
 
     Args:
-        first: a file of graphs (`.gz` too; `-` is standard input).
+        first: a file of graphs.
         second: another one, which matches it line by line.
         vectors: where the vectors of labels come from.
         own: own metrics, which read graphs or sentences (`# ::snt`).
         by_position: pair by position, whatever the ids.
         on_rows: called with how many pairs are done, and how many there are.
-
-    Returns:
-        The scores, and what could not be measured.
 
     Raises:
         InputError: a file cannot be read or has no graph, or the files do not match line by line.
@@ -74,10 +68,15 @@ def measure_files(
     """
     from features.parsers.label_vectors import load
 
-    check_reads(own, ("graphs", "sentences"), "a file of graphs")
+    for metric in own:
+        if metric.reads not in _READ:
+            raise MetricSettings(
+                f"metric {metric.name!r} of {metric.file!r} reads {metric.reads!r}, which a file of graphs does not "
+                f"have; it has {', '.join(_READ)}"
+            )
     files = pair_files(first, second, by_position=by_position)
     on_rows(0, len(files))
-    words = _Remembered(load(vectors or LabelVectorSettings()))
+    words = _Words(load(vectors or LabelVectorSettings()))
     scores: list[pl.DataFrame] = []
     wrong: list[str] = []
     for part in files.parts(_AT_ONCE):
@@ -90,36 +89,29 @@ def measure_files(
     return MeasuredFiles(table, tuple(wrong), table["smatch"].null_count())
 
 
-class _Remembered:
-    """Vectors of words, each looked up once: parts of a file share most of their words."""
+class _Words:
+    """Rows of `LABEL_VECTORS`, each word looked up once: parts of a file share most of their words."""
 
     def __init__(self, source: WordVectors) -> None:
         self._source = source
         self._seen: set[str] = set()
-        self._known: dict[str, NDArray[np.float32]] = {}
-        self._nothing: NDArray[np.float32] = np.empty((0, 1), np.float32)
+        self._rows = pl.DataFrame(schema=LABEL_VECTORS)
 
-    def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
-        """Return the words that have a vector, and their vectors, (n, d) float32 of unit length."""
-        new = [word for word in words if word not in self._seen]
-        if new:
-            known, matrix = self._source.look_up(new, on_rows)
+    def of_graphs(self, amr: pl.DataFrame) -> pl.DataFrame:
+        words = words_of(labels_of(amr))
+        if new := sorted(words - self._seen):
             self._seen.update(new)
-            self._known.update(zip(known, matrix, strict=True))
-            self._nothing = matrix[:0]
-        found = [word for word in words if word in self._known]
-        return found, np.stack([self._known[word] for word in found]) if found else self._nothing
+            known, matrix = self._source.look_up(new)
+            found = pl.DataFrame({"label": known, "vector": vector_column(matrix)}, schema=LABEL_VECTORS)
+            self._rows = pl.concat([self._rows, found])
+        return self._rows.filter(pl.col("label").is_in(pl.Series(sorted(words), dtype=pl.String).implode()))
 
 
 _Failures = dict[int, list[str]]  # number of a pair → why an own metric has no value for it
 
 
-def _measure(
-    pairs: Sequence[BlockPair], words: WordVectors, own: Sequence[OwnMetric]
-) -> tuple[pl.DataFrame, _Failures]:
+def _measure(pairs: Sequence[BlockPair], words: _Words, own: Sequence[OwnMetric]) -> tuple[pl.DataFrame, _Failures]:
     """Return the rows of some pairs, and the failures of own metrics."""
-    from features.stages.label_vectors import embed_labels
-
     amr = encode_decoded(
         (
             (f"{side}{pair.number}", block.text, graph)
@@ -129,20 +121,16 @@ def _measure(
         ),
         parser="file",
     ).rows
-    complete = [pair for pair in pairs if pair.graphs is not None]
-    if complete:
-        measured = measure_shard(_rows_of_pairs(complete), amr, embed_labels(amr, words).rows).rows
-    else:
-        measured = pl.DataFrame(schema=METRIC_COLUMNS)
     names = pl.DataFrame(
-        {
-            "pair_id": [str(pair.number) for pair in pairs],
-            "pair": [pair.number for pair in pairs],
-            "id_a": [pair.ids[0] for pair in pairs],
-            "id_b": [pair.ids[1] for pair in pairs],
-        },
-        schema_overrides={"id_a": pl.String, "id_b": pl.String},
+        [(pair.number, str(pair.number), f"a{pair.number}", f"b{pair.number}", *pair.ids) for pair in pairs],
+        schema={"pair": pl.Int64, **dict.fromkeys(("pair_id", "sentence_a", "sentence_b", "id_a", "id_b"), pl.String)},
+        orient="row",
     )
+    complete = names.filter(pl.Series([pair.graphs is not None for pair in pairs]))
+    if complete.is_empty():
+        measured = pl.DataFrame(schema=METRIC_COLUMNS)
+    else:
+        measured = measure_shard(complete, amr, words.of_graphs(amr)).rows
     scores = names.join(measured, on="pair_id", how="left", maintain_order="left")
     scores = scores.select("pair", "id_a", "id_b", *list(METRIC_COLUMNS)[1:])
     if not own:
@@ -171,14 +159,3 @@ def _measure_own(
         if (failure.metric.reads, failure.code) != ("graphs", RejectCode.MISSING_PARSE):
             failed.setdefault(pairs[failure.pair].number, []).append(failure.message)
     return columns, failed
-
-
-def _rows_of_pairs(pairs: Sequence[BlockPair]) -> pl.DataFrame:
-    columns: dict[str, Callable[[BlockPair], str]] = {
-        "pair_id": lambda pair: str(pair.number),
-        "sentence_a": lambda pair: f"a{pair.number}",
-        "sentence_b": lambda pair: f"b{pair.number}",
-    }
-    found = {name: [of(pair) for pair in pairs] for name, of in columns.items()}
-    empty = [None] * len(pairs)
-    return pl.DataFrame({name: found.get(name, empty) for name in PAIRS}, schema=PAIRS)

@@ -24,17 +24,11 @@ BY_POSITION = "if they belong together nevertheless, pair them with --by-positio
 
 @dataclass(frozen=True, slots=True)
 class BlockPair:
-    """Two blocks that belong together.
+    """Two blocks that belong together."""
 
-    Args:
-        number: its number, from 1.
-        first: block of the first file.
-        second: block of the second file.
-    """
-
-    number: int
-    first: PenmanBlock
-    second: PenmanBlock
+    number: int  # its number, from 1
+    first: PenmanBlock  # block of the first file
+    second: PenmanBlock  # block of the second file
 
     @property
     def ids(self) -> tuple[str | None, str | None]:
@@ -73,13 +67,9 @@ def fault(block: PenmanBlock) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PairedFiles:
-    """The blocks of two files, pair by pair; graphs are decoded on demand.
+    """The blocks of two files, pair by pair; graphs are decoded on demand."""
 
-    Args:
-        blocks: blocks of both files, equally many of each.
-    """
-
-    blocks: Sequence[tuple[RawBlock, RawBlock]]
+    blocks: Sequence[tuple[RawBlock, RawBlock]]  # blocks of both files, equally many of each
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -96,12 +86,7 @@ class PairedFiles:
 
 
 def pair_files(first: Path, second: Path, *, by_position: bool = False) -> PairedFiles:
-    """Pair the blocks of two files.
-
-    Args:
-        first: a file of graphs in PENMAN (`.gz` too); `-` is standard input.
-        second: another one, with as many graphs.
-        by_position: whether blocks with different ids may be a pair.
+    """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input), with different ids only `by_position`.
 
     Raises:
         InputError: a file cannot be read or has no graph, the files have different numbers of blocks, or the two blocks
@@ -112,14 +97,10 @@ def pair_files(first: Path, second: Path, *, by_position: bool = False) -> Paire
         if not blocks:
             raise FileEmpty(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
     for number, (left, right) in enumerate(zip_longest(*sides), start=1):
-        if left is None or right is None or not (by_position or _agree(left, right)):
+        ids = {identity for block in (left, right) if block and (identity := block.metadata.get("id"))}
+        if left is None or right is None or (len(ids) > 1 and not by_position):
             raise NotParallel(_difference((first, second), sides, number, left, right))
     return PairedFiles(list(zip(*sides, strict=True)))
-
-
-def _agree(left: RawBlock, right: RawBlock) -> bool:
-    ids = left.metadata.get("id"), right.metadata.get("id")
-    return not all(ids) or ids[0] == ids[1]
 
 
 def _difference(

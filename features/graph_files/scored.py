@@ -30,15 +30,11 @@ _BATCH = 8192  # pairs measured at once; memory does not grow with the number of
 
 @dataclass(frozen=True, slots=True)
 class ScoredFiles:
-    """Scores of a file of graphs.
+    """Scores of a file of graphs."""
 
-    Args:
-        scores: one for each metric.
-        wrong: what is wrong with a graph, one sentence each. A wrong parsed graph counts as one without triples; the
-            pair of a wrong gold graph is left out.
-    """
-
-    scores: list[CorpusScore]
+    scores: list[CorpusScore]  # one for each metric
+    # what is wrong with a graph, one sentence each. A wrong parsed graph counts as one without triples; the pair of a
+    # wrong gold graph is left out.
     wrong: tuple[str, ...]
 
 
@@ -93,15 +89,10 @@ def score_pairs(
     drop_wiki: bool = False,
     context: Mapping[str, str] | None = None,
 ) -> list[CorpusScore]:
-    """Score parsed graphs against gold graphs, pair by pair.
+    """Score parsed graphs against gold graphs, pair by pair, as `score_files` does.
 
-    Args:
-        gold: decoded graphs; the pair of a missing one is left out.
-        parsed: as many; a missing one counts as a graph without triples.
-        metrics: name → metric, as `choose_metrics` returns them.
-        bootstrap: how intervals are computed; 1,000 draws by default.
-        drop_wiki: leave `:wiki` out on both sides.
-        context: other things the numbers depend on, for the signatures.
+    The pair of a missing gold graph is left out; a missing parsed graph counts as one without triples. The context is
+    what else the numbers depend on, for the signatures.
 
     Raises:
         InputError: there is no gold graph, or an own metric fails.

@@ -19,16 +19,11 @@ from features.stage_output import Reject
 from features.stages.amr import AMR_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
 
-Graphs = dict[str, AmrGraph]
-"""Text → graph, for texts that have one."""
+Graphs = dict[str, AmrGraph]  # Text → graph, for texts that have one
 
 
 def graphs_in_files(texts: Sequence[str], files: Iterable[Path]) -> Graphs:
-    """Return the graphs whose `# ::snt` is one of the texts; the first of several.
-
-    Raises:
-        InputError: when a file cannot be read.
-    """
+    """Return the graphs whose `# ::snt` is one of the texts; the first of several."""
     wanted = {sentence_id(text): text for text in texts}
     found: Graphs = {}
     for block in (block for file in files for block in read_blocks(file)):
@@ -39,11 +34,7 @@ def graphs_in_files(texts: Sequence[str], files: Iterable[Path]) -> Graphs:
 
 
 class StoredGraphs:
-    """The graphs of a release, and the vectors of their labels.
-
-    Args:
-        root: folder of the store.
-        release: its number; the latest when missing.
+    """The graphs of a release, by default the latest, and the vectors of their labels.
 
     Raises:
         StoreError: when the store or the release does not exist.
@@ -74,11 +65,7 @@ class StoredGraphs:
 
 
 def parsed_graphs(texts: Sequence[str]) -> Graphs:
-    """Return graphs made by the embedded parser.
-
-    Raises:
-        ModelError: when the parser is not on this machine.
-    """
+    """Return graphs made by the embedded parser; a ModelError if it is not on this machine."""
     from features.parsers.amr import load
 
     parser = load(AmrSettings(backend="embedded"))
@@ -100,13 +87,7 @@ def label_vectors(graphs: Iterable[AmrGraph], settings: LabelVectorSettings | No
 def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Path | None) -> tuple[Graphs, str]:
     """Return graphs from files if any are given, else from a store, else from a parser; and a line on their source.
 
-    Args:
-        texts: the sentences.
-        files: PENMAN files with `# ::snt`.
-        store: folder of a store, which need not exist.
-
-    Raises:
-        InputError: when a file cannot be read.
+    The store need not exist. An InputError says which file cannot be read.
     """
     if files:
         return graphs_in_files(texts, files), f"graphs of {', '.join(file.name for file in files)}"

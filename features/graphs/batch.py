@@ -6,7 +6,6 @@ so that work on strings is done once per distinct string, not per graph.
     concepts   [0, 1, 2 | 3, 1]      node_offsets  [0, 3, 5]     concept_names  [want-01, boy, sleep-01, see-01]
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,46 +14,27 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from features.graphs.graph import decode
-from features.graphs.table import graphs_frame
-
 Ids = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class GraphBatch:
-    """AMR graphs, roles as written.
+    """AMR graphs, roles as written."""
 
-    Args:
-        concept_names: distinct concepts.
-        role_names: distinct roles, of attributes and relations together.
-        value_names: distinct constants, quotes included.
-        node_offsets: shape (n_graphs + 1,).
-        concepts: concept of each node, shape (n_nodes,); the first of a graph is the root's.
-        attribute_offsets: shape (n_graphs + 1,).
-        attribute_nodes: node within its graph, shape (n_attributes,).
-        attribute_roles: shape (n_attributes,).
-        attribute_values: shape (n_attributes,).
-        relation_offsets: shape (n_graphs + 1,).
-        relation_sources: node within its graph, shape (n_relations,).
-        relation_roles: shape (n_relations,).
-        relation_targets: node within its graph, shape (n_relations,).
-    """
-
-    concept_names: list[str]
-    role_names: list[str]
-    value_names: list[str]
-    node_offsets: Offsets
-    concepts: Ids
-    attribute_offsets: Offsets
-    attribute_nodes: Ids
-    attribute_roles: Ids
-    attribute_values: Ids
-    relation_offsets: Offsets
-    relation_sources: Ids
-    relation_roles: Ids
-    relation_targets: Ids
+    concept_names: list[str]  # distinct concepts
+    role_names: list[str]  # distinct roles, of attributes and relations together
+    value_names: list[str]  # distinct constants, quotes included
+    node_offsets: Offsets  # (n_graphs + 1,)
+    concepts: Ids  # concept of each node, (n_nodes,); the first of a graph is the root's
+    attribute_offsets: Offsets  # (n_graphs + 1,)
+    attribute_nodes: Ids  # node within its graph, (n_attributes,)
+    attribute_roles: Ids  # (n_attributes,)
+    attribute_values: Ids  # (n_attributes,)
+    relation_offsets: Offsets  # (n_graphs + 1,)
+    relation_sources: Ids  # node within its graph, (n_relations,)
+    relation_roles: Ids  # (n_relations,)
+    relation_targets: Ids  # node within its graph, (n_relations,)
 
     def __len__(self) -> int:
         return len(self.node_offsets) - 1
@@ -82,36 +62,6 @@ class GraphBatch:
             relation_sources=_numbers(rows, "relation_sources"),
             relation_roles=role_ids[len(attribute_roles) :],
             relation_targets=_numbers(rows, "relation_targets"),
-        )
-
-    @classmethod
-    def from_penman(cls, texts: Sequence[str]) -> "GraphBatch":
-        """Make a batch from graphs in PENMAN.
-
-        Raises:
-            RowError: when one of them cannot be decoded.
-        """
-        return cls.from_rows(graphs_frame(decode(text) for text in texts))
-
-    def followed_by(self, other: "GraphBatch") -> "GraphBatch":
-        """Return this batch's graphs followed by the other's, over common vocabularies."""
-        concept_names, concept_map = _merge(self.concept_names, other.concept_names)
-        role_names, role_map = _merge(self.role_names, other.role_names)
-        value_names, value_map = _merge(self.value_names, other.value_names)
-        return GraphBatch(
-            concept_names=concept_names,
-            role_names=role_names,
-            value_names=value_names,
-            node_offsets=_append_offsets(self.node_offsets, other.node_offsets),
-            concepts=np.concatenate([self.concepts, concept_map[other.concepts]]),
-            attribute_offsets=_append_offsets(self.attribute_offsets, other.attribute_offsets),
-            attribute_nodes=np.concatenate([self.attribute_nodes, other.attribute_nodes]),
-            attribute_roles=np.concatenate([self.attribute_roles, role_map[other.attribute_roles]]),
-            attribute_values=np.concatenate([self.attribute_values, value_map[other.attribute_values]]),
-            relation_offsets=_append_offsets(self.relation_offsets, other.relation_offsets),
-            relation_sources=np.concatenate([self.relation_sources, other.relation_sources]),
-            relation_roles=np.concatenate([self.relation_roles, role_map[other.relation_roles]]),
-            relation_targets=np.concatenate([self.relation_targets, other.relation_targets]),
         )
 
     def select(self, graphs: npt.NDArray[np.int64]) -> "GraphBatch":
@@ -153,17 +103,6 @@ def _numbers(rows: pl.DataFrame, name: str) -> Ids:
 def _encode(strings: Any) -> tuple[list[str], Ids]:
     encoded = strings.dictionary_encode()
     return encoded.dictionary.to_pylist(), np.ascontiguousarray(encoded.indices.to_numpy(), dtype=np.int32)
-
-
-def _merge(names: list[str], others: list[str]) -> tuple[list[str], Ids]:
-    """Return the names of both, and the new id of each of the others."""
-    ids = {name: number for number, name in enumerate(names)}
-    mapping = np.array([ids.setdefault(name, len(ids)) for name in others], np.int32)
-    return list(ids), mapping
-
-
-def _append_offsets(first: Offsets, second: Offsets) -> Offsets:
-    return np.concatenate([first, first[-1] + second[1:]])
 
 
 def _rows_of(offsets: Offsets, graphs: npt.NDArray[np.int64]) -> tuple[Offsets, npt.NDArray[np.int64]]:

@@ -38,29 +38,15 @@ _NUMBERED = re.compile(r"([a-z]+)[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class AmrGraph:
-    """One decoded graph; nodes are positions in `concepts`, and node 0 is the root.
+    """One decoded graph; nodes are positions in `concepts`, and node 0 is the root."""
 
-    Args:
-        concepts: concept of each node.
-        attributes: (node, role, constant), the constant as written, quotes included.
-        relations: (source, role, target), the role as written, without the colon.
-    """
-
-    concepts: list[str]
-    attributes: list[tuple[int, str, str]]
-    relations: list[tuple[int, str, int]]
+    concepts: list[str]  # concept of each node
+    attributes: list[tuple[int, str, str]]  # (node, role, constant), the constant as written, quotes included
+    relations: list[tuple[int, str, int]]  # (source, role, target), the role as written, without the colon
 
 
 def decode(text: str) -> AmrGraph:
-    """Decode one graph in PENMAN.
-
-    Lines that start with `#` are skipped; alignments (`~e.1`) are dropped.
-
-    Args:
-        text: one graph.
-
-    Returns:
-        The graph.
+    """Decode one graph in PENMAN; lines that start with `#` are skipped, alignments (`~e.1`) are dropped.
 
     Raises:
         RowError: with the line and column, when parentheses do not match, a node has no concept, a branch has no
@@ -95,23 +81,15 @@ def decode(text: str) -> AmrGraph:
 
 @dataclass(slots=True)
 class _Scan:
-    """The state of the scan.
+    """The state of the scan."""
 
-    Args:
-        text: the text, comments blanked.
-        concepts: concept of each node.
-        nodes: node of each variable.
-        branches: (source, role, node below or -1, target as written, position of the target).
-        path: the open nodes, with the positions of their parentheses.
-        role: the role waiting for its node; None if there is none.
-    """
-
-    text: str
-    concepts: list[str] = field(default_factory=list)
-    nodes: dict[str, int] = field(default_factory=dict)
+    text: str  # the text, comments blanked
+    concepts: list[str] = field(default_factory=list)  # concept of each node
+    nodes: dict[str, int] = field(default_factory=dict)  # node of each variable
+    # (source, role, node below or -1, target as written, position of the target)
     branches: list[tuple[int, str, int, str, int]] = field(default_factory=list)
-    path: list[tuple[int, int]] = field(default_factory=list)
-    role: str | None = None
+    path: list[tuple[int, int]] = field(default_factory=list)  # the open nodes, with the positions of their parentheses
+    role: str | None = None  # the role waiting for its node; None if there is none
 
     def open_node(self, at: int) -> int:
         match = _NODE.match(self.text, at)

@@ -37,23 +37,14 @@ _LARGEST = 1 << 20  # bytes of a block; those of real corpora have some thousand
 
 @dataclass(frozen=True, slots=True)
 class PenmanBlock:
-    """One block of a file.
+    """One block of a file."""
 
-    Args:
-        metadata: values of the `# ::key value` lines, by key.
-        text: the graph as written, without metadata; empty if there is none.
-        path: the file.
-        line: number of the block's first line, from 1.
-        graph: the decoded graph; None if there is an error.
-        error: why there is no graph: code, and a message with file, line and column.
-    """
-
-    metadata: dict[str, str]
-    text: str
-    path: Path
-    line: int
-    graph: AmrGraph | None = None
-    error: RowError | None = None
+    metadata: dict[str, str]  # values of the `# ::key value` lines, by key
+    text: str  # the graph as written, without metadata; empty if there is none
+    path: Path  # the file
+    line: int  # number of the block's first line, from 1
+    graph: AmrGraph | None = None  # the decoded graph; None if there is an error
+    error: RowError | None = None  # why there is no graph: code, and a message with file, line and column
 
     @property
     def place(self) -> str:
@@ -63,23 +54,14 @@ class PenmanBlock:
 
 @dataclass(slots=True)
 class RawBlock:
-    """The lines of one block, before its graph is decoded.
+    """The lines of one block, before its graph is decoded."""
 
-    Args:
-        path: the file.
-        line: number of the block's first line, from 1.
-        comments: lines that start with `#`.
-        graph: the other lines.
-        graph_line: number of the first of them.
-        size: bytes of the block; what is above a mebibyte is not kept.
-    """
-
-    path: Path
-    line: int
-    comments: list[bytes] = field(default_factory=list)
-    graph: list[bytes] = field(default_factory=list)
-    graph_line: int = 0
-    size: int = 0
+    path: Path  # the file
+    line: int  # number of the block's first line, from 1
+    comments: list[bytes] = field(default_factory=list)  # lines that start with `#`
+    graph: list[bytes] = field(default_factory=list)  # the other lines
+    graph_line: int = 0  # number of the first of them
+    size: int = 0  # bytes of the block; what is above a mebibyte is not kept
 
     @property
     def holds_something(self) -> bool:
@@ -89,7 +71,17 @@ class RawBlock:
     @property
     def metadata(self) -> dict[str, str]:
         """Values of the `# ::key value` lines, by key."""
-        return _metadata(self.comments)
+        values: dict[str, str] = {}
+        for line in self.comments:
+            text = line.decode(errors="replace").lstrip("#").strip()
+            keys = list(_KEY.finditer(text))
+            # A comment without a key has no first key to follow: strict would count the None.
+            for key, following in zip(keys, [*keys[1:], None], strict=False):
+                if key[1] in _UP_TO_THE_END:
+                    values[key[1]] = text[key.end() :].strip()
+                    break
+                values[key[1]] = text[key.end() : following.start() if following else None].strip()
+        return values
 
     @property
     def place(self) -> str:
@@ -100,38 +92,33 @@ class RawBlock:
         """Return the block with its graph or its error."""
         metadata = self.metadata
         if self.size > _LARGEST:
-            return self._wrong(metadata, "", RejectCode.BAD_PENMAN, f"larger than {_LARGEST >> 20} MiB")
+            return self._wrong(metadata, RejectCode.BAD_PENMAN, f"larger than {_LARGEST >> 20} MiB")
         try:
             text = b"".join(self.graph).decode().strip()
         except UnicodeDecodeError as error:
-            return self._wrong(
-                metadata, "", RejectCode.BAD_ENCODING, f"not UTF-8 ({error.reason}); convert the file to UTF-8"
-            )
+            why = f"not UTF-8 ({error.reason}); convert the file to UTF-8"
+            return self._wrong(metadata, RejectCode.BAD_ENCODING, why)
         if not text and _REJECT in metadata:
-            return self._wrong(metadata, "", _code(metadata[_REJECT]), f"rejected as {metadata[_REJECT]}")
+            return self._wrong(metadata, _code(metadata[_REJECT]), f"rejected as {metadata[_REJECT]}")
         if not text:
-            return self._wrong(metadata, "", RejectCode.NO_GRAPH, "the block has metadata but no graph")
+            return self._wrong(metadata, RejectCode.NO_GRAPH, "the block has metadata but no graph")
         try:
             return PenmanBlock(metadata, text, self.path, self.line, graph=decode(text))
         except RowError as error:
             message = f"{short_name(self.path)}, graph at line {self.graph_line}: {error.message}"
             return PenmanBlock(metadata, text, self.path, self.line, error=RowError(error.code, message))
 
-    def _wrong(self, metadata: dict[str, str], text: str, code: RejectCode, why: str) -> PenmanBlock:
-        error = RowError(code, f"{self.place}: {why}")
-        return PenmanBlock(metadata, text, self.path, self.line, error=error)
+    def _wrong(self, metadata: dict[str, str], code: RejectCode, why: str) -> PenmanBlock:
+        return PenmanBlock(metadata, "", self.path, self.line, error=RowError(code, f"{self.place}: {why}"))
 
 
 def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
-    """Read the blocks of a PENMAN file, in order.
+    """Yield the blocks of a PENMAN file, in order, each with its graph or its error.
 
     Comments that are not metadata are skipped, and so are blocks that contain nothing else.
 
     Args:
         path: UTF-8 text; gzip when the name ends in `.gz`; `-` is standard input.
-
-    Yields:
-        Each block, with its graph or its error.
 
     Raises:
         InputError: when the file cannot be read at all, is not text, or its compressed data is incomplete.
@@ -201,17 +188,3 @@ def _split(file: Iterable[bytes], path: Path) -> Iterator[RawBlock]:
             block.graph_line = block.graph_line or number
             block.graph.append(line)
     yield block
-
-
-def _metadata(lines: list[bytes]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in lines:
-        text = line.decode(errors="replace").lstrip("#").strip()
-        keys = list(_KEY.finditer(text))
-        # A comment without a key has no first key to follow: strict would count the None.
-        for key, following in zip(keys, [*keys[1:], None], strict=False):
-            if key[1] in _UP_TO_THE_END:
-                found[key[1]] = text[key.end() :].strip()
-                break
-            found[key[1]] = text[key.end() : following.start() if following else None].strip()
-    return found

@@ -19,24 +19,16 @@ MAX_NODES = 512
 parser error (repetition), and aligning two such graphs does not finish in reasonable time."""
 MAX_ATTRIBUTES = 512
 """WWLK compares every constant of one graph with every node and constant of the other. Gold graphs have at most 56."""
-MAX_RELATIONS = 2048
-"""Gold graphs have about as many relations as nodes."""
+MAX_RELATIONS = 2048  # Gold graphs have about as many relations as nodes
 
 _ATTRIBUTE = ("nodes", "roles", "values")
 _RELATION = ("sources", "roles", "targets")
 
 
 def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> StageOutput:
-    """Decode graphs into rows of the table `amr`.
+    """Decode the graphs of sentences, in PENMAN, into rows of the table `amr`, made by a parser of that name.
 
-    Args:
-        sentence_ids: id of each sentence.
-        penmans: its graph in PENMAN, in the same order.
-        parser: name of the parser that made the graphs.
-
-    Returns:
-        Rows with exactly the columns of `AMR`; a reject for each graph that cannot be decoded or is
-        too large.
+    A graph that cannot be decoded or is too large is a reject.
     """
     decoded: list[tuple[str, str, AmrGraph]] = []
     rejects: list[Reject] = []
@@ -50,15 +42,7 @@ def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> 
 
 
 def encode_decoded(decoded: Iterable[tuple[str, str, AmrGraph]], parser: str) -> StageOutput:
-    """Turn decoded graphs into rows of the table `amr`.
-
-    Args:
-        decoded: sentence id, graph in PENMAN, and the same graph decoded.
-        parser: name of the parser that made the graphs.
-
-    Returns:
-        As `encode` does.
-    """
+    """Turn sentence ids, graphs in PENMAN and the same graphs decoded into rows of `amr`, as `encode` does."""
     kept: list[tuple[str, str, AmrGraph]] = []
     rejects: list[Reject] = []
     for sentence_id, penman, graph in decoded:

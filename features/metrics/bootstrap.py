@@ -14,17 +14,11 @@ from features.metrics.arrays import Numbers
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How intervals are made.
+    """How intervals are made."""
 
-    Args:
-        resamples: number of draws; 0 for no intervals.
-        seed: seed of the draws.
-        confidence: share of the draws that lies within an interval.
-    """
-
-    resamples: int = 1000
-    seed: int = 0
-    confidence: float = 0.95
+    resamples: int = 1000  # number of draws; 0 for no intervals
+    seed: int = 0  # seed of the draws
+    confidence: float = 0.95  # share of the draws that lies within an interval
 
     def __post_init__(self) -> None:
         if self.resamples < 0:
@@ -39,11 +33,7 @@ class Bootstrap:
             yield np.bincount(random.integers(items, size=items), minlength=items)
 
     def of(self, items: str) -> Self:
-        """Return a bootstrap for some items, whose draws are independent of those for others, whatever their number.
-
-        Args:
-            items: name of the items.
-        """
+        """Return a bootstrap for items of some name, whose draws do not depend on those for others."""
         seed = hashlib.blake2b(f"{self.seed} {items}".encode(), digest_size=8).digest()
         return replace(self, seed=int.from_bytes(seed))
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from features.core.faults import TooFewTexts, UnknownMetric
@@ -20,8 +19,7 @@ from features.metrics.arrays import Numbers, Statistics
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.metric import Metric, f1
 from features.metrics.own import OwnMetric
-from features.metrics.recipe import ALGORITHM_VERSION
-from features.metrics.registry import METRICS
+from features.metrics.registry import ALGORITHM_VERSION, METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +33,16 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class CorpusScore:
-    """One metric over a corpus.
+    """One metric over a corpus."""
 
-    Args:
-        metric: its name.
-        pairs: number of pairs.
-        precision: precision of the summed statistics.
-        recall: recall of the summed statistics.
-        f1: F1 of the summed statistics.
-        macro_f1: mean F1 of the pairs.
-        proven: share of pairs whose alignment is proven optimal; None for a metric without alignment.
-        signature: everything that the numbers depend on.
-    """
-
-    metric: str
-    pairs: int
-    precision: Estimate
-    recall: Estimate
-    f1: Estimate
-    macro_f1: Estimate
-    proven: float | None
-    signature: str
+    metric: str  # its name
+    pairs: int  # number of pairs
+    precision: Estimate  # precision of the summed statistics
+    recall: Estimate  # recall of the summed statistics
+    f1: Estimate  # F1 of the summed statistics
+    macro_f1: Estimate  # mean F1 of the pairs
+    proven: float | None  # share of pairs whose alignment is proven optimal; None for a metric without alignment
+    signature: str  # everything that the numbers depend on
 
 
 AnyMetric = Metric | OwnMetric
@@ -91,16 +78,9 @@ def score_corpus(
     bootstrap: Bootstrap,
     context: Mapping[str, str] | None = None,
 ) -> list[CorpusScore]:
-    """Score a corpus from the statistics of its pairs.
+    """Score a corpus from the statistics of its pairs: by name (matched, gold, parsed, ...), (n_pairs, ≥ 3).
 
-    Args:
-        metrics: by name.
-        statistics: name → (matched, gold, parsed, ...) of each pair, shape (n_pairs, ≥ 3).
-        bootstrap: how intervals are made.
-        context: other things the numbers depend on, for the signatures.
-
-    Raises:
-        InputError: when there is no pair.
+    The context is what else the numbers depend on, for the signatures. Without a pair there is an InputError.
     """
     counts = {name: values[:, :3] for name, values in statistics.items()}
     n_pairs = len(next(iter(counts.values())))
@@ -108,7 +88,7 @@ def score_corpus(
         raise TooFewTexts("there are no pairs of graphs to score; give files with at least one graph each")
     each = {name: f1(values) for name, values in counts.items()}
     rows = np.column_stack([np.column_stack([counts[name], each[name]]) for name in counts])
-    draws = _draw_sums(rows, bootstrap)
+    draws = np.array([times @ rows for times in bootstrap.draws(n_pairs)]).reshape(-1, rows.shape[1])
     found = []
     for position, name in enumerate(counts):
         columns = slice(4 * position, 4 * position + 4)
@@ -133,9 +113,7 @@ def score_corpus(
 def share(counts: Statistics, of: int) -> Numbers:
     """Return matched / size of one side, (n,) in [0, 1]: 1 if both sides are empty, 0 if only this one is.
 
-    Args:
-        counts: (matched, gold, parsed, ...), shape (n, ≥ 3).
-        of: the side: 1 for recall, 2 for precision.
+    The counts are (matched, gold, parsed, ...), (n, ≥ 3); the side is 1 for recall, 2 for precision.
     """
     size = counts[:, of]
     empty = np.where(counts[:, 1:3].any(axis=1), 0.0, 1.0)
@@ -154,18 +132,8 @@ def as_table(scores: Sequence[CorpusScore]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"proven": pl.Float64}, infer_schema_length=None)
 
 
-def _draw_sums(rows: npt.NDArray[np.float64], bootstrap: Bootstrap) -> npt.NDArray[np.float64]:
-    """Return the sums of each draw, shape (resamples, n_columns)."""
-    sums = np.empty((bootstrap.resamples, rows.shape[1]))
-    for draw, times in enumerate(bootstrap.draws(len(rows))):
-        sums[draw] = times @ rows
-    return sums
-
-
 def _estimate(value: Numbers, drawn: Numbers, bootstrap: Bootstrap) -> Estimate:
-    if not len(drawn):
-        return Estimate(float(value[0]))
-    return Estimate(float(value[0]), *bootstrap.ends(drawn))
+    return Estimate(float(value[0]), *(bootstrap.ends(drawn) if len(drawn) else ()))
 
 
 def _signature(metric: AnyMetric, pairs: int, bootstrap: Bootstrap, context: Mapping[str, str]) -> str:

@@ -20,22 +20,6 @@ from features.metrics.metric import Comparison, Metric, mean, similarities
 _NO_LENGTH = 1e-30
 
 
-def _cosines(nodes_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Statistics]:
-    """Compare the labels of one node of each graph."""
-
-    def statistics(pairs: Comparison) -> Statistics:
-        nodes = nodes_of(pairs)
-        labels = pairs.readings.neighbourhoods.labels_of_concepts[pairs.graphs.concepts[nodes]]
-        left, right = labels[pairs.first], labels[pairs.second]
-        return similarities(_clipped_cosines(pairs.label_vectors, left, right))
-
-    return statistics
-
-
-def _roots(pairs: Comparison) -> Positions:
-    return pairs.graphs.node_offsets[:-1]
-
-
 def _best_connected(degrees_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Positions]:
     def nodes(pairs: Comparison) -> Positions:
         readings = pairs.readings
@@ -90,12 +74,18 @@ def _select(node_offsets: Any, degrees: Any, distances: Any, ranks: Any) -> Any:
 
 
 def _metric(name: str, summary: str, question: str, nodes_of: Callable[[Comparison], Positions]) -> Metric:
+    """Compare the labels of one node of each graph."""
+
+    def statistics(pairs: Comparison) -> Statistics:
+        labels = pairs.readings.neighbourhoods.labels_of_concepts[pairs.graphs.concepts[nodes_of(pairs)]]
+        return similarities(_clipped_cosines(pairs.label_vectors, labels[pairs.first], labels[pairs.second]))
+
     return Metric(
-        name=name,
-        summary=f"cosine of the label vectors of the {summary}",
-        question=question,
-        statistics=_cosines(nodes_of),
-        number=mean,
+        name,
+        f"cosine of the label vectors of the {summary}",
+        question,
+        statistics,
+        mean,
         parameters={"vectors": "labels"},
         vacuous=None,
     )
@@ -119,4 +109,9 @@ MAX_DEGREE = _metric(
     "Are the best connected concepts alike?",
     _best_connected(lambda pairs: _indegrees(pairs) + _outdegrees(pairs)),
 )
-ROOT = _metric("root", "roots", "Are the main concepts alike, the roots of the graphs?", _roots)
+ROOT = _metric(
+    "root",
+    "roots",
+    "Are the main concepts alike, the roots of the graphs?",
+    lambda pairs: pairs.graphs.node_offsets[:-1],
+)

@@ -26,21 +26,13 @@ TABLES: Mapping[Reads, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class DependencyTree:
-    """The dependency tree of a sentence; every list has one entry per token.
+    """The dependency tree of a sentence; every list has one entry per token."""
 
-    Args:
-        tokens: as written.
-        lemmas: their base forms.
-        tags: fine-grained part-of-speech tags, those of the Penn Treebank in English pipelines.
-        heads: position of each token's head; a root is its own head.
-        relations: label of the relation to the head.
-    """
-
-    tokens: list[str]
-    lemmas: list[str]
-    tags: list[str]
-    heads: list[int]
-    relations: list[str]
+    tokens: list[str]  # as written
+    lemmas: list[str]  # their base forms
+    tags: list[str]  # fine-grained part-of-speech tags, those of the Penn Treebank in English pipelines
+    heads: list[int]  # position of each token's head; a root is its own head
+    relations: list[str]  # label of the relation to the head
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +65,7 @@ class Frames:
 
 
 def items_of(reads: Reads, rows: pl.DataFrame) -> dict[str, Any]:
-    """Return sentence id → item.
-
-    Args:
-        reads: the kind of item.
-        rows: rows of the table that has it.
-    """
+    """Return sentence id → item, from the rows of the table that has this kind of item."""
     make, columns = _MAKERS[reads]
     ids = rows["sentence_id"].to_list()
     return {identity: make(*row) for identity, row in zip(ids, rows.select(columns).iter_rows(), strict=True)}

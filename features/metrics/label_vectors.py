@@ -22,8 +22,7 @@ from features.core.faults import VectorsWrong
 
 Vectors = npt.NDArray[np.float32]
 
-DIMENSIONS_OF_NONE = 64
-"""Length of the vectors if the table is empty, so that all of them are drawn."""
+DIMENSIONS_OF_NONE = 64  # length of the vectors if the table is empty, so that all of them are drawn
 _SENSE = re.compile(r"(?<=[^\W\d_])-[0-9]+$")
 _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
@@ -41,11 +40,7 @@ def split_label(label: str) -> tuple[str, ...]:
 
 
 def labels_of(amr: pl.DataFrame) -> list[str]:
-    """Return the distinct labels of graphs: concepts and constants.
-
-    Args:
-        amr: rows of the table `amr`.
-    """
+    """Return the distinct labels in rows of the table `amr`: concepts and constants."""
     columns = (amr["concepts"], amr["attribute_values"])
     return pl.concat([column.explode().drop_nulls() for column in columns]).unique().to_list()
 
@@ -60,7 +55,7 @@ class LabelVectors:
 
     Args:
         words: distinct words, as `split_label` gives them.
-        matrix: their vectors, float32, shape (n_words, n_dimensions), of any non-zero length.
+        matrix: their vectors, float32, (n_words, n_dimensions), of any non-zero length.
 
     Raises:
         InputError: when words and vectors do not match, or a vector is not finite or has length 0.
@@ -82,11 +77,7 @@ class LabelVectors:
 
     @classmethod
     def from_rows(cls, rows: pl.DataFrame) -> "LabelVectors":
-        """Make the table from rows of `features.schemas.LABEL_VECTORS`, of one shard or several.
-
-        Raises:
-            InputError: when the vectors differ in length.
-        """
+        """Make the table from rows of `LABEL_VECTORS`, of any shards; an InputError if vectors differ in length."""
         rows = rows.unique("label", keep="first", maintain_order=True)
         if rows.is_empty():
             return cls([], np.empty((0, DIMENSIONS_OF_NONE), np.float32))

@@ -1,58 +1,43 @@
-"""All metrics of all pairs, in one pass."""
+"""All metrics of all pairs, in one pass; and a project's own metrics pair by pair: a failure affects only its pair."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from features.core.faults import CannotPair, UnknownMetric
+from features.core.errors import RowError
+from features.core.faults import MetricWrong, UnknownMetric
 from features.core.rows import OnRows, ignore_rows
+from features.core.types import RejectCode
 from features.graphs.batch import GraphBatch
+from features.metrics.items import TABLES, Reads, items_of
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
-from features.metrics.registry import METRICS
-from features.schemas import LABEL_VECTORS
+from features.metrics.own import OwnMetric
+from features.metrics.registry import METRIC_COLUMNS, METRICS
+from features.stage_output import Reject, StageOutput, rejects_frame
 
-PAIRS_AT_ONCE = 4096
-"""Larger batches of pairs are not faster."""
+PAIRS_AT_ONCE = 4096  # larger batches of pairs are not faster
+_CHECKED = 16  # pairs of a shard whose value by an own metric is compared with that in the other order
+_TOLERANCE = 1e-6
+
+Items = Mapping[Reads, Mapping[str, Any]]  # kind of item → sentence id → item
 
 
-def measure(
-    left: GraphBatch, right: GraphBatch, vectors: LabelVectors, metrics: Sequence[str] | None = None
-) -> pl.DataFrame:
-    """Measure pairs of graphs: the first of `left` with the first of `right`, and so on.
+def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:
+    """Measure pairs of graphs by some metrics, or all.
 
-    Args:
-        left: first graph of each pair.
-        right: second graph of each pair, equally many.
-        vectors: vectors of the words in the labels.
-        metrics: names of metrics; all of them when None.
+    They are processed some thousand at a time, so that memory does not grow with them; each time progress is reported.
 
     Returns:
         One row a pair: a float64 column for each metric, and a boolean column `<name>_optimal` for each that searches
         for an alignment.
 
     Raises:
-        SettingsError: when the sides differ in length, or a metric is unknown.
-    """
-    if len(left) != len(right):
-        raise CannotPair(f"{len(left)!r} graphs cannot be paired with {len(right)!r}; give equally many of each")
-    pairs = np.arange(len(left))
-    return compare(Comparison(left.followed_by(right), pairs, pairs + len(left), vectors), metrics)
-
-
-def warm_up() -> None:
-    """Compile every kernel, or load it from the cache; call it once before workers start to spare them the wait."""
-    graphs = GraphBatch.from_penman(["(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"])
-    measure(graphs, graphs, LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS)))
-
-
-def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:
-    """Measure pairs of graphs of one batch; see `measure`.
-
-    Pairs are processed some thousand at a time, so that intermediate results do not grow with their number; after each
-    batch `on_rows` is called with how many are done.
+        SettingsError: when a metric is unknown.
     """
     names = list(METRICS) if metrics is None else list(metrics)
     unknown = [name for name in names if name not in METRICS]
@@ -61,18 +46,157 @@ def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: On
     measured: list[pl.DataFrame] = []
     on_rows(0, len(pairs))
     for part in pairs.parts(PAIRS_AT_ONCE):
-        measured.append(_compare(part, names))
+        columns: dict[str, npt.NDArray[Any]] = {}
+        proofs: dict[str, npt.NDArray[Any]] = {}
+        for name in names:
+            metric = METRICS[name]
+            statistics = metric.statistics(part)
+            columns[name] = metric.number(statistics)
+            if metric.proof is not None:
+                proofs[f"{name}_optimal"] = metric.proof(statistics)
+        measured.append(pl.DataFrame(columns | proofs))
         on_rows(sum(map(len, measured)), len(pairs))
     return pl.concat(measured)
 
 
-def _compare(pairs: Comparison, names: Sequence[str]) -> pl.DataFrame:
-    columns: dict[str, npt.NDArray[np.float64] | npt.NDArray[np.bool_]] = {}
-    proofs: dict[str, npt.NDArray[np.float64] | npt.NDArray[np.bool_]] = {}
-    for name in names:
-        metric = METRICS[name]
-        statistics = metric.statistics(pairs)
-        columns[name] = metric.number(statistics)
-        if metric.proof is not None:
-            proofs[f"{name}_optimal"] = metric.proof(statistics)
-    return pl.DataFrame(columns | proofs)
+def measure_shard(
+    pairs: pl.DataFrame,
+    amr: pl.DataFrame,
+    label_vectors: pl.DataFrame,
+    own: Sequence[OwnMetric] = (),
+    tables: Mapping[str, pl.DataFrame] | None = None,
+    on_rows: OnRows = ignore_rows,
+) -> StageOutput:
+    """Measure the pairs of a shard with all metrics.
+
+    Args:
+        pairs: ids of pairs and of both sentences; other columns of `PAIRS` are not read.
+        amr: rows of `AMR` with the graphs of their sentences; others are ignored.
+        label_vectors: rows of `LABEL_VECTORS`.
+        own: the project's own metrics; each becomes one more column.
+        tables: rows of the other tables that these read, by name.
+        on_rows: called with how many of the pairs are done.
+
+    Returns:
+        Rows of `metrics` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks what a metric
+        reads, `METRIC_FAILED` for one for which one of the project's own metrics has no value.
+
+    Raises:
+        InputError: when one of the project's own metrics is declared symmetric but is not.
+    """
+    needed = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
+    graphs = amr.unique("sentence_id", keep="first", maintain_order=True).filter(
+        pl.col("sentence_id").is_in(needed.implode())
+    )
+    ids, positions = graphs["sentence_id"], pl.int_range(graphs.height, eager=True)
+    placed = pairs.select(
+        "pair_id",
+        "sentence_a",
+        "sentence_b",
+        pl.col("sentence_a").replace_strict(ids, positions, default=None, return_dtype=pl.Int64).alias("first"),
+        pl.col("sentence_b").replace_strict(ids, positions, default=None, return_dtype=pl.Int64).alias("second"),
+    )
+    complete = placed.filter(pl.col("first").is_not_null() & pl.col("second").is_not_null())
+    comparison = Comparison(
+        GraphBatch.from_rows(graphs),
+        complete["first"].to_numpy().astype(np.int64),
+        complete["second"].to_numpy().astype(np.int64),
+        LabelVectors.from_rows(label_vectors),
+    )
+    # Each of the project's own metrics processes all pairs once more.
+    n, passes = complete.height, 1 + len(own)
+    rows = (
+        compare(comparison, on_rows=lambda done, _: on_rows(done, passes * n))
+        .select(complete["pair_id"], pl.all())
+        .cast(pl.Schema(METRIC_COLUMNS))
+    )
+    rejects = _missing(placed)
+    if own:
+        read = {TABLES["graphs"]: graphs, **(tables or {})}
+        items = {reads: items_of(reads, read[TABLES[reads]]) for reads in {metric.reads for metric in own}}
+        columns, failures = measure_own(
+            own,
+            items,
+            complete.select("sentence_a", "sentence_b").rows(),
+            on_rows=lambda done, _: on_rows(n + done, passes * n),
+        )
+        # A row has every metric or is rejected: of several failures of a pair, the first is the reason.
+        failed = {failure.pair: failure for failure in reversed(failures)}
+        rejects += [
+            Reject(complete["pair_id"][pair], failed[pair].code, failed[pair].message) for pair in sorted(failed)
+        ]
+        kept = [position for position in range(complete.height) if position not in failed]
+        rows = pl.concat([rows, columns], how="horizontal")[kept]
+    return StageOutput(rows, rejects_frame(rejects))
+
+
+def _missing(placed: pl.DataFrame) -> list[Reject]:
+    """Return a reject for each pair that lacks a graph."""
+    rejects = []
+    for pair_id, sentence_a, sentence_b, first, second in placed.iter_rows():
+        lacking = [name for name, graph in ((sentence_a, first), (sentence_b, second)) if graph is None]
+        if lacking:
+            message = f"no AMR graph for sentence {' and '.join(lacking)}; see the rejects of the parse stage"
+            rejects.append(Reject(pair_id, RejectCode.MISSING_PARSE, message))
+    return rejects
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A pair for which a metric has no value."""
+
+    pair: int  # its position
+    metric: OwnMetric  # the metric
+    code: RejectCode  # why
+    message: str  # for a human, with the metric and its file
+
+
+def measure_own(
+    metrics: Sequence[OwnMetric], items: Items, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows
+) -> tuple[pl.DataFrame, list[Failure]]:
+    """Measure pairs of sentences, by their ids, and report how many values are done: one per pair and metric.
+
+    Returns:
+        A float64 column for each metric, null where it failed; and the failures, by metric and pair.
+
+    Raises:
+        InputError: when a metric is declared symmetric but is not.
+    """
+    columns: dict[str, list[float | None]] = {}
+    failures: list[Failure] = []
+    for number, metric in enumerate(metrics):
+        values = columns[metric.name] = []
+        for position, pair in enumerate(pairs):
+            on_rows(number * len(pairs) + position, len(metrics) * len(pairs))
+            try:
+                values.append(_score(metric, items[metric.reads], *pair, check=position < _CHECKED))
+            except RowError as error:
+                values.append(None)
+                failures.append(Failure(position, metric, error.code, error.message))
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64)), failures
+
+
+def _score(metric: OwnMetric, items: Mapping[str, Any], first: str, second: str, *, check: bool) -> float:
+    left, right = _item(metric, items, first), _item(metric, items, second)
+    score = metric.score(left, right)
+    if check and metric.symmetric and abs((back := metric.score(right, left)) - score) > _TOLERANCE:
+        raise MetricWrong(
+            f"metric {metric.name!r} of {metric.file!r} is {score:g} for {_short(left)} and {_short(right)}, but "
+            f"{back:g} in the other order; make it symmetric, or set symmetric=False"
+        )
+    return score
+
+
+def _item(metric: OwnMetric, items: Mapping[str, Any], sentence: str) -> Any:
+    try:
+        return items[sentence]
+    except KeyError:
+        raise RowError(
+            RejectCode.MISSING_PARSE,
+            f"metric {metric.name!r} reads {metric.reads}, and sentence {sentence} has none; see the rejects",
+        ) from None
+
+
+def _short(item: Any) -> str:
+    text = repr(item)
+    return f"{text[:80]}…" if len(text) > 80 else text

@@ -19,19 +19,12 @@ from features.metrics.readings import Readings
 
 @dataclass(frozen=True)
 class Comparison:
-    """Pairs of graphs to compare.
+    """Pairs of graphs to compare."""
 
-    Args:
-        graphs: each distinct graph once.
-        first: position of the first graph of each pair, shape (n_pairs,).
-        second: position of the second graph of each pair, shape (n_pairs,).
-        vectors: vectors of the words in the labels.
-    """
-
-    graphs: GraphBatch
-    first: Positions
-    second: Positions
-    vectors: LabelVectors
+    graphs: GraphBatch  # each distinct graph once
+    first: Positions  # position of the first graph of each pair, (n_pairs,)
+    second: Positions  # position of the second graph of each pair, (n_pairs,)
+    vectors: LabelVectors  # vectors of the words in the labels
 
     @cached_property
     def readings(self) -> Readings:
@@ -60,31 +53,19 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Metric:
-    """A built-in metric.
+    """A built-in metric."""
 
-    Args:
-        name: its column.
-        summary: what it compares, in one line, in the terms of the field.
-        question: what it asks about two sentences, in plain words; 1 is yes, 0 is no.
-        statistics: maps pairs to additive statistics, shape (n_pairs, n_statistics).
-        number: maps statistics of shape (n, n_statistics) to scores in `range`, shape (n,).
-        parameters: what the number depends on, for the signature.
-        proof: maps statistics to "the optimum is proven", for metrics that search for an alignment.
-        range: lowest and highest value.
-        symmetric: whether both orders of a pair have the same value.
-        vacuous: value if neither graph has the structure; None if every graph has it.
-    """
-
-    name: str
-    summary: str
-    question: str
-    statistics: Callable[[Comparison], Statistics]
-    number: Callable[[Statistics], Numbers]
-    parameters: dict[str, str] = field(default_factory=dict)
+    name: str  # its column
+    summary: str  # what it compares, in one line, in the terms of the field
+    question: str  # what it asks about two sentences, in plain words; 1 is yes, 0 is no
+    statistics: Callable[[Comparison], Statistics]  # maps pairs to additive statistics, (n_pairs, n_statistics)
+    number: Callable[[Statistics], Numbers]  # maps statistics of shape (n, n_statistics) to scores in `range`, (n,)
+    parameters: dict[str, str] = field(default_factory=dict)  # what the number depends on, for the signature
+    # maps statistics to "the optimum is proven", for metrics that search for an alignment
     proof: Callable[[Statistics], npt.NDArray[np.bool_]] | None = None
-    range: tuple[float, float] = (0.0, 1.0)
-    symmetric: bool = True
-    vacuous: float | None = 1.0
+    range: tuple[float, float] = (0.0, 1.0)  # lowest and highest value
+    symmetric: bool = True  # whether both orders of a pair have the same value
+    vacuous: float | None = 1.0  # value if neither graph has the structure; None if every graph has it
 
     def signature(self, version: str) -> str:
         """Return what the number depends on, as one string: `smatch|triples:smatch-1.0.4|...|version:1`."""
@@ -93,15 +74,9 @@ class Metric:
 
 
 def f1(statistics: Statistics) -> Numbers:
-    """Return F1 of (matched, left, right, ...); 1 if both sides are empty.
+    """Return F1 of (matched, left, right, ...), (n, ≥ 3): 2 · matched / (left + right), (n,); 1 if both are empty.
 
     Opitz & Frank 2022, footnote 2: graphs that both lack a structure agree in it.
-
-    Args:
-        statistics: shape (n, ≥ 3); left and right are the sizes of the two sides.
-
-    Returns:
-        2 · matched / (left + right), shape (n,).
     """
     matched, left, right = statistics[:, 0], statistics[:, 1], statistics[:, 2]
     size = left + right
@@ -109,14 +84,7 @@ def f1(statistics: Statistics) -> Numbers:
 
 
 def mean(statistics: Statistics) -> Numbers:
-    """Return the mean of (sum of similarities, number of pairs), at least 0: a negative similarity counts as 0.
-
-    Args:
-        statistics: shape (n, 2).
-
-    Returns:
-        Shape (n,), in [0, 1].
-    """
+    """Return the mean of (sum of similarities, number of pairs), (n, 2) → (n,) in [0, 1]; a negative one is 0."""
     return np.clip(statistics[:, 0] / np.maximum(statistics[:, 1], 1), 0.0, 1.0)
 
 

@@ -4,51 +4,42 @@
     frames          concepts that are PropBank frames, sense included (want-01, have-rel-role-91)
     named_entities  concepts of the nodes that have a :name, once for each name
     negations       concepts of the nodes that have :polarity -
+    quantifiers     the filler of each :quant, whether constant or concept     (c / cat :quant 2)          2
+                    the number in :op of such a concept           :quant (m / more-than :op1 3)  more-than, 3
+                    each modifier (:mod) whose concept is in `QUANTIFIERS`     (m / man :mod (a / all))    all
 
 After FineSmatch (Damonte et al. 2017). A label that occurs 2 and 3 times counts as 2 matches. FineSmatch treats any
 :polarity as negation, also that of "whether" (:polarity-of truth-value) and of questions (:polarity amr-unknown).
+
+`quantifiers` is quantSim (Opitz & Frank 2022, §4.2); the paper fixes neither the set nor the normal form. Here: lower
+case, numbers in their shortest form ("2.0", 2 and "2" are one). What is quantified does not count: "three men posing in
+a tent" and "three men eating in a kitchen" agree, "two cats" and "a white cat" do not (the paper's Table 7).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from features.metrics.arrays import Positions, Statistics, distinct, owners
+from features.metrics.arrays import Mask, Positions, Statistics, distinct, ids_of, owners
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, f1
-from features.metrics.relations import is_frame
+from features.metrics.readings import is_frame
 
+QUANTIFIERS = frozenset({
+    "all", "any", "both", "each", "every", "few", "many", "most", "much", "no", "none", "several", "some",
+})  # fmt: skip
+"""Concepts that quantify when used as modifiers."""
 
-def bag_statistics(graph_of: Positions, items: npt.NDArray[np.integer[Any]], pairs: Comparison) -> Statistics:
-    """Return (matched, left, right) for bags of items.
-
-    Args:
-        graph_of: graph of each item, shape (n_items,).
-        items: ids; equal items have equal ids, shape (n_items,).
-        pairs: the pairs.
-
-    Returns:
-        Shape (n_pairs, 3).
-    """
-    order = np.lexsort((items, graph_of))
-    sizes = np.bincount(graph_of, minlength=len(pairs.graphs))
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    matched = count_common(offsets, items[order].astype(np.int64), pairs.first, pairs.second)
-    return np.column_stack([matched, sizes[pairs.first], sizes[pairs.second]]).astype(np.float64)
+_Bags = tuple[Positions, npt.NDArray[np.integer[Any]]]
+"""Graph of each item and the item's id, equal for equal items, each (n_items,)."""
 
 
 @kernel
 def count_common(offsets: Any, items: Any, first: Any, second: Any) -> Any:
-    """Return how many items the bags of each pair have in common, float64, shape (n_pairs,).
-
-    Args:
-        offsets: int64, shape (n_graphs + 1,).
-        items: sorted within each graph, shape (n_items,).
-        first: int64, shape (n_pairs,).
-        second: int64, shape (n_pairs,).
-    """
+    """Return how many items the bags of each pair have in common, float64, (n_pairs,); items are sorted by graph."""
     matched = np.zeros(len(first))
     for pair in range(len(first)):
         left, left_end = offsets[first[pair]], offsets[first[pair] + 1]
@@ -65,18 +56,30 @@ def count_common(offsets: Any, items: Any, first: Any, second: Any) -> Any:
     return matched
 
 
-def _concepts_of(nodes_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Statistics]:
-    """Compare the concepts of some nodes; a node given twice counts twice."""
+def normalise_quantity(filler: str) -> str:
+    """Return the filler of a quantity in normal form.
 
-    def statistics(pairs: Comparison) -> Statistics:
+    >>> normalise_quantity('"1,000.0"'), normalise_quantity("Many")
+    ('1000', 'many')
+    """
+    plain = filler.replace('"', "").strip().lower()
+    digits = plain.replace(",", "")
+    with suppress(ValueError):
+        return str(int(digits))  # a float has no more than 16 digits
+    with suppress(ValueError):
+        number = float(digits)
+        return str(int(number)) if number.is_integer() else str(number)
+    return plain
+
+
+def _concepts(nodes_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], _Bags]:
+    """Return the bags of the concepts of some nodes; a node given twice counts twice."""
+
+    def bags(pairs: Comparison) -> _Bags:
         nodes = nodes_of(pairs)
-        return bag_statistics(owners(pairs.graphs.node_offsets)[nodes], pairs.readings.labels[nodes], pairs)
+        return owners(pairs.graphs.node_offsets)[nodes], pairs.readings.labels[nodes]
 
-    return statistics
-
-
-def _all_nodes(pairs: Comparison) -> Positions:
-    return np.arange(len(pairs.graphs.concepts))
+    return bags
 
 
 def _frames(pairs: Comparison) -> Positions:
@@ -104,39 +107,85 @@ def _nodes_with_attribute(pairs: Comparison, role: str, value: str | None = None
     return np.asarray(pairs.readings.attribute_nodes[kept], np.int64)
 
 
-FRAMES = Metric(
-    name="frames",
-    summary="F1 of PropBank frames",
-    question="Are the same events and states named, in the same sense?",
-    statistics=_concepts_of(_frames),
-    number=f1,
-    parameters={"count": "multiset"},
-)
+def _quantities(pairs: Comparison) -> _Bags:
+    graphs, relations = pairs.graphs, pairs.readings.relations
+    ids: dict[str, int] = {}
+    concepts = ids_of(map(normalise_quantity, graphs.concept_names), ids)
+    values = ids_of(map(normalise_quantity, graphs.value_names), ids)
+    quantifying = np.array([name.lower() in QUANTIFIERS for name in graphs.concept_names], bool)[graphs.concepts]
 
-CONCEPTS = Metric(
-    name="concepts",
-    summary="F1 of concepts",
-    question="Are the same things, events and properties named, wherever they stand?",
-    statistics=_concepts_of(_all_nodes),
-    number=f1,
-    parameters={"count": "multiset"},
+    is_quantity = _roles(relations.names, lambda role: role == "quant")[relations.roles]
+    is_mod = _roles(relations.names, lambda role: role == "mod")[relations.roles]
+    is_domain = _roles(relations.names, lambda role: role == "domain")[relations.roles]
+    fillers = np.zeros(len(graphs.concepts), bool)
+    fillers[relations.targets[is_quantity]] = True
+    modifiers = np.zeros(len(graphs.concepts), bool)
+    modifiers[relations.targets[is_mod]] = True
+    modifiers[relations.sources[is_domain]] = True  # `a :domain b` is `b :mod a`
+    nodes = np.flatnonzero(fillers | (modifiers & quantifying))
+
+    graph_of_attribute = owners(graphs.attribute_offsets)
+    of_quantity = _roles(graphs.role_names, lambda role: role == "quant")[graphs.attribute_roles]
+    of_operator = _roles(graphs.role_names, lambda role: role.startswith("op"))[graphs.attribute_roles]
+    attributes = np.flatnonzero(of_quantity | (of_operator & fillers[pairs.readings.attribute_nodes]))
+    return (
+        np.concatenate([owners(graphs.node_offsets)[nodes], graph_of_attribute[attributes]]),
+        np.concatenate([concepts[graphs.concepts[nodes]], values[graphs.attribute_values[attributes]]]),
+    )
+
+
+def _roles(names: Iterable[str], is_kept: Callable[[str], bool]) -> Mask:
+    return np.array([is_kept(name.lower()) for name in names], bool)
+
+
+def _bag_metric(
+    name: str,
+    summary: str,
+    question: str,
+    bags_of: Callable[[Comparison], _Bags],
+    vacuous: float | None = 1.0,
+    **parameters: str,
+) -> Metric:
+    def statistics(pairs: Comparison) -> Statistics:
+        graph_of, items = bags_of(pairs)
+        order = np.lexsort((items, graph_of))
+        sizes = np.bincount(graph_of, minlength=len(pairs.graphs))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        matched = count_common(offsets, items[order].astype(np.int64), pairs.first, pairs.second)
+        return np.column_stack([matched, sizes[pairs.first], sizes[pairs.second]]).astype(np.float64)
+
+    return Metric(name, summary, question, statistics, f1, {"count": "multiset", **parameters}, vacuous=vacuous)
+
+
+FRAMES = _bag_metric(
+    "frames",
+    "F1 of PropBank frames",
+    "Are the same events and states named, in the same sense?",
+    _concepts(_frames),
+)
+CONCEPTS = _bag_metric(
+    "concepts",
+    "F1 of concepts",
+    "Are the same things, events and properties named, wherever they stand?",
+    _concepts(lambda pairs: np.arange(len(pairs.graphs.concepts))),
     vacuous=None,
 )
-
-NAMED_ENTITIES = Metric(
-    name="named_entities",
-    summary="F1 of the concepts of nodes with a :name",
-    question="Are the same kinds of things called by name: persons, cities, companies?",
-    statistics=_concepts_of(_named),
-    number=f1,
-    parameters={"count": "multiset"},
+NAMED_ENTITIES = _bag_metric(
+    "named_entities",
+    "F1 of the concepts of nodes with a :name",
+    "Are the same kinds of things called by name: persons, cities, companies?",
+    _concepts(_named),
 )
-
-NEGATIONS = Metric(
-    name="negations",
-    summary="F1 of the concepts of nodes with :polarity -",
-    question="Is the same thing negated?",
-    statistics=_concepts_of(_negated),
-    number=f1,
-    parameters={"count": "multiset"},
+NEGATIONS = _bag_metric(
+    "negations",
+    "F1 of the concepts of nodes with :polarity -",
+    "Is the same thing negated?",
+    _concepts(_negated),
+)
+QUANTIFIERS_METRIC = _bag_metric(
+    "quantifiers",
+    "F1 of the fillers of :quant and of quantifying modifiers",
+    "Are quantities the same: numbers, and words such as all, some and few?",
+    _quantities,
+    set="quant+mod",
 )

@@ -12,17 +12,22 @@ It becomes the column `same_length` of the table `metrics`, and a facet of every
 `features.metrics.items` describes the arguments of the function.
 """
 
+import hashlib
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
 from typing import Any, get_args
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
-from features.core.errors import RowError
-from features.core.faults import MetricSettings, NameNotAllowed
+from features.core.errors import FacetflowError, RowError
+from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, MetricSettings, NameNotAllowed, NameTaken
 from features.core.types import RejectCode
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.items import Reads
@@ -40,31 +45,18 @@ _ROUNDING = 1e-9  # a sum of shares may be 1.0000000000000002
 
 @dataclass(frozen=True, eq=False)
 class OwnMetric:
-    """A user-defined metric. Calling it calls the function itself.
+    """A user-defined metric, made by `own_metric`, which explains `reads` to `vacuous`. Calls are the function's."""
 
-    Args:
-        name: its column; the name of the function.
-        summary: what it compares, in one line; the first line of the function's docstring.
-        reads: which item of each sentence the function receives.
-        function: maps two items to a number, or to counts if there is `number`.
-        number: maps counts, shape (n, n_counts), to scores, shape (n,); None if the function returns the score.
-        range: lowest and highest value, within [-1, 1].
-        symmetric: whether both orders of a pair have the same value.
-        vacuous: value if the function returns None: neither side has what the metric compares.
-        file: the file that defines it.
-        digest: digest of that file's content.
-    """
-
-    name: str
-    summary: str
+    name: str  # its column; the name of the function
+    summary: str  # what it compares, in one line; the first line of the function's docstring
     reads: Reads
     function: Callable[[Any, Any], Any]
     number: Callable[[Statistics], Numbers] | None = None
     range: tuple[float, float] = (0.0, 1.0)
     symmetric: bool = True
     vacuous: float | None = 1.0
-    file: str = ""
-    digest: str = ""
+    file: str = ""  # the file that defines it
+    digest: str = ""  # of that file's content
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name in _RESERVED or self.name.endswith("_optimal"):
@@ -93,11 +85,7 @@ class OwnMetric:
         return f"{self.name}|own:{self.digest}|reads:{self.reads}|version:{version}"
 
     def counts(self, left: Any, right: Any) -> Statistics:
-        """Return the counts of a pair, shape (n_counts,), of a metric that has a `number`.
-
-        Raises:
-            RowError: with METRIC_FAILED, when the function fails or returns no counts.
-        """
+        """Return the counts of a pair, (n_counts,), of a metric with a `number`; a RowError if the function fails."""
         result = self._call(left, right)
         try:
             counts = np.asarray(result, np.float64)
@@ -108,11 +96,7 @@ class OwnMetric:
         return counts
 
     def score(self, left: Any, right: Any) -> float:
-        """Return the score of a pair, in `range`.
-
-        Raises:
-            RowError: with METRIC_FAILED, when the function fails, or does not return a number in range.
-        """
+        """Return the score of a pair, in `range`; a RowError if the function fails or returns something else."""
         result: Any
         if self.number is not None:
             counts = self.counts(left, right)
@@ -134,9 +118,7 @@ class OwnMetric:
         try:
             return self.function(left, right)
         except (Exception, SystemExit) as error:
-            lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file]
-            where = f" in line {lines[-1]}" if lines else ""
-            raise self._failed(f"raised {_in_words(error)}{where}") from error
+            raise self._failed(f"raised {_in_words(error)}{_line_in(self.file, error)}") from error
 
     def _failed(self, what: str) -> RowError:
         return RowError(RejectCode.METRIC_FAILED, f"metric {self.name!r} of {self.file!r} {what}")
@@ -185,3 +167,94 @@ def own_metric(
 def _in_words(error: BaseException) -> str:
     text = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _line_in(file: str, error: BaseException) -> str:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f" in line {lines[-1]}" if lines else ""
+
+
+class MetricFile(BaseModel):
+    """A file with metrics: its path, for messages, and its Python code."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str
+    source: str
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that change with any character of the file."""
+        return hashlib.sha256(self.source.encode()).hexdigest()[:16]
+
+
+class OwnMetrics(BaseModel):
+    """Files with a project's own metrics, in the order of the project file: settings of the measure stage.
+
+    They are read once by the flow, sent by content, and loaded in every measuring process. Workers need not see the
+    files, and an edit during a build has no effect on it. What a file imports has to be installed where it is loaded;
+    another file next to it would neither be sent nor be part of the recipe.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    files: tuple[MetricFile, ...] = ()
+
+    def load(self) -> tuple[OwnMetric, ...]:
+        """Return the metrics of all files; see `load_files`."""
+        return load_files(self.files)
+
+
+def read_metric_file(path: Path) -> MetricFile:
+    """Read a file with metrics, without running it; an InputError if it cannot be read."""
+    try:
+        return MetricFile(path=str(path), source=path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise FileUnreadable(
+            f"The metric file {str(path)!r} cannot be read ({reason}); check its path, `own` under [metrics] or "
+            "--metric-file."
+        ) from error
+
+
+def load_files(files: Iterable[MetricFile]) -> tuple[OwnMetric, ...]:
+    """Run files and return their metrics, in order.
+
+    Raises:
+        InputError: when a file cannot be run or has no metric.
+        SettingsError: when two metrics have the same name.
+    """
+    metrics: dict[str, OwnMetric] = {}
+    for metric in (metric for file in files for metric in _load(file)):
+        if metric.name in metrics:
+            raise NameTaken(
+                f"metric {metric.name!r} is in {metrics[metric.name].file!r} and in {metric.file!r}; rename one of them"
+            )
+        metrics[metric.name] = metric
+    return tuple(metrics.values())
+
+
+@cache
+def _load(file: MetricFile) -> tuple[OwnMetric, ...]:
+    # In sys.modules, because dataclasses and typing look up the module of a class.
+    module = ModuleType(f"facetflow_own_{file.digest}")
+    module.__file__ = file.path
+    module.__dict__["__facetflow_digest__"] = file.digest
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(file.source, file.path, "exec"), module.__dict__)  # noqa: S102  # the user's own code is asked for
+    except (Exception, SystemExit) as error:
+        del sys.modules[module.__name__]
+        raise MetricFileWrong(_cannot_run(file, error)) from error
+    found = tuple(value for value in module.__dict__.values() if isinstance(value, OwnMetric))
+    if not found:
+        raise FileEmpty(f"the metric file {file.path!r} has no metric; put @own_metric(reads=...) above a function")
+    return found
+
+
+def _cannot_run(file: MetricFile, error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return f"the metric file {file.path!r} cannot be read as Python: {error.msg} in line {error.lineno}"
+    what = str(error) if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}"
+    hint = "; it may import what is installed, not files beside it" if isinstance(error, ImportError) else ""
+    return f"the metric file {file.path!r} cannot be run{_line_in(file.path, error)}: {what}{hint}"

@@ -17,22 +17,24 @@ if TYPE_CHECKING:
     from features.metrics.metric import Metric
 
 
+ALGORITHM_VERSION = "1"
+"""Incremented when a code change changes a number; part of the fingerprint of the stage and of every signature."""
+
+STEPS = 10**8
+"""Steps after which the search for the best alignment of a pair ends, proven or not: half a second. The pairs of BAMBOO
+and UKP ASPECT take at most 5 · 10⁶."""
+
+
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """What is known of a metric without its code.
+    """What is known of a metric without its code."""
 
-    Args:
-        at: where its `Metric` is, as `module:name`.
-        compares: what it compares, in a few words.
-        aligned: whether it searches for an alignment: a column `<name>_optimal` is True where the optimum is proven.
-        vectors: whether it compares the vectors of words.
-        version: part of the recipe unless empty; given to a metric that is new, and changed when its numbers change.
-    """
-
-    at: str
-    compares: str
+    at: str  # where its `Metric` is, as `module:name`
+    compares: str  # what it compares, in a few words
+    # whether it searches for an alignment: a column `<name>_optimal` is True where the optimum is proven
     aligned: bool = False
-    vectors: bool = False
+    vectors: bool = False  # whether it compares the vectors of words
+    # part of the recipe unless empty; given to a metric that is new, and changed when its numbers change
     version: str = ""
 
 
@@ -51,7 +53,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
     "max_outdegree": BuiltIn("features.metrics.focus:MAX_OUTDEGREE", "the concept that points to most", vectors=True),
     "max_degree": BuiltIn("features.metrics.focus:MAX_DEGREE", "the best connected concept", vectors=True),
     "root": BuiltIn("features.metrics.focus:ROOT", "the main concept", vectors=True),
-    "quantifiers": BuiltIn("features.metrics.quantifiers:QUANTIFIERS_METRIC", "numbers and quantifiers, not of what"),
+    "quantifiers": BuiltIn("features.metrics.overlap:QUANTIFIERS_METRIC", "numbers and quantifiers, not of what"),
 }
 
 METRIC_NAMES = tuple(BUILT_IN)
@@ -87,11 +89,7 @@ METRICS: Mapping[str, "Metric"] = _Metrics()
 
 
 def explain_facet(name: str, own: Mapping[str, str]) -> str:
-    """Return one plain sentence on what a facet mirrors.
-
-    Args:
-        name: name of the facet.
-        own: the first line of the docstring of each of the project's own metrics.
+    """Return one plain sentence on what a facet mirrors, given the first lines of the docstrings of own metrics.
 
     >>> explain_facet("negations", {})
     'Is the same thing negated?'

@@ -13,70 +13,73 @@ unless the search ended early.
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from features.metrics.alignment.solve import best_alignments
 from features.metrics.arrays import Statistics
 from features.metrics.metric import Comparison, Metric, f1
-from features.metrics.parts import argument_triples, coreference_triples
 from features.metrics.readings import Readings
-from features.metrics.recipe import STEPS
-from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
+from features.metrics.registry import STEPS
+from features.metrics.triples import (
+    TripleBatch,
+    argument_triples,
+    coreference_triples,
+    smatch_triples,
+    unlabeled_triples,
+)
 
 
-def _aligned(triples_of: Callable[[Readings], TripleBatch]) -> Callable[[Comparison], Statistics]:
+def _aligned(
+    name: str,
+    summary: str,
+    question: str,
+    triples_of: Callable[[Readings], TripleBatch],
+    triples: str,
+    vacuous: float | None = 1.0,
+) -> Metric:
     def statistics(pairs: Comparison) -> Statistics:
-        triples = triples_of(pairs.readings)
-        found = best_alignments(triples, pairs.first, pairs.second)
-        return np.column_stack([found.matched, triples.sizes[pairs.first], triples.sizes[pairs.second], found.bound])
+        batch = triples_of(pairs.readings)
+        found = best_alignments(batch, pairs.first, pairs.second)
+        return np.column_stack([found.matched, batch.sizes[pairs.first], batch.sizes[pairs.second], found.bound])
 
-    return statistics
+    return Metric(
+        name=name,
+        summary=summary,
+        question=question,
+        statistics=statistics,
+        number=f1,
+        parameters={"triples": triples, "align": "exact", "steps": f"{STEPS:,}", "count": "multiset"},
+        proof=lambda statistics: np.asarray(statistics[:, 0] == statistics[:, 3], np.bool_),
+        vacuous=vacuous,
+    )
 
 
-def _proof(statistics: Statistics) -> npt.NDArray[np.bool_]:
-    return np.asarray(statistics[:, 0] == statistics[:, 3], np.bool_)
-
-
-_EXACT = {"align": "exact", "steps": f"{STEPS:,}", "count": "multiset"}
-
-SMATCH = Metric(
-    name="smatch",
-    summary="F1 of matching triples under the best alignment of nodes",
-    question="Are the same things said of the same things, as a whole?",
-    statistics=_aligned(smatch_triples),
-    number=f1,
-    parameters={"triples": "smatch-1.0.4", **_EXACT},
-    proof=_proof,
+SMATCH = _aligned(
+    "smatch",
+    "F1 of matching triples under the best alignment of nodes",
+    "Are the same things said of the same things, as a whole?",
+    smatch_triples,
+    "smatch-1.0.4",
     vacuous=None,
 )
-
-UNLABELED = Metric(
-    name="unlabeled",
-    summary="Smatch with all role labels made equal",
-    question="Are the same things connected, whatever their relations are called?",
-    statistics=_aligned(unlabeled_triples),
-    number=f1,
-    parameters={"triples": "smatch-1.0.4-unlabeled", **_EXACT},
-    proof=_proof,
+UNLABELED = _aligned(
+    "unlabeled",
+    "Smatch with all role labels made equal",
+    "Are the same things connected, whatever their relations are called?",
+    unlabeled_triples,
+    "smatch-1.0.4-unlabeled",
     vacuous=None,
 )
-
-COREFERENCE = Metric(
-    name="coreference",
-    summary="Smatch on the relations into nodes that have more than one parent",
-    question="Does what takes part in several events take part in the same ones?",
-    statistics=_aligned(coreference_triples),
-    number=f1,
-    parameters={"triples": "reentrancies", **_EXACT},
-    proof=_proof,
+COREFERENCE = _aligned(
+    "coreference",
+    "Smatch on the relations into nodes that have more than one parent",
+    "Does what takes part in several events take part in the same ones?",
+    coreference_triples,
+    "reentrancies",
 )
-
-SRL = Metric(
-    name="srl",
-    summary="Smatch on the :ARGn relations",
-    question="Do the same participants play the same roles: who does what to whom?",
-    statistics=_aligned(argument_triples),
-    number=f1,
-    parameters={"triples": "arguments", **_EXACT},
-    proof=_proof,
+SRL = _aligned(
+    "srl",
+    "Smatch on the :ARGn relations",
+    "Do the same participants play the same roles: who does what to whom?",
+    argument_triples,
+    "arguments",
 )

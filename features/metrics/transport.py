@@ -14,32 +14,19 @@ from features.metrics.compiled import kernel
 
 
 class Tree(NamedTuple):
-    """Shortest paths, by reduced costs, from a row along columns and back along the flow.
+    """Shortest paths, by reduced costs, from a row along columns and back along the flow."""
 
-    Args:
-        distance: distance to each column, shape (m,).
-        row_distance: distance to each row that was reached, shape (n,).
-        from_row: the row before each column, shape (m,).
-        from_column: the column before each row, -1 at the start, shape (n,).
-        settled: whether a column's distance is final, shape (m,).
-        reached: whether a row is in the tree, shape (n,).
-    """
-
-    distance: Any
-    row_distance: Any
-    from_row: Any
-    from_column: Any
-    settled: Any
-    reached: Any
+    distance: Any  # distance to each column, (m,)
+    row_distance: Any  # distance to each row that was reached, (n,)
+    from_row: Any  # the row before each column, (m,)
+    from_column: Any  # the column before each row, -1 at the start, (n,)
+    settled: Any  # whether a column's distance is final, (m,)
+    reached: Any  # whether a row is in the tree, (n,)
 
 
 @kernel
 def earth_movers_distance(costs: Any) -> float:
-    """Return the minimum mean cost of moving one uniform distribution onto the other.
-
-    Args:
-        costs: float64 ≥ 0, shape (n, m), cost of moving mass from point i to point j; n, m ≥ 1.
-    """
+    """Return the minimum mean cost of moving one uniform distribution onto the other; costs are float64 ≥ 0, (n, m)."""
     n, m = costs.shape
     if n == m:
         column_of = np.empty(n, np.int64)
@@ -54,13 +41,7 @@ def earth_movers_distance(costs: Any) -> float:
 
 @kernel
 def least_cost(costs: Any, supply: Any, demand: Any) -> float:
-    """Return the minimum cost of moving all supply to the demand.
-
-    Args:
-        costs: float64, shape (n, m).
-        supply: int64, shape (n,), used up.
-        demand: int64, shape (m,), used up; its sum is that of the supply.
-    """
+    """Return the minimum cost of moving all supply, int64 (n,), to the demand, int64 (m,); both are used up."""
     n, m = costs.shape
     flow = np.zeros((n, m), np.int64)
     row_price = np.zeros(n)

@@ -3,6 +3,9 @@
 `X-of` is inverted (except `consist-of`, `prep-out-of`, `prep-on-behalf-of`), `mod` is inverted to `domain`, inverse
 roles (and `mod`) with a constant are dropped, a constant counts up to its first space; case, quotes and trailing
 underscores do not count. The root has the attribute (root, TOP, top).
+
+A part of a graph is some relations (and attributes), the instances they touch, and a root of its own, marked with its
+concept (Damonte et al. 2017); roles are read in one direction (`Readings.relations`).
 """
 
 from dataclasses import dataclass
@@ -11,9 +14,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from features.metrics.arrays import Ids, Positions, distinct, ids_of, offsets_of, owners, sums
-from features.metrics.readings import Readings, comparable
-from features.metrics.relations import ends_as_written, is_inverted
+from features.metrics.arrays import Ids, Mask, Positions, distinct, ids_of, offsets_of, owners, sums
+from features.metrics.readings import Readings, comparable, forward, is_argument, is_inverted
 
 
 @dataclass(frozen=True)
@@ -22,22 +24,14 @@ class TripleBatch:
 
     A triple that occurs twice in a graph is one row with count 2: a graph is a multiset of triples, so that a triple
     that occurs 2 and 3 times in two graphs is 2 matches (smatch 1.0.4 counts 6, and so can exceed an F1 of 1).
-
-    Args:
-        node_offsets: shape (n_graphs + 1,).
-        labels: id of each node's concept, shape (n_nodes,).
-        attribute_offsets: shape (n_graphs + 1,).
-        attributes: node, id of role and constant, count; shape (n_attributes, 3).
-        relation_offsets: shape (n_graphs + 1,).
-        relations: source, target, id of role, count; shape (n_relations, 4).
     """
 
-    node_offsets: Positions
-    labels: Ids
-    attribute_offsets: Positions
-    attributes: Ids
-    relation_offsets: Positions
-    relations: Ids
+    node_offsets: Positions  # (n_graphs + 1,)
+    labels: Ids  # id of each node's concept, (n_nodes,)
+    attribute_offsets: Positions  # (n_graphs + 1,)
+    attributes: Ids  # node, id of role and constant, count; shape (n_attributes, 3)
+    relation_offsets: Positions  # (n_graphs + 1,)
+    relations: Ids  # source, target, id of role, count; shape (n_relations, 4)
 
     @cached_property
     def sizes(self) -> Positions:
@@ -50,7 +44,8 @@ class TripleBatch:
 
 def smatch_triples(readings: Readings) -> TripleBatch:
     """Return all triples."""
-    return _all_triples(readings, ids_of(map(_smatch_role, readings.graphs.role_names)))
+    names = ("domain" if name == "mod" else forward(name) for name in readings.graphs.role_names)
+    return _all_triples(readings, ids_of(name.lower().rstrip("_") for name in names))
 
 
 def unlabeled_triples(readings: Readings) -> TripleBatch:
@@ -58,17 +53,33 @@ def unlabeled_triples(readings: Readings) -> TripleBatch:
     return _all_triples(readings, np.zeros(len(readings.graphs.role_names), np.int32))
 
 
+def coreference_triples(readings: Readings) -> TripleBatch:
+    """Return the relations into nodes that more than one relation points to ("reentrancies")."""
+    relations = readings.relations
+    (_, targets, _), _ = distinct(relations.sources, relations.targets, relations.roles)
+    incoming = np.bincount(targets, minlength=len(readings.graphs.concepts))
+    return _part(readings, incoming[relations.targets] > 1, np.zeros(len(readings.attribute_nodes), bool))
+
+
+def argument_triples(readings: Readings) -> TripleBatch:
+    """Return the `:ARGn` relations and attributes."""
+    graphs, relations = readings.graphs, readings.relations
+    of_relations = np.array([is_argument(name) for name in relations.names], bool)
+    of_attributes = np.array([is_argument(name.lower()) for name in graphs.role_names], bool)
+    return _part(readings, of_relations[relations.roles], of_attributes[graphs.attribute_roles])
+
+
 def _all_triples(readings: Readings, roles: Ids) -> TripleBatch:
     graphs = readings.graphs
     turned = np.array([is_inverted(name) or name == "mod" for name in graphs.role_names], bool)
     flipped = turned[graphs.relation_roles]
-    sources, targets = ends_as_written(graphs)
+    sources, targets = readings.ends_as_written
     kept = ~turned[graphs.attribute_roles]
     values = ids_of(comparable((name.split() or [name])[0]) for name in graphs.value_names)
-    keys = combine(roles[graphs.attribute_roles[kept]], values[graphs.attribute_values[kept]])
+    keys = _combine(roles[graphs.attribute_roles[kept]], values[graphs.attribute_values[kept]])
     roots = graphs.node_offsets[:-1]
     top = keys.max(initial=-1) + 1
-    return make_triples(
+    return _count(
         graphs.node_offsets,
         readings.labels,
         np.concatenate([roots, readings.attribute_nodes[kept]]),
@@ -79,7 +90,45 @@ def _all_triples(readings: Readings, roles: Ids) -> TripleBatch:
     )
 
 
-def make_triples(
+def _part(readings: Readings, kept: Mask, kept_attributes: Mask) -> TripleBatch:
+    """Return some relations and attributes with the instances they touch and the root, with renumbered nodes."""
+    graphs, relations, labels = readings.graphs, readings.relations, readings.labels
+    sources, targets, roles = relations.sources[kept], relations.targets[kept], relations.roles[kept]
+    nodes = readings.attribute_nodes[kept_attributes]
+    names = ids_of(name.lower() for name in graphs.role_names)
+    keys = _combine(names[graphs.attribute_roles[kept_attributes]], readings.values[kept_attributes])
+    roots = _roots(readings, np.union1d(sources, nodes))
+    root_keys = keys.max(initial=-1) + 1 + labels[roots]
+
+    touched = np.zeros(len(graphs.concepts), bool)
+    touched[sources] = touched[targets] = touched[nodes] = True
+    number = np.concatenate([[0], np.cumsum(touched)])
+    return _count(
+        number[graphs.node_offsets],
+        labels[touched],
+        number[np.concatenate([roots, nodes])],
+        np.concatenate([root_keys, keys]),
+        number[sources],
+        number[targets],
+        roles,
+    )
+
+
+def _roots(readings: Readings, starts: Positions) -> Positions:
+    """Return the root of each graph's part: among the nodes with outgoing edges, the one nearest the root.
+
+    FineSmatch marks the first node of its list, which depends on the order of the file. Here the first label breaks
+    ties between equally near nodes, and nodes with the same label are all marked.
+    """
+    graph_of = owners(readings.graphs.node_offsets)[starts]
+    distances, ranks = readings.distances[starts], readings.ranks[starts]
+    order = np.lexsort((ranks, distances, graph_of))
+    starts, graph_of, distances, ranks = starts[order], graph_of[order], distances[order], ranks[order]
+    best = np.searchsorted(graph_of, graph_of)  # position of the first node of the same graph
+    return np.asarray(starts[(distances == distances[best]) & (ranks == ranks[best])], np.int64)
+
+
+def _count(
     node_offsets: Positions,
     labels: Ids,
     attribute_nodes: Positions,
@@ -88,17 +137,7 @@ def make_triples(
     targets: Positions,
     roles: Ids,
 ) -> TripleBatch:
-    """Count equal triples, sort them by graph, and number nodes within their graph.
-
-    Args:
-        node_offsets: shape (n_graphs + 1,).
-        labels: shape (n_nodes,).
-        attribute_nodes: node of each attribute, numbered through the batch, shape (n_attributes,).
-        attribute_keys: role and constant of each attribute in one number.
-        sources: source of each relation, numbered through the batch, shape (n_relations,).
-        targets: target of each relation, numbered through the batch, shape (n_relations,).
-        roles: role of each relation, shape (n_relations,).
-    """
+    """Count equal triples, sort them by graph, and number nodes, given through the batch, within their graph."""
     small_keys = np.unique(attribute_keys, return_inverse=True)[1]
     (attribute_nodes, small_keys), attribute_counts = distinct(attribute_nodes, small_keys)
     (sources, targets, role_ids), relation_counts = distinct(sources, targets, roles)
@@ -116,17 +155,9 @@ def make_triples(
     )
 
 
-def combine(roles: Ids, values: Ids) -> Positions:
+def _combine(roles: Ids, values: Ids) -> Positions:
     """Return one number for each role and constant."""
     return roles.astype(np.int64) * (int(values.max(initial=0)) + 1) + values
-
-
-def _smatch_role(role: str) -> str:
-    if is_inverted(role):
-        role = role.removesuffix("-of")
-    elif role == "mod":
-        role = "domain"
-    return role.lower().rstrip("_")
 
 
 def _rows(*columns: npt.NDArray[np.integer]) -> Ids:

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from features.metrics.arrays import Statistics
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, mean, similarities
-from features.metrics.neighbourhoods import Neighbourhoods
 from features.metrics.overlap import count_common
+from features.metrics.readings import Neighbourhoods
 
 ITERATIONS = 2
 _ROLE = np.uint64(0xD6E8FEB86659FD93)

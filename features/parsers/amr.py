@@ -10,16 +10,28 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from features.core.faults import GraphIndexWrong
 from features.core.rows import OnRows, ignore_rows
-from features.models import locate, stamp
-from features.parsers.embedded.amr_parser import load_embedded, model_folder
+from features.core.types import RejectCode
+from features.models import digest, locate, stamp
+from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_description
+from features.parsers.embedded.words import is_readable
 from features.parsers.settings import AmrSettings
 from features.stage_output import Reject
+
+if TYPE_CHECKING:
+    from features.parsers.bank import BankParser
+    from features.parsers.embedded.parser import EmbeddedParser
+
+
+ALGORITHM_VERSION = "2"
+"""Of the embedded parser; incremented when a code change changes a graph or a reject. 2: `unknown_words`."""
+BUILT_IN = "embedded"  # the name of the embedded model in settings
 
 
 class AmrParser(Protocol):
@@ -38,46 +50,120 @@ class AmrParser(Protocol):
     ) -> list[str | Reject]:
         """Return for each sentence, in order, its graph in PENMAN or a reject; report how many are done."""
 
-    def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return a hash of what these graphs depend on besides text and recipe; empty if nothing."""
-
 
 def load(settings: AmrSettings) -> AmrParser:
     """Load the parser that the settings name; once per process, as long as settings and files stay the same.
-
-    Args:
-        settings: settings of the section [amr]; with the backend `penman`, `bank` names an index made by `build_bank`.
 
     Raises:
         SettingsError: there is no bank, or the device is not available.
         ModelError: the model is missing or cannot be loaded.
     """
-    if settings.backend == "amrlib":
-        return _load_amrlib(settings, stamp(locate(settings.model)))
-    if settings.backend == "embedded":
-        return _load_embedded(settings, stamp(model_folder(settings.model)))
+    if settings.backend == "penman":
+        return load_bank(settings)
+    folder = model_folder(settings.model) if settings.backend == "embedded" else locate(settings.model)
+    return _load(settings, folder, stamp(folder))
+
+
+def load_bank(settings: AmrSettings) -> "BankParser":
+    """Load the user's graphs from `bank`, an index made by `build_bank`; as `load`."""
     if settings.bank is None:
         raise GraphIndexWrong(
             f"The AMR backend 'penman' has no index of the graph files {[str(file) for file in settings.graphs]!r};"
             f" make one with features.parsers.bank.build_bank and give it as `bank`."
         )
-    return _load_bank(settings, settings.bank, stamp(settings.bank))
+    return _load_bank(settings.bank, settings.max_words, stamp(settings.bank))
 
 
 @lru_cache(maxsize=2)
-def _load_amrlib(settings: AmrSettings, _stamp: object) -> AmrParser:
-    from features.parsers.amrlib_parser import load_amrlib
+def _load(settings: AmrSettings, folder: Path, _stamp: object) -> AmrParser:
+    if settings.backend == "amrlib":
+        from features.parsers.amrlib_parser import load_amrlib
 
-    return load_amrlib(settings)
+        return load_amrlib(settings)
+    from features.parsers.embedded.parser import load_parser  # compiles; a plan only needs the digest
+
+    parser = load_parser(
+        folder,
+        device=settings.device,
+        precision=settings.precision,
+        batch_size=settings.batch_size,
+        threads=settings.threads,
+    )
+    return EmbeddedAmrParser(parser, settings.max_words)
 
 
 @lru_cache(maxsize=2)
-def _load_embedded(settings: AmrSettings, _stamp: object) -> AmrParser:
-    return load_embedded(settings)
-
-
-@lru_cache(maxsize=2)
-def _load_bank(settings: AmrSettings, bank: Path, _stamp: object) -> AmrParser:
+def _load_bank(bank: Path, max_words: int, _stamp: object) -> "BankParser":
     from features.parsers.bank import BankParser
 
-    return BankParser(bank, max_words=settings.max_words)
+    return BankParser(bank, max_words=max_words)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedAmrParser:
+    """The parser in the package, as an `AmrParser`: a graph or a reject for each sentence, never an exception."""
+
+    parser: "EmbeddedParser"
+    max_words: int
+
+    @property
+    def name(self) -> str:
+        """The value of the column `parser`."""
+        return f"embedded/{self.parser.description.name}"
+
+    def parse(
+        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
+    ) -> list[str | Reject]:
+        """Return for each sentence its graph, or a reject.
+
+        An empty sentence is rejected as `empty_sentence`, one in another script or of punctuation only as
+        `unknown_words` (all of them would get the same graph, and measure as equal), one that the encoder would have to
+        truncate as `sentence_too_long`, and one on which the parser fails as `parser_failed`.
+        """
+        rejects = [self._reject(identity, text) for identity, text in zip(sentence_ids, texts, strict=True)]
+        accepted = [position for position, reject in enumerate(rejects) if reject is None]
+        graphs = iter(self._graphs([sentence_ids[i] for i in accepted], [texts[i] for i in accepted], on_rows))
+        return [next(graphs) if reject is None else reject for reject in rejects]
+
+    def _reject(self, identity: str, text: str) -> Reject | None:
+        if not text.strip():
+            return Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence has no visible character")
+        if not is_readable(text):
+            message = f"the parser {self.name!r} reads English, but {text[:60]!r} has no Latin letter and no number"
+            return Reject(identity, RejectCode.UNKNOWN_WORDS, message)
+        if not self.parser.fits(text):
+            message = f"the parser {self.name!r} would cut {text[:60]!r}..."
+            return Reject(identity, RejectCode.SENTENCE_TOO_LONG, message)
+        return None
+
+    def _graphs(
+        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
+    ) -> list[str | Reject]:
+        """Parse; after an exception, parse each sentence by itself, so that only the culprit is lost."""
+        try:
+            return [*self.parser.parse(texts, on_rows)]
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            if len(texts) > 1:
+                pairs = zip(sentence_ids, texts, strict=True)
+                return [graph for identity, text in pairs for graph in self._graphs([identity], [text])]
+            message = f"the parser {self.name!r} failed on {texts[0][:60]!r}: {error!r}"
+            return [Reject(sentence_ids[0], RejectCode.PARSER_FAILED, message)]
+
+
+def model_folder(model: str) -> Path:
+    """Return the folder of a model: the embedded one, or one made by training; a ModelError if there is none."""
+    if model != BUILT_IN:
+        return locate(model)
+    return Path(__file__).parent / "embedded" / "model"
+
+
+def is_embedded(model: str) -> bool:
+    """Return whether a name or folder is that of an embedded parser, not of another kind."""
+    return model == BUILT_IN or (Path(model) / DESCRIPTION_FILE).is_file()
+
+
+def weights_digest(model: str) -> str:
+    """Return the hash of all files that graphs depend on: those of the model and of its base encoder."""
+    folder = model_folder(model)
+    own = [digest(folder / name) for name in (DESCRIPTION_FILE, WEIGHTS_FILE)]
+    return "+".join([*own, digest(locate(read_description(folder).base))])

@@ -36,12 +36,7 @@ class Inference(Protocol):
 
 
 class AmrlibParser:
-    """An amrlib parser, as an `AmrParser`.
-
-    Args:
-        inference: what `amrlib.load_stog_model` returns.
-        settings: model name, batch size, longest sentence.
-    """
+    """An amrlib parser, as `amrlib.load_stog_model` returns it, as an `AmrParser`."""
 
     def __init__(self, inference: Inference, settings: AmrSettings) -> None:
         self._inference = inference
@@ -75,10 +70,6 @@ class AmrlibParser:
             on_rows(rejected + start + len(batch), len(texts))
         return [result for result in results if result is not None]
 
-    def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return the empty string: text and recipe determine the graphs."""
-        return ""
-
     def _too_long(self, texts: Sequence[str]) -> list[int]:
         """Return the positions of sentences too long for the model; amrlib truncates them and logs it."""
         tokenizer = getattr(self._inference, "tokenizer", None)
@@ -111,9 +102,6 @@ def parser_name(settings: AmrSettings) -> str:
 
 def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     """Load an amrlib parser.
-
-    Args:
-        settings: model, tokenizer, device, batch size, beams, threads.
 
     Raises:
         ModelError: the model or its tokenizer is not on this machine, is not a parser, or does not fit the libraries.
@@ -158,30 +146,30 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
 
 def _inference_module(folder: Path) -> str:
     """Return the module of amrlib that loads a model, after a check that it can with the installed transformers."""
-    module = _described_module(folder)
+    meta = folder / "amrlib_meta.json"
+    if not meta.is_file():
+        if (folder / "model.pt").is_file():
+            module = ".parse_gsii.inference"  # the first release has no description, amrlib recognises it by its hash
+        else:
+            raise NotThisModel(
+                f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'."
+            )
+    else:
+        try:
+            content = json.loads(meta.read_text(encoding="utf-8"))
+            kind, module = content.get("model_type", "stog"), str(content["inference_module"])
+        except (ValueError, KeyError, AttributeError) as error:
+            raise ModelDamaged(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
+        if kind != "stog":
+            raise NotThisModel(
+                f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser."
+            )
     transformers = version("transformers")
     if module in _SLOW_TOKENIZERS and int(transformers.partition(".")[0]) >= 5:
         raise LibraryMissing(
             f"The parser in {str(folder)!r} ({module.split('.')[1]}) uses internals of tokenizers that"
             f" transformers {transformers} no longer has; use parse_xfm_bart_large, or install 'transformers<5'."
         )
-    return module
-
-
-def _described_module(folder: Path) -> str:
-    """Return the module that the model's description names."""
-    meta = folder / "amrlib_meta.json"
-    if not meta.is_file():
-        if (folder / "model.pt").is_file():
-            return ".parse_gsii.inference"  # the first release has no description, amrlib recognises it by its hash
-        raise NotThisModel(f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'.")
-    try:
-        content = json.loads(meta.read_text(encoding="utf-8"))
-        kind, module = content.get("model_type", "stog"), str(content["inference_module"])
-    except (ValueError, KeyError, AttributeError) as error:
-        raise ModelDamaged(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
-    if kind != "stog":
-        raise NotThisModel(f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser.")
     return module
 
 

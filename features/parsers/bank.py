@@ -45,34 +45,19 @@ _Entry = tuple[bytes, str | None, str | None, str | None]  # digest, penman, cod
 
 @dataclass(frozen=True, slots=True)
 class BankReport:
-    """Counts of the graphs that a bank was made from.
+    """Counts of the graphs that a bank was made from."""
 
-    Args:
-        graphs: sentences that have a graph.
-        repeated: further graphs for a sentence that already had the same one.
-        conflicting: further graphs for a sentence that already had a different one; the first was kept.
-        without_sentence: graphs that cannot be found by sentence, because they have no `::snt`.
-        unreadable: blocks that are not PENMAN; their sentences are rejected with the reason.
-    """
-
-    graphs: int
-    repeated: int
-    conflicting: int
-    without_sentence: int
-    unreadable: int
+    graphs: int  # sentences that have a graph
+    repeated: int  # further graphs for a sentence that already had the same one
+    conflicting: int  # further graphs for a sentence that already had a different one; the first was kept
+    without_sentence: int  # graphs that cannot be found by sentence, because they have no `::snt`
+    unreadable: int  # blocks that are not PENMAN; their sentences are rejected with the reason
 
 
 def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
-    """Index PENMAN files by sentence.
+    """Index PENMAN files (`.gz` too) by sentence.
 
     All graphs are held in memory while they are sorted: about 1 GB for a million.
-
-    Args:
-        paths: PENMAN files, `.gz` by suffix.
-        bank_path: the index.
-
-    Returns:
-        The counts.
 
     Raises:
         InputError: a file cannot be read, or no file is given.
@@ -111,12 +96,7 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
 
 
 class BankParser:
-    """A user's graphs, as an `AmrParser`.
-
-    Args:
-        path: index made by `build_bank`.
-        max_words: longer sentences are rejected.
-    """
+    """A user's graphs, from an index made by `build_bank`, as an `AmrParser`."""
 
     name = "penman"
 
@@ -149,10 +129,7 @@ class BankParser:
         return results
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return a hash of the graphs of these sentences, 24 hexadecimal digits.
-
-        It changes when one of them gets a graph or a different graph, but not when other sentences do.
-        """
+        """Return a hash of the graphs of these sentences, 24 hexadecimal digits: it changes with one of them only."""
         rows = self._rows(sentence_ids)
         digests = _fixed_bytes(self._table.column("digest").take(rows[rows >= 0]), _DIGEST_BYTES)
         total = hashlib.blake2b(digest_size=12)

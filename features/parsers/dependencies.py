@@ -7,6 +7,7 @@ relations  det  nsubj ROOT   punct
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -24,38 +25,33 @@ if TYPE_CHECKING:
 _COMPONENTS = ("tok2vec", "transformer", "tagger", "morphologizer", "parser", "attribute_ruler", "lemmatizer")
 
 
+@dataclass(frozen=True, slots=True)
 class DependencyParser:
-    """A spaCy pipeline reduced to dependency parsing.
+    """A spaCy pipeline reduced to dependency parsing; its name includes its version."""
 
-    Args:
-        pipeline: the loaded pipeline.
-        name: name of the pipeline, with its version.
-        settings: batch size, longest sentence.
-    """
+    pipeline: "Language"
+    name: str
+    settings: DependencySettings
 
-    def __init__(self, pipeline: "Language", name: str, settings: DependencySettings) -> None:
-        self._pipeline = pipeline
-        self._settings = settings
-        self.name = name
-        self.max_words = settings.max_words
+    @property
+    def max_words(self) -> int:
+        """Longer sentences are rejected before they are parsed."""
+        return self.settings.max_words
 
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels that the parser may give an edge, sorted."""
-        parser: Any = self._pipeline.get_pipe("parser")
+        parser: Any = self.pipeline.get_pipe("parser")
         return tuple(sorted(parser.labels))
 
     def parse(self, texts: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
-        """Parse sentences.
-
-        Args:
-            texts: sentences. One that spaCy splits into several yields several roots in one row.
+        """Parse sentences; one that spaCy splits into several has several roots.
 
         Yields:
             For each sentence, in order: `tokens`, `lemmas`, `tags` (fine-grained), `starts` (characters), `heads`
             (token positions) and `relations`, all of the same length.
         """
-        for document in self._pipeline.pipe(texts, batch_size=self._settings.batch_size):
+        for document in self.pipeline.pipe(texts, batch_size=self.settings.batch_size):
             yield {
                 "tokens": [token.text for token in document],
                 "lemmas": [token.lemma_ for token in document],
@@ -67,11 +63,7 @@ class DependencyParser:
 
 
 def pipeline_name(folder: Path) -> str:
-    """Return name and version of a spaCy pipeline, from its description.
-
-    Raises:
-        ModelError: the folder is not a spaCy pipeline.
-    """
+    """Return name and version of a spaCy pipeline, from its description; a ModelError if it has none."""
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         return f"spacy/{meta['lang']}_{meta['name']}-{meta['version']}"

@@ -1,13 +1,15 @@
 """Where a neural parser runs: on a GPU if there is one, else on the CPU, with an explicit number of threads."""
 
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
 from features.core.faults import DeviceMissing
 
 
 def resolve_device(device: str) -> str:
-    """Return the torch device for a setting.
-
-    Args:
-        device: `auto`, `cpu`, `cuda` or `cuda:N`; `auto` is a GPU when there is one.
+    """Return the torch device for `auto` (a GPU when there is one), `cpu`, `cuda` or `cuda:N`.
 
     Raises:
         SettingsError: the requested GPU is not visible to this process.
@@ -42,12 +44,7 @@ def hide_progress_bars() -> None:
 
 
 def computes_in_bfloat16(precision: str, device: str) -> bool:
-    """Return whether a network computes in bfloat16.
-
-    Args:
-        precision: `float32`, `bfloat16`, or `auto`: bfloat16 if the hardware supports it.
-        device: torch device.
-    """
+    """Return whether a network computes in bfloat16: with `auto`, if the hardware of the device supports it."""
     import torch
 
     if precision != "auto":
@@ -56,3 +53,57 @@ def computes_in_bfloat16(precision: str, device: str) -> bool:
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     # Without these instructions, bfloat16 is emulated and several times slower than float32. There is no public query.
     return bool(torch.cpu._is_avx512_bf16_supported())
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_batches(
+    work: Callable[[Sequence[Item]], list[Result]],
+    items: Sequence[Item],
+    *,
+    size: Callable[[Item], int],
+    batch_size: int,
+    pool: ThreadPoolExecutor | None = None,
+    on_items: Callable[[int], None] = lambda _: None,
+) -> list[Result]:
+    """Return the result of `work`, which maps a batch to one result for each item, in the order of the items.
+
+    Items of similar size share a batch, to reduce padding. The threads of a pool take a batch each, else the calling
+    thread takes all; it also calls `on_items` with how many items are done.
+    """
+    # Largest first: no thread is left with a long batch at the end.
+    order = sorted(range(len(items)), key=lambda position: -size(items[position]))
+    batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+    found = (pool.map if pool else map)(work, [[items[position] for position in batch] for batch in batches])
+    results: dict[int, Result] = {}
+    for batch, made in zip(batches, found, strict=True):
+        results.update(zip(batch, made, strict=True))
+        on_items(len(results))
+    return [results[position] for position in range(len(items))]
+
+
+@contextmanager
+def one_thread_a_batch(threads: int) -> Iterator[ThreadPoolExecutor | None]:
+    """Provide a pool of threads in which torch computes with one thread each; None if one thread is enough."""
+    if threads == 1:
+        yield None
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            yield pool
+    finally:
+        torch.set_num_threads(before)  # the initial value for new threads is shared by all
+
+
+def batches_side_by_side(threads: int | None, device: str) -> int:
+    """Return how many batches a parser computes in parallel: one on a GPU, else the threads, by default torch's."""
+    if device != "cpu":
+        return 1
+    import torch
+
+    return threads or torch.get_num_threads()

@@ -68,11 +68,7 @@ def other_language(text: str) -> str | None:
 
 
 def tell_languages(texts: Iterable[str]) -> str | None:
-    """Return one sentence that names the sentences that are not English; None if there are none.
-
-    Args:
-        texts: sentences; each counts once.
-    """
+    """Return one sentence that names the distinct sentences that are not English; None if there are none."""
     distinct = dict.fromkeys(filter(None, texts))
     others = [(text, language) for text in distinct if (language := other_language(text))]
     if not others:

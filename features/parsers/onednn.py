@@ -12,8 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-Product = Callable[[Tensor, Tensor], Tensor]
-"""Product of matrices (n, k) and (m, k) over k, (n, m)."""
+Product = Callable[[Tensor, Tensor], Tensor]  # product of matrices (n, k) and (m, k) over k, (n, m)
 _CPUINFO = Path("/proc/cpuinfo")
 _INTEL = "GenuineIntel"
 
@@ -39,11 +38,7 @@ class OneDnnLinear(nn.Linear):
 
 
 def use_onednn(model: nn.Module) -> None:
-    """Compute the linear layers of a model with oneDNN if MKL is slow here; the weights are unchanged.
-
-    Args:
-        model: network whose layers are changed in place.
-    """
+    """Compute the linear layers of a model with oneDNN if MKL is slow here; the weights are unchanged."""
     if not mkl_is_slow():
         return
     for module in model.modules():

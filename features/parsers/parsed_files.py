@@ -42,94 +42,65 @@ _EMPTY_LINES = re.compile(r"\n\s*\n")
 _Row = dict[str, Any]
 
 
-def write_amr(parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
-    """Write graphs: PENMAN blocks with `::id` and `::snt`, or a table with the graph on one line.
+def write_parsed(kind: Kind, parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
+    """Write parses as text or as a table.
+
+    A table has graphs on one line, and one row per token of a tree. Frames have one row per line of the input where
+    cells can be lists (`jsonl`, `parquet`), else one per span. A line without any has one row.
 
     Args:
-        parsed: `features.parsers.texts.parse_lines` with the rows of `AMR`.
+        kind: what was parsed.
+        parsed: `features.parsers.texts.parse_lines` with the rows of the kind's table.
         path: the output; `-` is standard output.
         chosen: name of the format; that which the suffix names when None.
 
     Raises:
         InputError: the suffix is unknown, or the file cannot be written.
     """
-    kind = format_of(path, FORMATS["amr"], chosen)
-    if kind == "amr":
-        write_text(path, map(_block, parsed.iter_rows(named=True)))
-        return
-    graphs = [None if penman is None else _LINE_BREAK.sub(" ", penman) for penman in parsed["penman"]]
-    table = parsed.select("id", "text", pl.Series("penman", graphs, pl.String), "parser", *_REJECT)
-    write_table(table, path, kind)
-
-
-def write_dependencies(parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
-    """Write trees: CoNLL-U, or a table with one row per token, and one for a line without any.
-
-    Args:
-        parsed: `features.parsers.texts.parse_lines` with the rows of `DEPENDENCIES`.
-        path: the output; `-` is standard output.
-        chosen: name of the format; that which the suffix names when None.
-
-    Raises:
-        InputError: the suffix is unknown, or the file cannot be written.
-    """
-    kind = format_of(path, FORMATS["dependencies"], chosen)
-    if kind == "conllu":
-        write_text(path, (part for row in parsed.iter_rows(named=True) for part in _commented(row, _conllu)))
-        return
-    tokens = parsed.with_columns(positions=pl.int_ranges(pl.col("tokens").list.len()))
-    columns = ("positions", *_TOKEN_COLUMNS)
-    singular = {name: name.removesuffix("s") for name in columns}
-    table = tokens.select("id", *columns, *_REJECT).explode(columns).rename(singular)
-    write_table(table, path, kind)
-
-
-def write_srl(parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
-    """Write frames: the columns of `features.parsers.srl.conll`, or a table.
-
-    A table whose cells can be lists (`jsonl`, `parquet`) has one row per line; any other has one row per span, and one
-    for a line without any.
-
-    Args:
-        parsed: `features.parsers.texts.parse_lines` with the rows of `SRL`.
-        path: the output; `-` is standard output.
-        chosen: name of the format; that which the suffix names when None.
-
-    Raises:
-        InputError: the suffix is unknown, or the file cannot be written.
-    """
-    kind = format_of(path, FORMATS["srl"], chosen)
-    if kind == "conll":
-        write_text(path, (part for row in parsed.iter_rows(named=True) for part in _commented(row, _conll)))
-    elif kind in {"jsonl", "parquet"}:
-        columns = [name for name in SRL if name != "sentence_id"]
-        write_table(parsed.select("id", "text", *columns, *_REJECT), path, kind)
+    form = format_of(path, FORMATS[kind], chosen)
+    if form in _TEXTS:
+        write_text(path, (part for row in parsed.iter_rows(named=True) for part in _TEXTS[form](row)))
+    elif kind == "amr":
+        graphs = [None if penman is None else _LINE_BREAK.sub(" ", penman) for penman in parsed["penman"]]
+        write_table(parsed.select("id", "text", pl.Series("penman", graphs, pl.String), "parser", *_REJECT), path, form)
+    elif kind == "dependencies":
+        columns = ("positions", *_TOKEN_COLUMNS)
+        tokens = parsed.with_columns(positions=pl.int_ranges(pl.col("tokens").list.len()))
+        table = tokens.select("id", *columns, *_REJECT).explode(columns)
+        write_table(table.rename({name: name.removesuffix("s") for name in columns}), path, form)
+    elif form in {"jsonl", "parquet"}:
+        write_table(parsed.select("id", "text", *(name for name in SRL if name != "sentence_id"), *_REJECT), path, form)
     else:
-        write_table(_span_rows(parsed), path, kind)
-
-
-def _block(row: _Row) -> str:
-    if row["penman"] is None:
-        return format_reject(row["id"], row["text"], row["code"], row["message"])
-    return format_block(row["id"], row["text"], _EMPTY_LINES.sub("\n", row["penman"].strip()))
+        write_table(_span_rows(parsed), path, form)
 
 
 def _span_rows(parsed: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each span, with the predicate of its frame and its words."""
-    spans: list[tuple[Any, ...]] = []
-    for row in parsed.iter_rows(named=True):
-        reject = (row["code"], row["message"])
-        if not row["span_frames"]:
-            spans.append((row["id"], *[None] * 6, *reject))
-            continue
-        for number, label, start, end in zip(*(row[name] for name in _SPAN_COLUMNS), strict=True):
-            predicate = row["predicates"][number]
-            words = row["words"]
-            text = " ".join(words[start:end])
-            spans.append((row["id"], predicate, words[predicate], label, start, end, text, *reject))
-    names = ("id", "predicate", "predicate_word", "label", "start", "end", "words", *_REJECT)
-    types = (pl.String, pl.Int64, pl.String, pl.String, pl.Int64, pl.Int64, pl.String, pl.String, pl.String)
-    return pl.DataFrame(spans, schema=dict(zip(names, types, strict=True)), orient="row")
+    start, end = pl.col("span_starts"), pl.col("span_ends")
+    predicate = pl.col("predicates").list.get(pl.col("span_frames"))
+    filled = pl.when(pl.col("span_frames").list.len() > 0).then(pl.col(_SPAN_COLUMNS))  # null, to keep a row for none
+    return (
+        parsed.with_columns(filled)
+        .explode(_SPAN_COLUMNS)
+        .select(
+            "id",
+            predicate=predicate,
+            predicate_word=pl.col("words").list.get(predicate),
+            label="span_labels",
+            start=start,
+            end=end,
+            words=pl.when(start.is_not_null()).then(pl.col("words").list.slice(start, end - start).list.join(" ")),
+            code="code",
+            message="message",
+        )
+    )
+
+
+def _block(row: _Row) -> Iterator[str]:
+    if row["penman"] is None:
+        yield format_reject(row["id"], row["text"], row["code"], row["message"])
+    else:
+        yield format_block(row["id"], row["text"], _EMPTY_LINES.sub("\n", row["penman"].strip()))
 
 
 def _commented(row: _Row, tokens: Callable[[_Row], Iterator[str]]) -> Iterator[str]:
@@ -162,3 +133,10 @@ def _conllu(row: _Row) -> Iterator[str]:
         above = 0 if head == position else head + 1
         fields = (position + 1, token, lemma, "_", tag, "_", above, relation, "_", f"Start={start}")
         yield "\t".join(map(str, fields)) + "\n"
+
+
+_TEXTS: Mapping[str, Callable[[_Row], Iterator[str]]] = {
+    "amr": _block,
+    "conllu": lambda row: _commented(row, _conllu),
+    "conll": lambda row: _commented(row, _conll),
+}

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,33 +24,23 @@ _WORDS_A_BATCH = 64
 _OWN_TOKENS = 2  # beside special ones, of a tokenizer without a vocabulary: the start of a word, of SentencePiece
 
 
+@dataclass(frozen=True, slots=True)
 class SentenceEncoder:
-    """A sentence encoder in float32.
+    """A sentence encoder in float32; longer sentences than `max_words` are rejected before they are encoded."""
 
-    Args:
-        model: the loaded model.
-        batch_size: sentences per batch.
-        max_words: longer sentences are rejected before they are encoded.
-    """
-
-    def __init__(self, model: "SentenceTransformer", *, batch_size: int, max_words: int) -> None:
-        self._model = model
-        self._batch_size = batch_size
-        self.max_words = max_words
+    model: "SentenceTransformer"
+    batch_size: int
+    max_words: int
 
     @property
     def dimension(self) -> int:
         """Length of a vector."""
-        return int(self._model.get_embedding_dimension() or 0)
+        return int(self.model.get_embedding_dimension() or 0)
 
     def encode(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> NDArray[np.float32]:
-        """Return the embeddings of sentences, (n, d) float32 of unit length; batches are sorted by length.
+        """Return the embeddings of sentences, (n, d) float32 of unit length; report how many are done.
 
         The model truncates sentences to its maximum input length, as it did in training.
-
-        Args:
-            texts: the sentences.
-            on_rows: called with how many of them are done.
         """
         if not texts:
             return np.empty((0, self.dimension), np.float32)
@@ -62,50 +53,38 @@ class SentenceEncoder:
 
         on_rows(0, len(texts))
         # The library sorts and batches by itself; its calls of the model show the progress.
-        hook = self._model.register_forward_hook(count)
+        hook = self.model.register_forward_hook(count)
         try:
-            vectors = self._model.encode(
-                list(texts),
-                batch_size=self._batch_size,
-                normalize_embeddings=True,
-                convert_to_numpy=True,
-                show_progress_bar=False,
-            )
+            return self._encode(list(texts), self.batch_size)
         finally:
             hook.remove()
-        return np.asarray(vectors, np.float32)
 
     def encode_words(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> NDArray[np.float32]:
         """Return the embeddings of words, (n, d) float32 of unit length; a word's vector does not depend on the others.
 
         Padding and the size of a batch change the last bits of a result. Words with equally many tokens are encoded
         together, in batches of one size, filled up with a repeated word, so a word has the same vector in every shard.
-
-        Args:
-            words: the words.
-            on_rows: called with how many of them are done.
         """
         on_rows(0, len(words))
         done = 0
         groups: dict[int, list[int]] = defaultdict(list)
         for position, word in enumerate(words):
-            groups[len(self._model.tokenizer(word)["input_ids"])].append(position)
+            groups[len(self.model.tokenizer(word)["input_ids"])].append(position)
         vectors = np.empty((len(words), self.dimension), np.float32)
         for positions in groups.values():
             for start in range(0, len(positions), _WORDS_A_BATCH):
                 batch = positions[start : start + _WORDS_A_BATCH]
                 filled = [words[i] for i in batch] + [words[batch[0]]] * (_WORDS_A_BATCH - len(batch))
-                encoded = self._model.encode(
-                    filled,
-                    batch_size=_WORDS_A_BATCH,
-                    normalize_embeddings=True,
-                    convert_to_numpy=True,
-                    show_progress_bar=False,
-                )
-                vectors[batch] = encoded[: len(batch)]
+                vectors[batch] = self._encode(filled, _WORDS_A_BATCH)[: len(batch)]
                 done += len(batch)
                 on_rows(done, len(words))
         return vectors
+
+    def _encode(self, texts: list[str], batch_size: int) -> NDArray[np.float32]:
+        vectors = self.model.encode(
+            texts, batch_size=batch_size, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+        )
+        return np.asarray(vectors, np.float32)
 
 
 def load(settings: EmbeddingSettings) -> SentenceEncoder:
@@ -145,13 +124,10 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
 
 
 def require_vocabulary(model: "SentenceTransformer") -> None:
-    """Check that the tokenizers of a model have words.
+    """Check that the tokenizers of a model have words; a ValueError if one has only special tokens.
 
     transformers loads a folder that lacks the vocabulary without a word: every word is then unknown, and sentences of
     equally many words have one embedding.
-
-    Raises:
-        ValueError: one has only special tokens.
     """
     from transformers import PreTrainedTokenizerBase
 

@@ -56,11 +56,7 @@ def read_sentences(path: Path) -> pl.DataFrame:
 
 
 def number_sentences(written: Iterable[tuple[str, str]]) -> pl.DataFrame:
-    """Return sentences as `read_sentences` does.
-
-    Args:
-        written: id, empty if there is none, and sentence of each line.
-    """
+    """Return sentences, each with its id, empty if there is none, as `read_sentences` does."""
     rows = [(" ".join(identity.split()), normalise(sentence)) for identity, sentence in written]
     texts = [text for _, text in rows]
     return pl.DataFrame(
@@ -77,13 +73,7 @@ def number_sentences(written: Iterable[tuple[str, str]]) -> pl.DataFrame:
 def parse_lines(
     lines: pl.DataFrame, stage: Parse, *, at_once: int = 1024, on_rows: OnRows = ignore_rows
 ) -> pl.DataFrame:
-    """Parse sentences, each text once, and return the result for every line.
-
-    Args:
-        lines: what `read_sentences` returns.
-        stage: the parser.
-        at_once: sentences passed to the stage at a time.
-        on_rows: called with how many distinct sentences are done.
+    """Parse sentences, each text once, `at_once` at a time, and return the result for every line of `read_sentences`.
 
     Returns:
         One row per line, in order: `line`, `id`, `text`, the columns of the stage's rows (null if there is none), and

@@ -11,6 +11,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -25,40 +26,24 @@ _BEGIN, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A sentence as BERT reads it.
+    """A sentence as BERT reads it."""
 
-    Args:
-        ids: vocabulary indices, including the begin and end pieces.
-        starts: position in `ids` of the first piece of each word.
-        ends: position in `ids` of the last piece of each word; before the first if the word has none.
-    """
-
-    ids: tuple[int, ...]
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    ids: tuple[int, ...]  # vocabulary indices, including the begin and end pieces
+    starts: tuple[int, ...]  # position in `ids` of the first piece of each word
+    ends: tuple[int, ...]  # position in `ids` of the last piece of each word; before the first if the word has none
 
 
 class Wordpieces:
-    """Splits words into pieces; each distinct word is looked up once.
+    """Splits words into pieces of a vocabulary; each distinct word is cut once."""
 
-    Args:
-        tokenizer: its vocabulary, with BERT's special pieces.
-        cut: the pieces of one word.
-    """
-
-    def __init__(self, tokenizer: "Tokenizer", cut: Callable[[str], Sequence[int]]) -> None:
+    def __init__(self, tokenizer: "Tokenizer", cut: Callable[[str], list[int]]) -> None:
         self.vocabulary: dict[str, int] = tokenizer.get_vocab()
         self._begin, self._end, self.unknown = (self.vocabulary[piece] for piece in (_BEGIN, _END, _UNKNOWN))
-        self._cut = cut
-        self._known: dict[str, tuple[int, ...]] = {}
+        self._pieces_of = cache(cut)
 
     @classmethod
     def of_encoder(cls, folder: Path) -> Self:
-        """Return an instance that splits words as an encoder's own tokenizer does.
-
-        Args:
-            folder: folder of the encoder, with `tokenizer.json`.
-        """
+        """Return an instance that splits words as the tokenizer in an encoder's folder does."""
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -68,11 +53,7 @@ class Wordpieces:
 
     @classmethod
     def of_vocabulary(cls, file: Path, *, lowercase: bool) -> Self:
-        """Return an instance that splits words as AllenNLP's `srl` reader does.
-
-        Args:
-            file: BERT's `vocab.txt`, one piece per line.
-            lowercase: whether the model is uncased.
+        """Return an instance that splits words as AllenNLP's `srl` reader does, by BERT's `vocab.txt`.
 
         Raises:
             ModelError: the file cannot be read, or lacks BERT's special pieces.
@@ -97,26 +78,13 @@ class Wordpieces:
 
         return cls(tokenizer, cut)
 
-    def of_word(self, word: str) -> tuple[int, ...]:
-        """Return the word pieces of a word; none if it is only white space."""
-        known = self._known.get(word)
-        if known is None:
-            known = self._known[word] = tuple(self._cut(word))
-        return known
-
     def cut(self, words: Sequence[str], *, most: int | None = None) -> Pieces:
-        """Return the word pieces of a sentence.
-
-        Args:
-            words: the words, in order.
-            most: number of first pieces to keep of each word, where a word without any is unknown; when None, words
-                are left as they are.
-        """
+        """Return the word pieces of a sentence: of each word only the first `most`, where an unknown word has one."""
         ids, starts, ends = [self._begin], [], []
         for word in words:
             starts.append(len(ids))
-            found = self.of_word(word)
-            ids += found if most is None else found[:most] or (self.unknown,)
+            pieces = self._pieces_of(word)
+            ids += pieces if most is None else pieces[:most] or [self.unknown]
             ends.append(len(ids) - 1)
         ids.append(self._end)
         return Pieces(tuple(ids), tuple(starts), tuple(ends))

@@ -52,9 +52,9 @@ def amr_recipe(settings: AmrSettings) -> Recipe:
     of a bank are hashed shard by shard.
     """
     from features.models import digest, locate
+    from features.parsers.amr import ALGORITHM_VERSION as EMBEDDED_VERSION
+    from features.parsers.amr import weights_digest
     from features.parsers.amrlib_parser import parser_name, tokenizer_folder
-    from features.parsers.embedded.amr_parser import ALGORITHM_VERSION as EMBEDDED_VERSION
-    from features.parsers.embedded.amr_parser import weights_digest
 
     if settings.backend == "penman":
         parameters = {"backend": "penman", "max_words": settings.max_words}
@@ -89,14 +89,14 @@ def _make(inputs: Inputs, settings: AmrSettings, on_rows: OnRows) -> StageOutput
 
 
 def _outside(settings: AmrSettings) -> Outside | None:
-    from features.parsers.amr import load
+    from features.parsers.amr import load_bank
 
-    return Outside("graph files", load(settings).shard_digest) if settings.backend == "penman" else None
+    return Outside("graph files", load_bank(settings).shard_digest) if settings.backend == "penman" else None
 
 
 def _models(settings: AmrSettings) -> StageModels:
     from features.models import locate
-    from features.parsers.embedded.amr_parser import model_folder
+    from features.parsers.amr import model_folder
 
     if settings.backend == "penman":
         return StageModels()

@@ -7,8 +7,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from features.core.rows import OnRows
-from features.metrics.recipe import ALGORITHM_VERSION, STEPS
-from features.metrics.registry import BUILT_IN, METRIC_COLUMNS
+from features.metrics.registry import ALGORITHM_VERSION, BUILT_IN, METRIC_COLUMNS, STEPS
 from features.stage_output import StageOutput
 from features.stages.amr import AMR_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
@@ -16,7 +15,7 @@ from features.stages.recipe import Recipe
 from features.stages.stage import Inputs, Stage
 
 if TYPE_CHECKING:  # compiled metrics are slow to import, and every command imports the stages
-    from features.metrics.own_files import OwnMetrics
+    from features.metrics.own import OwnMetrics
 
 NAME = "metrics"
 
@@ -42,7 +41,7 @@ def read_own_metrics(settings: MetricSettings) -> "OwnMetrics":
     Raises:
         InputError: a file of metrics cannot be read.
     """
-    from features.metrics.own_files import OwnMetrics, read_metric_file
+    from features.metrics.own import OwnMetrics, read_metric_file
 
     return OwnMetrics(files=tuple(read_metric_file(file) for file in settings.own))
 
@@ -72,7 +71,7 @@ def metric_recipe(own: "OwnMetrics") -> Recipe:
 
 def _make(inputs: Inputs, own: "OwnMetrics", on_rows: OnRows) -> StageOutput:
     from features.metrics.label_vectors import labels_of, words_of
-    from features.metrics.stage import measure_shard
+    from features.metrics.measurement import measure_shard
 
     pairs = inputs.read("pairs")
     sentences = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()

@@ -28,8 +28,7 @@ def align(
     or missing graph leaves its pair empty; it is named on stderr, and the exit code is 2.
     """
     from features.core.outputs import check_output, format_of, write_text
-    from features.graph_files.aligned import align_files
-    from features.graph_files.aligned_forms import FORMATS, WRITERS
+    from features.graph_files.aligned import FORMATS, WRITERS, align_files
 
     require_one_standard(first, second)
     write, most = WRITERS[format_of(output, FORMATS, form)]

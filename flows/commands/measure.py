@@ -39,7 +39,7 @@ def measure(
     from features.core.files import write_table
     from features.core.outputs import TABLES, check_output, format_of
     from features.graph_files.measured import measure_files
-    from features.metrics.own_files import load_files, read_metric_file
+    from features.metrics.own import load_files, read_metric_file
     from features.parsers.settings import LabelVectorSettings
     from flows.watching.file_progress import FileProgress
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from features.core.leftovers import scratch
 from features.core.outputs import check_output, format_of
-from features.parsers.parsed_files import FORMATS, Kind, write_amr, write_dependencies, write_srl
+from features.parsers.parsed_files import FORMATS, Kind, write_parsed
 from features.parsers.settings import AmrSettings, DependencySettings, PredicatesBy, SrlSettings
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
 from flows.console.options import DEVICE, FILE, INPUT, TAGGER, THREADS, output_options, predicates_option
@@ -69,9 +69,8 @@ def amr(
     threads: int | None,
 ) -> int:
     """Parse into AMR: .amr, .penman or .txt (PENMAN), or a table (.tsv, .csv, .jsonl, .parquet)."""
-    from features.parsers.amr import load
+    from features.parsers.amr import is_embedded, load
     from features.parsers.bank import build_bank
-    from features.parsers.embedded.amr_parser import is_embedded
     from features.stages.amr import parse_amr
 
     with ExitStack() as stack:
@@ -97,7 +96,7 @@ def amr(
         embedded = is_embedded(model)
         quick = bool(graphs) or embedded
         at_once = _SENTENCES_AT_ONCE if quick else 4 * batch_size
-        return _run("amr", sentences, output, form, stage, write_amr, at_once, graphs)
+        return _run("amr", sentences, output, form, stage, at_once, graphs)
 
 
 @parse.command()
@@ -114,7 +113,7 @@ def dependencies(sentences: Path, output: Path, form: str | None, model: str, th
         parser = load(DependencySettings(model=model, threads=threads))
         return lambda rows: parse_dependencies(rows, parser)
 
-    return _run("dependencies", sentences, output, form, stage, write_dependencies)
+    return _run("dependencies", sentences, output, form, stage)
 
 
 @parse.command()
@@ -141,7 +140,7 @@ def srl(
         parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
         return lambda rows: parse_srl(rows, parser)
 
-    return _run("srl", sentences, output, form, stage, write_srl)
+    return _run("srl", sentences, output, form, stage)
 
 
 def _run(
@@ -150,7 +149,6 @@ def _run(
     output: Path,
     form: str | None,
     stage: "Callable[[], Parse]",
-    write: Callable[[pl.DataFrame, Path, str | None], None],
     at_once: int = _SENTENCES_AT_ONCE,
     graphs: Sequence[Path] = (),
 ) -> int:
@@ -164,7 +162,7 @@ def _run(
         warn_of_languages(lines["text"])
         with FileProgress("sentences") as progress:
             parsed = parse_lines(lines, stage(), at_once=at_once, on_rows=progress)
-        write(parsed, output, form)
+        write_parsed(kind, parsed, output, form)
     empty = pl.col("text") == ""
     rejects = parsed.filter(pl.col("code").is_not_null() & ~empty).select("line", "id", "code", "message")
     name_wrong([

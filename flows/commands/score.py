@@ -78,7 +78,7 @@ def amr(
     from features.graph_files.scored import score_files
     from features.metrics.bootstrap import Bootstrap
     from features.metrics.corpus_scores import as_table
-    from features.metrics.own_files import load_files, read_metric_file
+    from features.metrics.own import load_files, read_metric_file
 
     require_one_standard(gold, parsed)
     if output is not None:

@@ -30,8 +30,8 @@ def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: 
     """
     from features.core.files import short_name, source_name
     from features.parsers.srl.conll import read_annotated
-    from features.parsers.srl.evaluation import score_with, score_with_gold_predicates
     from features.parsers.srl.parser import load
+    from features.parsers.srl.scoring import score_with
 
     read = list(read_annotated(gold))
     sentences = [sentence for sentence in read if sentence.reject is None]
@@ -39,7 +39,7 @@ def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: 
         raise FileEmpty(f"The file {source_name(gold)} has no frame to compare with.")
     with nothing_half_written():
         parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
-        gold_predicates = score_with_gold_predicates(parser.tagger, sentences)
+        gold_predicates = score_with(parser.tagger, sentences)
         own = score_with(parser.tagger, sentences, parser.find_predicates([sentence.words for sentence in sentences]))
     if as_json:
         write_json({"parser": parser.name, "gold_predicates": _json(gold_predicates), "own_predicates": _json(own)})

@@ -10,7 +10,7 @@ from sentences import told
 
 from features.core.faults import StageOff, UnknownMetric
 from features.metrics.items import DependencyTree, Frame, Frames, Span
-from features.metrics.own_files import MetricFile, load_files
+from features.metrics.own import MetricFile, load_files
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
 from flows.command_line import run
 from flows.evaluate_encoder import own_docstrings

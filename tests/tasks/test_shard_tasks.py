@@ -11,7 +11,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import GraphIndexWrong, RowsWrong, TableFileDamaged
-from features.metrics.own_files import OwnMetrics
+from features.metrics.own import OwnMetrics
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings, LabelVectorSettings
 from features.schemas import PAIRS, SENTENCES

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from features.core.pages import render, tell_date
-from features.metrics.explanation.legend import facet_rules
+from features.metrics.explanation.drawing import facet_rules
 from training.evaluation.figures import draw_course
 from training.evaluation.seen import tell_choice, tell_source
 from training.evaluation.suites import Figure, scored_suites

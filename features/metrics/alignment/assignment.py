@@ -45,7 +45,7 @@ def make_workspace(size: int, steps_left: Any) -> Workspace:
 
 @kernel
 def assign(values: Any, n_rows: int, n_columns: int, column_of: Any, work: Workspace) -> float:
-    """Assign every row to a different column, maximising the sum of values.
+    """Assign every row to a different column, maximising the sum of values, and return that sum.
 
     Args:
         values: float64, value of (row, column) at `row * n_columns + column`.
@@ -53,9 +53,6 @@ def assign(values: Any, n_rows: int, n_columns: int, column_of: Any, work: Works
         n_columns: number of columns.
         column_of: int64, shape (≥ n_rows,); filled with the column of each row.
         work: a workspace of at least `n_columns`; the prices are left in it.
-
-    Returns:
-        The sum of values.
     """
     row_price, column_price, row_of = work.row_price, work.column_price, work.row_of
     for column in range(n_columns + 1):
@@ -96,11 +93,7 @@ def _assign_greedily(values: Any, n_rows: int, n_columns: int, column_of: Any, r
 
 @kernel
 def _assign_one_more(values: Any, n_columns: int, start: int, work: Workspace) -> int:
-    """Assign a row to a free column along the shortest path by reduced costs; rows on the path are reassigned.
-
-    Returns:
-        The number of steps.
-    """
+    """Assign a row along the shortest path by reduced costs, reassigning rows on it; return the number of steps."""
     row_price, column_price, row_of, way, slack, seen, _ = work
     row_of[0] = start
     here = 0

@@ -16,17 +16,8 @@ _NOTHING = 1e-9
 def grow(problem: Problem, column_of: Any, row_of: Any, gain: Any, steps_left: Any) -> float:
     """Align all rows, always adding the cell that gains most with those chosen before: from the root along relations.
 
-    It finds what climbing misses when nodes look alike and differ only in position, as in a chain.
-
-    Args:
-        problem: the problem of the pair.
-        column_of: filled with the column of each row.
-        row_of: workspace, shape (n_columns,).
-        gain: workspace, shape (n_cells,).
-        steps_left: reduced by the number of steps.
-
-    Returns:
-        The number of matches.
+    It finds what climbing misses when nodes look alike and differ only in position, as in a chain. It fills `column_of`
+    and returns the number of matches; `row_of`, (n_columns,), and `gain`, (n_cells,), are workspaces.
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
     steps_left[0] -= n_rows * n_rows * n_columns
@@ -53,18 +44,9 @@ def grow(problem: Problem, column_of: Any, row_of: Any, gain: Any, steps_left: A
 
 @kernel
 def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any, steps_left: Any) -> float:
-    """Improve an alignment until no move or swap improves it, or no steps are left.
+    """Improve an alignment of all rows in place until no move or swap improves it, or no steps are left.
 
-    Args:
-        problem: the problem of the pair.
-        column_of: column of each row, every row aligned; improved in place.
-        score: its number of matches.
-        row_of: workspace, shape (n_columns,).
-        gain: workspace, shape (n_cells,).
-        steps_left: reduced by the number of steps.
-
-    Returns:
-        The number of matches of the improved alignment.
+    It takes the number of matches as `score` and returns the improved one; for the workspaces see `grow`.
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
     offsets, there, weights = problem.offsets, problem.there, problem.weight
@@ -99,9 +81,8 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
                         continue
                     steps += offsets[old_cell + 1] - offsets[old_cell] + offsets[cell + 1] - offsets[cell]
                     # A link of the two old cells was subtracted twice; one of the two new cells is not in `gain` yet.
-                    change += _link(offsets, there, weights, old_cell, taken) + _link(
-                        offsets, there, weights, cell, swapped
-                    )
+                    change += _link(offsets, there, weights, old_cell, taken)
+                    change += _link(offsets, there, weights, cell, swapped)
                 if change <= _NOTHING:
                     continue
                 _choose(offsets, there, weights, old_cell, -1.0, gain)

@@ -14,42 +14,25 @@ import numpy as np
 
 from features.metrics.compiled import kernel
 
-ALL, ONE, MATCHING = 0, 1, 2
-"""How the links of a cell exclude each other: not at all, mutually, or as in an assignment."""
+ALL, ONE, MATCHING = 0, 1, 2  # How the links of a cell exclude each other: not at all, mutually, or as in an assignment
 
 
 class Problem(NamedTuple):
-    """Cells and links of a pair; cell (i, j) has the number i · n_columns + j.
+    """Cells and links of a pair; cell (i, j) has the number i · n_columns + j."""
 
-    Args:
-        n_rows: nodes of the smaller graph.
-        n_columns: nodes of the larger graph.
-        own: float64, matches of each cell alone, shape (n_cells,).
-        offsets: the ends of cell c are `offsets[c]:offsets[c + 1]`.
-        there: cell at the other end, shape (n_ends,), n_ends = 2 · n_links.
-        twin: the other end, shape (n_ends,).
-        weight: float64, matches of the link, shape (n_ends,).
-        local_row: which of the distinct rows that the links of the cell lead to, from 0, shape (n_ends,).
-        local_column: the same for columns.
-        local_rows: number of distinct rows that the links of each cell lead to, shape (n_cells,).
-        local_columns: the same for columns.
-        kind: ALL, ONE or MATCHING for each cell.
-        widest: the greatest number of local rows or columns.
-    """
-
-    n_rows: int
-    n_columns: int
-    own: Any
-    offsets: Any
-    there: Any
-    twin: Any
-    weight: Any
-    local_row: Any
-    local_column: Any
-    local_rows: Any
-    local_columns: Any
-    kind: Any
-    widest: int
+    n_rows: int  # nodes of the smaller graph
+    n_columns: int  # nodes of the larger graph
+    own: Any  # float64, matches of each cell alone, (n_cells,)
+    offsets: Any  # the ends of cell c are `offsets[c]:offsets[c + 1]`
+    there: Any  # cell at the other end, (n_ends,), n_ends = 2 · n_links
+    twin: Any  # the other end, (n_ends,)
+    weight: Any  # float64, matches of the link, (n_ends,)
+    local_row: Any  # which of the distinct rows that the links of the cell lead to, from 0, (n_ends,)
+    local_column: Any  # the same for columns
+    local_rows: Any  # number of distinct rows that the links of each cell lead to, (n_cells,)
+    local_columns: Any  # the same for columns
+    kind: Any  # ALL, ONE or MATCHING for each cell
+    widest: int  # the greatest number of local rows or columns
 
 
 @kernel
@@ -65,9 +48,6 @@ def build(
         other_labels: labels of the larger graph.
         other_attributes: attributes of the larger graph.
         other_relations: relations of the larger graph.
-
-    Returns:
-        The problem.
     """
     n_rows = len(labels)
     n_columns = len(other_labels)
@@ -215,12 +195,7 @@ def _local_numbers(n_rows: int, n_columns: int, offsets: Any, there: Any) -> Any
 
 @kernel
 def matches(problem: Problem, column_of: Any) -> float:
-    """Return the number of matching triples under an alignment.
-
-    Args:
-        problem: the problem of the pair.
-        column_of: column of each row, -1 for unaligned rows.
-    """
+    """Return the number of matching triples under an alignment: the column of each row, -1 for unaligned rows."""
     n_columns = problem.n_columns
     own, offsets, there, weight = problem.own, problem.offsets, problem.there, problem.weight
     total = 0.0

@@ -35,42 +35,24 @@ START, BOUND, SEARCH, OPEN = range(4)
 
 
 class State(NamedTuple):
-    """Arrays of the current node.
+    """Arrays of the current node."""
 
-    Args:
-        value: value of each cell, shape (n_cells,).
-        stale: whether the value must be recomputed, shape (n_cells,).
-        picked: whether an end is part of its cell's best choice, shape (n_ends,).
-        column_of: the assignment, shape (n_rows,).
-        climbed: a better alignment, shape (n_rows,).
-        best_of: the best alignment so far, shape (n_rows,).
-        row_of: workspace of climbing, shape (n_columns,).
-        gain: workspace of climbing, shape (n_cells,).
-        work: workspace of the assignment.
-        local: workspace of the cells.
-        steps_left: steps that the search may still take, shape (1,); at 0 or below it ends.
-    """
-
-    value: Any
-    stale: Any
-    picked: Any
-    column_of: Any
-    climbed: Any
-    best_of: Any
-    row_of: Any
-    gain: Any
-    work: Workspace
-    local: LocalSpace
-    steps_left: Any
+    value: Any  # value of each cell, (n_cells,)
+    stale: Any  # whether the value must be recomputed, (n_cells,)
+    picked: Any  # whether an end is part of its cell's best choice, (n_ends,)
+    column_of: Any  # the assignment, (n_rows,)
+    climbed: Any  # a better alignment, (n_rows,)
+    best_of: Any  # the best alignment so far, (n_rows,)
+    row_of: Any  # workspace of climbing, (n_columns,)
+    gain: Any  # workspace of climbing, (n_cells,)
+    work: Workspace  # workspace of the assignment
+    local: LocalSpace  # workspace of the cells
+    steps_left: Any  # steps that the search may still take, (1,); at 0 or below it ends
 
 
 @kernel
 def search(problem: Problem, steps: int) -> Any:
-    """Find the greatest number of matches of a pair.
-
-    Args:
-        problem: the problem; both graphs have a node.
-        steps: number of steps after which it is left open.
+    """Find the greatest number of matches of a pair; it is left open after some number of steps.
 
     Returns:
         (matches found, the column of each row in that alignment, an upper bound on the matches, what proved that they
@@ -137,16 +119,8 @@ def search(problem: Problem, steps: int) -> Any:
 def _tighten(problem: Problem, state: State, allowed: Any, shares: Any, best: float, known_bound: float) -> Any:
     """Improve the shares of a node, and the best alignment; forbid cells that cannot be part of a better one.
 
-    Args:
-        problem: the problem of the pair.
-        state: arrays of the node.
-        allowed: cells still allowed.
-        shares: share of each end.
-        best: matches of the best alignment so far, -1 at the root.
-        known_bound: no alignment of the node has more matches.
-
-    Returns:
-        (best so far, bound on the matches of the node's alignments if they exceed that, iterations).
+    `best`, the matches of the best alignment so far, is -1 at the root; no alignment of the node has more matches than
+    `known_bound`. Returned are the best so far, a bound on the node's alignments that exceed it, and the iterations.
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
     value, stale = state.value, state.stale

@@ -9,29 +9,21 @@ from features.metrics.alignment.problem import Problem, build
 from features.metrics.alignment.search import START, search
 from features.metrics.arrays import Positions
 from features.metrics.compiled import kernel
-from features.metrics.recipe import STEPS
+from features.metrics.registry import STEPS
 from features.metrics.triples import TripleBatch
 
 
 class Alignments(NamedTuple):
-    """The best alignment of each pair.
+    """The best alignment of each pair."""
 
-    Args:
-        matched: number of matching triples, shape (n_pairs,).
-        bound: upper bound on the number of matching triples, shape (n_pairs,).
-        closed_by: what proved that they are equal (`search.START` …), or `search.OPEN`, shape (n_pairs,).
-        steps: number of steps of the search, shape (n_pairs,).
-        offsets: shape (n_pairs + 1,).
-        images: `images[offsets[p]:offsets[p + 1]]` are the nodes of the second graph of pair p with which the nodes of
-            its first graph are aligned, -1 for none; numbered within the graph, as in the `TripleBatch`. Nodes may be
-            aligned although nothing of theirs matches.
-    """
-
-    matched: npt.NDArray[np.float64]
-    bound: npt.NDArray[np.float64]
-    closed_by: npt.NDArray[np.int8]
-    steps: Positions
-    offsets: Positions
+    matched: npt.NDArray[np.float64]  # number of matching triples, (n_pairs,)
+    bound: npt.NDArray[np.float64]  # upper bound on the number of matching triples, (n_pairs,)
+    closed_by: npt.NDArray[np.int8]  # what proved that they are equal (`search.START` …), or `search.OPEN`, (n_pairs,)
+    steps: Positions  # number of steps of the search, (n_pairs,)
+    offsets: Positions  # (n_pairs + 1,)
+    # `images[offsets[p]:offsets[p + 1]]` are the nodes of the second graph of pair p with which the nodes of its first
+    # graph are aligned, -1 for none; numbered within the graph, as in the `TripleBatch`. Nodes may be aligned although
+    # nothing of theirs matches.
     images: npt.NDArray[np.int32]
 
     @property

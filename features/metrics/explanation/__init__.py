@@ -1,17 +1,13 @@
 """Which nodes and triples of two graphs match, facet by facet: as data and as a drawing.
 
     views       what each facet reads from a graph, in plain Python, with its place in the graph
-    matching    which of these items have a partner on the other side
-    pair        a pair of graphs, explained
+    pair        a pair of graphs, explained: which of these places have a partner on the other side
     layout      a graph in layers, without a library
-    drawing     two graphs side by side, as SVG
-    legend      the facets next to the drawing; choosing one colours what it reads
-    naming      the name of a node in plain words
+    drawing     two graphs side by side, as SVG; on a page, choosing a facet colours what it reads
     tokens      the words of a sentence: stems, and what they do
     texts       two sentences, word by word
-    anchors     which word a node stands for
-    comparing   questions about two graphs and their sentences
-    telling     what a told difference is
+    anchors     the name of a node in plain words, and the word that it stands for
+    comparing   questions about two graphs and their sentences, and what is told of their differences
     differences what differs, aspect by aspect
     words       similarities and differences in one sentence
 

@@ -4,13 +4,79 @@ The student bought two red cars.    student <- (p / person :ARG0-of (s / study-0
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from features.metrics.explanation.naming import ROLE_FRAMES, descriptions, name_text
 from features.metrics.explanation.tokens import Token, stem_of, value_of
 from features.metrics.explanation.views import View
-from features.metrics.quantifiers import QUANTIFIERS, normalise_quantity
-from features.metrics.relations import SENSE
+from features.metrics.overlap import QUANTIFIERS, normalise_quantity
+from features.metrics.readings import SENSE, is_argument
+
+ROLE_FRAMES = frozenset({"have-org-role-91", "have-rel-role-91"})
+"""Frames whose `:ARG2` is what a person is to an organisation or to another person."""
+
+_DESCRIBED = frozenset({"person", "thing"})
+_MOST = 4  # entries of a list; more would hide what matters
+
+
+def name_text(view: View, node: int) -> str:
+    """Return the name of a node, its `:op1`, `:op2`, … joined; empty when it has none."""
+    holders = [relation.target for relation in view.forward if relation.source == node and relation.role == "name"]
+    parts = [
+        (int(number), value)
+        for at, role, value in view.graph.attributes
+        if at in holders and (number := role.lower().removeprefix("op")).isdigit()
+    ]
+    values = [value for _, value in sorted(parts, key=lambda part: part[0])]
+    values = values or [value for at, role, value in view.graph.attributes if at == node and role.lower() == "name"]
+    return " ".join(value.replace('"', "") for value in values)
+
+
+def descriptions(view: View) -> list[tuple[int, int]]:
+    """Return (node, frame) where the frame says what the node is, as in `(p / person :ARG0-of (t / teach-01))`."""
+    return [
+        (source, target)
+        for source, role, target in view.graph.relations
+        if role.lower().endswith("-of") and is_argument(role.lower())
+    ]
+
+
+def described_by(view: View, frame: int) -> int:
+    """Return the person or thing named by a frame; the frame itself if there is none."""
+    found = (above for above, below in descriptions(view) if below == frame and view.labels[above] in _DESCRIBED)
+    node = next(found, frame)
+    return node if not name_text(view, node) else frame
+
+
+def quoted(word: str) -> str:
+    """Return a word in quotes."""
+    return f'"{word}"'
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence.
+
+    >>> joined(["x", "y", "z"])
+    'x, y and z'
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return the distinct words as a list in a sentence; of many, only the first few.
+
+    >>> listed("abcdefa")
+    'a, b, c, d and 2 more'
+    """
+    distinct = list(dict.fromkeys(words))
+    more = len(distinct) - _MOST
+    return joined([*distinct[:_MOST], f"{more} more"]) if more > 0 else joined(distinct)
+
+
+def capped(texts: Sequence[str], most: int = _MOST) -> str:
+    """Return parts of a sentence joined by commas; of many, only the first few."""
+    more = len(texts) - most
+    return ", ".join([*texts[:most], f"{more} more of the kind"] if more > 0 else texts)
+
 
 _WORDS: Mapping[str, frozenset[str]] = {
     "person": frozenset({"people"}),
@@ -28,12 +94,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 
 
 def anchors(view: View, tokens: Sequence[Token]) -> dict[int, Token]:
-    """Return node → the word that it stands for, for nodes where the spelling shows it.
-
-    Args:
-        view: the graph.
-        tokens: the words of its sentence.
-    """
+    """Return node → the word that it stands for, for nodes where the spelling shows it."""
     found: dict[int, Token] = {}
     free = list(tokens)
     for matches in (_is_spelt, _begins_alike):
@@ -53,13 +114,7 @@ def anchors(view: View, tokens: Sequence[Token]) -> dict[int, Token]:
 
 
 def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> list[Token]:
-    """Return the words with content that have no node and no constant; none where a node has no word yet.
-
-    Args:
-        view: the graph.
-        tokens: the words of its sentence.
-        found: node → its word.
-    """
+    """Return the words with content that have no node and no constant; none where a node has no word yet."""
     stems = {token.stem for token in found.values()} | _constants(view)
     numbers = [token for token in tokens if token.kind == "quantity" and token.stem.isdigit()]
     read = numbers if set(value_of(numbers)) <= stems else []  # "four thousand" as one constant

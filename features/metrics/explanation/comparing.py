@@ -1,31 +1,25 @@
 """Two graphs and their sentences side by side, with the questions that describing their differences takes."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from features.metrics.explanation.anchors import anchors, unread
-from features.metrics.explanation.naming import described_by, quoted
+from features.metrics.explanation.anchors import anchors, described_by, listed, quoted, unread
 from features.metrics.explanation.pair import FacetMatch, GraphPair
-from features.metrics.explanation.texts import ComparedTexts
+from features.metrics.explanation.texts import Chunk, ComparedTexts
 from features.metrics.explanation.tokens import Token, value_of
 from features.metrics.explanation.views import View
-from features.metrics.relations import is_argument
+from features.metrics.readings import is_argument
 
 
 class Quantity(NamedTuple):
-    """A quantity in a sentence.
+    """A quantity in a sentence."""
 
-    Args:
-        tokens: its words, "more than fifty" for instance.
-        head: what it counts, if anything.
-        text: both as written, in quotes.
-    """
-
-    tokens: list[Token]
-    head: Token | None
-    text: str
+    tokens: list[Token]  # its words, "more than fifty" for instance
+    head: Token | None  # what it counts, if anything
+    text: str  # both as written, in quotes
 
     @property
     def stems(self) -> tuple[str, ...]:
@@ -34,12 +28,7 @@ class Quantity(NamedTuple):
 
 
 class ComparedGraphs:
-    """Both graphs of a pair with what matches, and both sentences.
-
-    Args:
-        pair: the graphs, explained.
-        sentences: the sentences that they stand for.
-    """
+    """Both graphs of a pair with what matches, and both sentences."""
 
     def __init__(self, pair: GraphPair, sentences: tuple[str, str]) -> None:
         self.views = View(pair.left), View(pair.right)
@@ -88,7 +77,7 @@ class ComparedGraphs:
     def head(self, side: int, token: Token) -> str | None:
         """Return the word that another modifies, in quotes; None if the graph shows none."""
         view, nodes = self.views[side], {node for node, other in self.anchors[side].items() if other == token}
-        for source, role, target, _ in view.forward:
+        for source, role, target in view.forward:
             if role == "domain" and source in nodes:
                 return self.word(side, target)
             if target in nodes and source not in nodes:
@@ -98,7 +87,7 @@ class ComparedGraphs:
     def quantities(self, side: int) -> list[Quantity]:
         """Return the quantities of a sentence with what they count, in order."""
         order, view = self.texts.tokens[side], self.views[side]
-        counted = {source for source, role, _, _ in view.forward if role == "quant"}
+        counted = {source for source, role, _ in view.forward if role == "quant"}
         counted |= {node for node, role, _ in view.graph.attributes if role.lower() == "quant"}
         heads = [order.index(token) for node, token in self.anchors[side].items() if node in counted]
         found = []
@@ -112,12 +101,7 @@ class ComparedGraphs:
         return found
 
     def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:
-        """Return whether something that a facet counts is attached to a different node in the other graph.
-
-        Args:
-            name: name of a facet that counts labels regardless of their position.
-            roles: the roles by which they are attached to a node, in lower case.
-        """
+        """Return whether what a facet counts is attached, by one of some roles, to another node in the other graph."""
         facet = self.facets[name]
         constants, relations = self.unmatched("smatch", "attribute"), self.unmatched("smatch", "relation")
         for side, items in enumerate((facet.left, facet.right)):
@@ -162,7 +146,7 @@ class ComparedGraphs:
         """Stem of a word → stems of the words that it depends on in the graph, on each side."""
         found: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set))
         for side, view in enumerate(self.views):
-            for source, _, target, _ in view.forward:
+            for source, _, target in view.forward:
                 ends = [self.anchors[side].get(node) for node in (source, target)]
                 if ends[0] and ends[1] and ends[0] != ends[1]:
                     found[side][ends[1].stem].add(ends[0].stem)
@@ -195,3 +179,78 @@ def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
 
 
 _BETWEEN = frozenset({"than", "to", "or"})
+
+
+Aspect = Literal[
+    "unrelated", "negation", "role", "quantity", "name", "coreference", "mood", "modality", "word", "order", "spelling",
+    "relation", "unsure", "form", "unread",
+]  # fmt: skip
+REMARKS: frozenset[Aspect] = frozenset({"unsure", "form", "unread"})
+"""What says how far to trust the graphs, not what differs between the sentences."""
+MIRRORS: Mapping[Aspect, str] = {
+    "negation": "negations",
+    "role": "srl",
+    "order": "srl",
+    "quantity": "quantifiers",
+    "name": "named_entities",
+    "coreference": "coreference",
+    "modality": "frames",
+}
+"""Aspect → the facet in which a reader looks for it."""
+SIDES = ("a", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something in which two sentences differ."""
+
+    facet: str | None  # a metric that sees it: its value is below 1; None if none does
+    aspect: Aspect  # the kind of difference
+    text: str  # the difference in words; `a` and `b` are the two sentences
+
+
+class Told:
+    """The differences told so far, and the words that they have named."""
+
+    def __init__(self, both: ComparedGraphs) -> None:
+        self.both, self.texts = both, both.texts
+        self.differences: list[Difference] = []
+        self.named: tuple[list[Token], list[Token]] = ([], [])
+
+    def add(
+        self, aspect: Aspect, facets: Sequence[str], text: str, tokens: Sequence[Iterable[Token]] = ((), ())
+    ) -> None:
+        """Tell a difference: the facets may see it, the closest first, and its tokens need not be told again."""
+        seen = (*facets, "concepts", "smatch") if aspect not in REMARKS else ()
+        facet = next((name for name in seen if self.both.differ_in(name)), None)
+        self.differences.append(Difference(facet, aspect, text))
+        for named, more in zip(self.named, tokens, strict=True):
+            named.extend(more)
+
+    def chunks(self, kinds: Iterable[str]) -> list[Chunk]:
+        """Return words of some kinds that only one sentence has and that are not told yet, place by place."""
+        rest = [
+            tuple([t for t in part if t.kind in kinds and t not in self.named[side]] for side, part in enumerate(chunk))
+            for chunk in self.texts.chunks
+        ]
+        return [(left, right) for left, right in rest if left or right]
+
+
+def apart(told: Told, left: Sequence[Token], right: Sequence[Token], verb: str) -> str:
+    """Return which words each sentence has at one place, or that only one of them has any."""
+    if left and right:
+        return f"{spans(told, 0, left)} in a, {spans(told, 1, right)} in b"
+    side = int(bool(right))
+    return f"only {SIDES[side]} {verb} {spans(told, side, right or left)}"
+
+
+def spans(told: Told, side: int, tokens: Sequence[Token]) -> str:
+    """Return words of a sentence in quotes, those that follow each other as one."""
+    order, text = told.texts.tokens[side], told.texts.sentences[side]
+    runs: list[list[Token]] = []
+    for token in tokens:
+        if runs and order.index(token) - order.index(runs[-1][-1]) == 1:
+            runs[-1].append(token)
+        else:
+            runs.append([token])
+    return listed(quoted(text[run[0].start : run[-1].end]) for run in runs)

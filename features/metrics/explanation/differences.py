@@ -8,15 +8,13 @@ from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
-from features.metrics.explanation.comparing import ComparedGraphs, Quantity
-from features.metrics.explanation.naming import capped, joined, listed, quoted
-from features.metrics.explanation.telling import SIDES, Difference, Told, apart, spans
+from features.metrics.explanation.anchors import capped, joined, listed, quoted
+from features.metrics.explanation.comparing import SIDES, ComparedGraphs, Difference, Quantity, Told, apart, spans
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
-from features.metrics.relations import SENSE
+from features.metrics.readings import SENSE
 
-_ALIKE = 0.84
-"""Two long words that share this much of their letters, in order, may be one word with a typo."""
+_ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 

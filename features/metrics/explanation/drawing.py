@@ -22,6 +22,8 @@ from features.core.pages import render
 from features.graphs.graph import AmrGraph
 from features.metrics.explanation.layout import Layout, lay_out
 from features.metrics.explanation.pair import GraphPair, Item
+from features.metrics.explanation.views import BAGS, NODES, TRIPLES
+from features.metrics.registry import METRICS
 
 _RISE, _LINE, _PAD = 52.0, 16.0, 8.0
 _BETWEEN, _MARGIN = 48.0, 14.0
@@ -33,17 +35,13 @@ _WIDE = frozenset("mwMWQOGD@%&")
 
 _PARTS = re.compile(r"[^-_/. ]*[-_/. ]?")
 
-Element = tuple[str, int]
-"""Kind and index, as in `Item`."""
+Element = tuple[str, int]  # kind and index, as in `Item`
 
 
 def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = "smatch") -> Markup:
     """Return a drawing of a pair as a file of its own, with its style, its key and its namespace inside.
 
-    Args:
-        pair: the graphs with what matches.
-        titles: title above each graph, such as its sentence.
-        facet: the facet whose matches are coloured.
+    The matches of one facet are coloured; above each graph stands its title, such as its sentence.
     """
     left, right = _sides(pair, facet, titles)
     if left.width + right.width + _BETWEEN <= _WIDEST:
@@ -66,11 +64,8 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
 def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> list[Markup]:
     """Return a drawing of each graph to embed in a page, which explains the colours.
 
-    Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch.
-
-    Args:
-        pair: the graphs with what matches.
-        titles: titles of the graphs, for readers who cannot see them.
+    Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch. The
+    titles are for readers who cannot see the graphs.
     """
     return [
         render(
@@ -110,14 +105,7 @@ def _classes(facets: Iterable[tuple[str, Sequence[Item]]], shown: str) -> dict[E
 
 
 class _Side:
-    """One graph of a drawing.
-
-    Args:
-        graph: the graph.
-        classes: classes of each element.
-        numbers: number of each aligned node.
-        title: title above it.
-    """
+    """One graph of a drawing: the classes of its elements, the numbers of aligned nodes, and a title."""
 
     def __init__(self, graph: AmrGraph, classes: Mapping[Element, str], numbers: Mapping[int, int], title: str) -> None:
         self.graph = graph
@@ -266,3 +254,30 @@ def _wrap(text: str, width: float) -> list[str]:
         else:
             lines[-1] = longer
     return [line for line in lines if line]
+
+
+_FIRST = "smatch"
+
+
+def facet_rules() -> Markup:
+    """Return the rules that colour the chosen facet in all pairs of a page."""
+    drawn = {name: metric.question for name, metric in METRICS.items() if name in {*TRIPLES, *BAGS, *NODES}}
+    return render("features.metrics.explanation/facets.css", questions=drawn, first=_FIRST)
+
+
+def show_pair(pair: GraphPair, titles: tuple[str, str], name: str) -> Markup:
+    """Return the drawings of a pair and its facets as HTML; the page needs `facet_rules` once.
+
+    Above each graph is its title; the name, letters and digits, is unique to the pair within the page.
+    """
+    drawn = [facet for facet in pair.facets if facet.left or facet.right]
+    return render(
+        "features.metrics.explanation/pair.html",
+        name=name,
+        first=_FIRST,
+        facets=drawn,
+        others=[facet for facet in pair.facets if facet not in drawn and facet.score is not None],
+        questions={facet.name: METRICS[facet.name].question for facet in drawn},
+        sides=list(zip(titles, draw_sides(pair, titles), strict=True)),
+        proven=pair.proven,
+    )

@@ -20,19 +20,13 @@ _FULL = 1400.0  # width of the boxes at which a layer is full
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Positions in pixels; the upper left corner of everything is 0, 0.
+    """Positions in pixels; the upper left corner of everything is 0, 0."""
 
-    Args:
-        centres: x of the middle and y of the upper side of each box.
-        ways: for each edge the points it passes between its boxes, from the source to the target.
-        width: total width.
-        height: total height.
-    """
-
-    centres: list[tuple[float, float]]
+    centres: list[tuple[float, float]]  # x of the middle and y of the upper side of each box
+    # for each edge the points it passes between its boxes, from the source to the target
     ways: list[list[tuple[float, float]]]
-    width: float
-    height: float
+    width: float  # total width
+    height: float  # total height
 
 
 def lay_out(
@@ -79,10 +73,7 @@ def lay_out(
 
 
 def _ranks(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the layer of each node: the longest path from the root, ignoring edges that close a cycle.
-
-    If a layer is full, a node goes to the next one that is not.
-    """
+    """Return the layer of each node: the longest path from the root, without edges that close a cycle, or later."""
     n_nodes = len(widths)
     below: list[list[int]] = [[] for _ in range(n_nodes)]
     for source, target in edges:

@@ -1,24 +1,28 @@
 """A pair of graphs, explained: which nodes are aligned, and what matches in each facet."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
-from features.metrics.alignment.solve import best_alignments
-from features.metrics.explanation.matching import Matches, match_bags, match_triples
+from features.metrics.alignment.solve import Alignments, best_alignments
 from features.metrics.explanation.views import BAGS, NODES, TRIPLES, Place, View
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison, f1
-from features.metrics.parts import argument_triples, coreference_triples
 from features.metrics.readings import Readings
 from features.metrics.registry import BUILT_IN, METRICS
-from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
+from features.metrics.triples import (
+    TripleBatch,
+    argument_triples,
+    coreference_triples,
+    smatch_triples,
+    unlabeled_triples,
+)
 
 _BATCHES: Mapping[str, Callable[[Readings], TripleBatch]] = {
     "smatch": smatch_triples,
@@ -30,38 +34,25 @@ _BATCHES: Mapping[str, Callable[[Readings], TripleBatch]] = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item that a facet reads from a graph.
+    """One item that a facet reads from a graph."""
 
-    Args:
-        kind: node, attribute, relation, or root (the mark that a node is the root of what the facet reads).
-        index: position of the node, attribute or relation in its graph.
-        text: as written.
-        matched: whether it has a partner on the other side.
-    """
-
-    kind: str
-    index: int
-    text: str
-    matched: bool
+    kind: str  # node, attribute, relation, or root (the mark that a node is the root of what the facet reads)
+    index: int  # position of the node, attribute or relation in its graph
+    text: str  # as written
+    matched: bool  # whether it has a partner on the other side
 
 
 @dataclass(frozen=True, slots=True)
 class FacetMatch:
-    """What matches in one facet.
+    """What matches in one facet."""
 
-    Args:
-        name: the metric.
-        score: its value; None if it needs label vectors and there are none.
-        matched: number of matching items; None for a metric that counts none (wlk, wwlk, and those of one node).
-        left: items that it reads from the first graph; empty for wlk and wwlk, which read neighbourhoods.
-        right: items that it reads from the second graph.
-    """
-
-    name: str
-    score: float | None
+    name: str  # the metric
+    score: float | None  # its value; None if it needs label vectors and there are none
+    # number of matching items; None for a metric that counts none (wlk, wwlk, and those of one node)
     matched: int | None
+    # items that it reads from the first graph; empty for wlk and wwlk, which read neighbourhoods
     left: tuple[Item, ...]
-    right: tuple[Item, ...]
+    right: tuple[Item, ...]  # items that it reads from the second graph
 
     @property
     def is_vacuous(self) -> bool:
@@ -71,33 +62,17 @@ class FacetMatch:
 
 @dataclass(frozen=True, slots=True)
 class GraphPair:
-    """Two graphs with what matches.
+    """Two graphs with what matches."""
 
-    Args:
-        left: the first graph.
-        right: the second.
-        alignment: pairs of nodes in the best alignment that have something in common.
-        proven: whether that alignment is proven optimal.
-        facets: the facets, in the order of the metrics.
-    """
-
-    left: AmrGraph
-    right: AmrGraph
-    alignment: tuple[tuple[int, int], ...]
-    proven: bool
-    facets: tuple[FacetMatch, ...]
+    left: AmrGraph  # the first graph
+    right: AmrGraph  # the second
+    alignment: tuple[tuple[int, int], ...]  # pairs of nodes in the best alignment that have something in common
+    proven: bool  # whether that alignment is proven optimal
+    facets: tuple[FacetMatch, ...]  # the facets, in the order of the metrics
 
 
 def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVectors | None = None) -> list[GraphPair]:
-    """Explain pairs of graphs.
-
-    Args:
-        pairs: the graphs.
-        vectors: vectors of the words in their labels; without them, the metrics that compare vectors have no score.
-
-    Returns:
-        One explanation per pair.
-    """
+    """Explain pairs of graphs; without vectors of words, the metrics that compare them have no score."""
     if not pairs:
         return []
     graphs = GraphBatch.from_rows(graphs_frame([graph for pair in pairs for graph in pair]))
@@ -106,91 +81,104 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     # The aligned facets follow below; their score is computed from the matches.
     names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or not BUILT_IN[name].vectors)]
     scores = compare(comparison, names)
-    images, proven = _align(comparison.readings, pairs)
-    found = []
+    aligned = {
+        name: best_alignments(triples_of(comparison.readings), first, first + 1)
+        for name, triples_of in _BATCHES.items()
+    }
+    explained = []
     for position, (left, right) in enumerate(pairs):
         views = View(left), View(right)
         values = scores.row(position, named=True)
-        of_pair = {name: image[position] for name, image in images.items()}
-        matches = {name: _match(name, views, of_pair) for name in METRICS}
-        touching = {pair for match in matches["smatch"] or [] for pair in _node_pairs(views, *match)}
-        found.append(
+        sides = {name: (read(views[0]), read(views[1])) for name, read in (*TRIPLES.items(), *BAGS.items())}
+        images = {name: _image(alignments, position, *sides[name]) for name, alignments in aligned.items()}
+        matches = {name: _matches(name, *sides[name], images) for name in sides}
+        touching = {pair for a, b in matches["smatch"] for pair in zip(a.nodes, b.nodes, strict=True)}
+        explained.append(
             GraphPair(
                 left,
                 right,
-                alignment=tuple(pair for pair in sorted(of_pair["smatch"].items()) if pair in touching),
-                proven=bool(proven[position]),
-                facets=tuple(_facet(name, values.get(name), views, matches[name]) for name in METRICS),
+                alignment=tuple(pair for pair in sorted(images["smatch"].items()) if pair in touching),
+                proven=bool(aligned["smatch"].proven[position]),
+                facets=tuple(
+                    _counting(name, values.get(name), views, sides[name], matches[name])
+                    if name in sides
+                    else _other(name, values.get(name), views)
+                    for name in METRICS
+                ),
             )
         )
-    return found
+    return explained
 
 
-Image = dict[int, int]
+_Image = dict[int, int]  # node of the first graph → node of the second
+_Matches = list[tuple[Place, Place]]
 
 
-def _align(
-    readings: Readings, pairs: Sequence[tuple[AmrGraph, AmrGraph]]
-) -> tuple[dict[str, list[Image]], npt.NDArray[np.bool_]]:
-    """Return metric → image of each pair, in the graphs' own numbering, and whether Smatch's is proven."""
-    first = np.arange(0, 2 * len(pairs), 2)
-    images: dict[str, list[Image]] = {}
-    proven = np.ones(len(pairs), bool)
-    for name, triples_of in _BATCHES.items():
-        found = best_alignments(triples_of(readings), first, first + 1)
-        images[name] = []
-        for pair, (left, right) in enumerate(pairs):
-            # A part renumbers its nodes, in order.
-            ours, theirs = (TRIPLES[name](View(graph)).nodes for graph in (left, right))
-            image = found.images[found.offsets[pair] : found.offsets[pair + 1]]
-            images[name].append({ours[i]: theirs[j] for i, j in enumerate(image) if j >= 0})
-        if name == "smatch":
-            proven = found.proven
-    return images, proven
+def _image(alignments: Alignments, pair: int, left: Sequence[Place], right: Sequence[Place]) -> _Image:
+    """Return an alignment in the graphs' own numbering: a part renumbers its nodes, in order."""
+    ours, theirs = ([place.index for place in side if place.kind == "node"] for side in (left, right))
+    image = alignments.images[alignments.offsets[pair] : alignments.offsets[pair + 1]]
+    return {ours[i]: theirs[j] for i, j in enumerate(image) if j >= 0}
 
 
-def _match(name: str, views: tuple[View, View], images: Mapping[str, Image]) -> Matches | None:
-    """Return what matches in a facet; None if it counts nothing."""
-    if name in BAGS:
-        return match_bags(BAGS[name](views[0]), BAGS[name](views[1]), views, images["smatch"])
-    if name in TRIPLES:
-        sides = [TRIPLES[name](view) for view in views]
-        own = match_triples(sides[0], sides[1], views, images[name])
-        # Among equally good alignments, the one that is drawn.
-        drawn = match_triples(sides[0], sides[1], views, images["smatch"])
+def _matches(name: str, left: list[Place], right: list[Place], images: Mapping[str, _Image]) -> _Matches:
+    """Return what matches in a facet: of triples as many as possible, of bags first what stands at aligned nodes."""
+    drawn = _match_aligned(left, right, images["smatch"])
+    if name in TRIPLES:  # among equally good alignments, the one that is drawn
+        own = _match_aligned(left, right, images[name])
         return drawn if len(drawn) == len(own) else own
-    return None
+    rest = (
+        [(place.name, place) for place, is_matched in _mark(side, [match[n] for match in drawn]) if not is_matched]
+        for n, side in enumerate((left, right))
+    )
+    return drawn + _pair_off(*rest)
 
 
-def _facet(name: str, score: float | None, views: tuple[View, View], matches: Matches | None) -> FacetMatch:
-    if name in NODES:
-        nodes = [NODES[name](view) for view in views]
-        same = views[0].labels[nodes[0]] == views[1].labels[nodes[1]]
-        sides = [(_item(view, Place("node", node), matched=same),) for view, node in zip(views, nodes, strict=True)]
-        return FacetMatch(name, score, None, *sides)
-    if matches is None:
-        return FacetMatch(name, score, None, (), ())
-    both = []
-    for side, view in enumerate(views):
-        left = [match[side] for match in matches]
-        items = []
-        for place in _places(name, view):
-            matched = place in left
-            if matched:
-                left.remove(place)  # a node may be in a bag twice
-            items.append(_item(view, place, matched=matched))
-        both.append(tuple(items))
+def _match_aligned(left: Sequence[Place], right: Sequence[Place], image: _Image) -> _Matches:
+    return _pair_off(
+        (((place.kind, place.name, tuple(map(image.get, place.nodes))), place) for place in left),
+        (((place.kind, place.name, place.nodes), place) for place in right),
+    )
+
+
+def _pair_off(left: Iterable[tuple[Hashable, Place]], right: Iterable[tuple[Hashable, Place]]) -> _Matches:
+    """Return pairs of places with equal keys, each place in at most one."""
+    waiting: defaultdict[Hashable, list[Place]] = defaultdict(list)
+    for key, place in right:
+        waiting[key].append(place)
+    return [(place, waiting[key].pop(0)) for key, place in left if waiting[key]]
+
+
+def _mark(places: Sequence[Place], matched: Iterable[Place]) -> Iterator[tuple[Place, bool]]:
+    """Yield each place with whether it is matched; a node may be in a bag twice, and matched once."""
+    left = Counter(matched)
+    for place in places:
+        yield place, left[place] > 0
+        left[place] -= 1
+
+
+def _counting(
+    name: str, score: float | None, views: tuple[View, View], sides: tuple[list[Place], list[Place]], matches: _Matches
+) -> FacetMatch:
     if name in TRIPLES:
-        score = float(f1(np.array([[len(matches), len(both[0]), len(both[1])]], float))[0])
-    return FacetMatch(name, score, len(matches), *both)
+        score = float(f1(np.array([[len(matches), len(sides[0]), len(sides[1])]], float))[0])
+    items = [
+        tuple(_item(view, place, matched=is_matched) for place, is_matched in _mark(side, [m[n] for m in matches]))
+        for n, (view, side) in enumerate(zip(views, sides, strict=True))
+    ]
+    return FacetMatch(name, score, len(matches), *items)
 
 
-def _places(name: str, view: View) -> list[Place]:
-    if name in BAGS:
-        return [place for _, place in BAGS[name](view)]
-    triples = TRIPLES[name](view)
-    nodes = [Place("node", node) for node in triples.nodes]
-    return nodes + [attribute.place for attribute in triples.attributes] + [r.place for r in triples.relations]
+def _other(name: str, score: float | None, views: tuple[View, View]) -> FacetMatch:
+    """Return a facet that reads one node of each graph, or neighbourhoods."""
+    if name not in NODES:
+        return FacetMatch(name, score, None, (), ())
+    nodes = [NODES[name](view) for view in views]
+    same = views[0].labels[nodes[0]] == views[1].labels[nodes[1]]
+    places = [Place("node", node, (node,), "") for node in nodes]
+    return FacetMatch(
+        name, score, None, *((_item(view, place, matched=same),) for view, place in zip(views, places, strict=True))
+    )
 
 
 def _item(view: View, place: Place, *, matched: bool) -> Item:
@@ -205,17 +193,3 @@ def _item(view: View, place: Place, *, matched: bool) -> Item:
         case _:
             text = graph.concepts[place.index]
     return Item(place.kind, place.index, text, matched)
-
-
-def _node_pairs(views: tuple[View, View], left: Place, right: Place) -> list[tuple[int, int]]:
-    """Return the pairs of nodes whose alignment makes two items match."""
-    match left.kind:
-        case "relation":
-            ends = [view.forward[place.index] for view, place in zip(views, (left, right), strict=True)]
-            straight = [(ends[0].source, ends[1].source), (ends[0].target, ends[1].target)]
-            crossed = [(ends[0].source, ends[1].target), (ends[0].target, ends[1].source)]
-            return straight + crossed  # `mod` may be an inverted `domain`; the alignment shows which it is
-        case "attribute":
-            return [(views[0].graph.attributes[left.index][0], views[1].graph.attributes[right.index][0])]
-        case _:
-            return [(left.index, right.index)]

@@ -16,16 +16,11 @@ Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
 
 
-_LONGEST = 3
-"""Words with content in a part that changes places."""
+_LONGEST = 3  # words with content in a part that changes places
 
 
 class ComparedTexts:
-    """Two sentences, compared word by word.
-
-    Args:
-        sentences: as written.
-    """
+    """Two sentences, compared word by word."""
 
     def __init__(self, sentences: tuple[str, str]) -> None:
         self.sentences = sentences

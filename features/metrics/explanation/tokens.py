@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from features.core.number_words import spelt_number
-from features.metrics.quantifiers import QUANTIFIERS, normalise_quantity
+from features.metrics.overlap import QUANTIFIERS, normalise_quantity
 
 Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link", "grammar"]
 """What a token does; "link": prepositions and conjunctions; "grammar": what graphs leave out, articles for instance."""
@@ -59,19 +59,12 @@ _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non-", "non", "mis")
 
 
 class Token(NamedTuple):
-    """A word of a sentence.
+    """A word of a sentence."""
 
-    Args:
-        text: as written.
-        start: position of its first character.
-        stem: equal for forms of one word, and for spellings of one number.
-        kind: what it does.
-    """
-
-    text: str
-    start: int
-    stem: str
-    kind: Kind
+    text: str  # as written
+    start: int  # position of its first character
+    stem: str  # equal for forms of one word, and for spellings of one number
+    kind: Kind  # what it does
 
     @property
     def end(self) -> int:

@@ -1,71 +1,39 @@
 """What each facet reads from a graph, in plain Python: the same triples and labels as the engine, with their places.
 
-items of a bag     (label, place)                 concepts, frames, named_entities, negations, quantifiers
-triples            nodes, attributes, relations   smatch, unlabeled, coreference, srl
-one node           place                          root, max_indegree, max_outdegree, max_degree
+labels      bags of labels                     concepts, frames, named_entities, negations, quantifiers
+triples     instances, constants, relations    smatch, unlabeled, coreference, srl
+one node                                       root, max_indegree, max_outdegree, max_degree
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from features.graphs.graph import AmrGraph
-from features.metrics.quantifiers import QUANTIFIERS, normalise_quantity
-from features.metrics.readings import comparable
-from features.metrics.relations import is_argument, is_frame, is_inverted
-
-_TOP = "TOP"
+from features.metrics.overlap import QUANTIFIERS, normalise_quantity
+from features.metrics.readings import comparable, forward, is_argument, is_frame, is_inverted
 
 Kind = Literal["node", "attribute", "relation", "root"]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a graph: position of a node, attribute or relation; `root` marks a node as the root."""
+    """What a facet reads in one place of a graph."""
 
-    kind: Kind
-    index: int
+    kind: Kind  # `root` is the mark that a node is the root of what the facet reads
+    index: int  # position of the node, attribute or relation in its graph
+    nodes: tuple[int, ...]  # the node that it stands at, or source and target as the facet reads them
+    name: str  # concept, role and constant, or role, as the facet compares them
 
 
 class Relation(NamedTuple):
-    """A relation as a facet reads it, possibly inverted."""
+    """A relation with an inverse role inverted back; the role is in lower case."""
 
     source: int
     role: str
     target: int
-    place: Place
-
-
-class Attribute(NamedTuple):
-    """A constant of a node, or the mark of the root, as a facet reads it."""
-
-    node: int
-    role: str
-    value: str
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Triples:
-    """What an aligned facet reads.
-
-    Args:
-        nodes: nodes whose instances count, ascending.
-        attributes: attributes, including the mark of the root.
-        relations: relations between nodes.
-    """
-
-    nodes: tuple[int, ...]
-    attributes: tuple[Attribute, ...]
-    relations: tuple[Relation, ...]
-
-    def __len__(self) -> int:
-        return len(self.nodes) + len(self.attributes) + len(self.relations)
-
-
-BagItem = tuple[str, Place]
 
 
 @dataclass(frozen=True)
@@ -82,18 +50,18 @@ class View:
     @cached_property
     def forward(self) -> list[Relation]:
         """The relations with every inverse role inverted back; `mod` and `domain` stay."""
-        found = []
-        for index, (source, role, target) in enumerate(self.graph.relations):
-            place = Place("relation", index)
-            ends = (target, source) if is_inverted(role) else (source, target)
-            found.append(Relation(ends[0], _forward(role).lower(), ends[1], place))
-        return found
+        return [
+            Relation(target, forward(role).lower(), source)
+            if is_inverted(role)
+            else Relation(source, role.lower(), target)
+            for source, role, target in self.graph.relations
+        ]
 
     @cached_property
     def distances(self) -> list[float]:
         """Steps from the root to each node, along relations in either direction."""
         around: dict[int, set[int]] = {}
-        for source, _, target, _ in self.forward:
+        for source, _, target in self.forward:
             around.setdefault(source, set()).add(target)
             around.setdefault(target, set()).add(source)
         distances = [float("inf")] * len(self.labels)
@@ -112,81 +80,84 @@ class View:
         return self.distances[node], self.labels[node]
 
 
-def _forward(role: str) -> str:
-    return role.removesuffix("-of") if is_inverted(role) else role
+def _instances(view: View, nodes: Iterable[int]) -> list[Place]:
+    return [Place("node", node, (node,), view.labels[node]) for node in nodes]
 
 
-def _all_triples(view: View, *, labelled: bool) -> Triples:
-    def named(role: str) -> str:
-        if not labelled:
-            return ""
-        return ("domain" if role == "mod" else _forward(role)).lower().rstrip("_")
+def _relations(view: View, kept: Callable[[Relation], bool]) -> list[Place]:
+    return [
+        Place("relation", index, (relation.source, relation.target), relation.role)
+        for index, relation in enumerate(view.forward)
+        if kept(relation)
+    ]
 
-    attributes = [Attribute(0, _TOP, "", Place("root", 0))]
+
+def _all_triples(view: View, *, labelled: bool) -> list[Place]:
+    def compared(role: str) -> str:
+        return ("domain" if role == "mod" else forward(role)).lower().rstrip("_") if labelled else ""
+
+    def is_turned(role: str) -> bool:
+        return is_inverted(role) or role == "mod"
+
+    places = [*_instances(view, range(len(view.labels))), Place("root", 0, (0,), "")]
     for index, (node, role, value) in enumerate(view.graph.attributes):
-        if not (is_inverted(role) or role == "mod"):
+        if not is_turned(role):
             first = (value.split() or [value])[0]
-            attributes.append(Attribute(node, named(role), comparable(first), Place("attribute", index)))
-    relations = []
+            places.append(Place("attribute", index, (node,), f"{compared(role)} {comparable(first)}"))
     for index, (source, role, target) in enumerate(view.graph.relations):
-        ends = (target, source) if is_inverted(role) or role == "mod" else (source, target)
-        relations.append(Relation(ends[0], named(role), ends[1], Place("relation", index)))
-    return Triples(tuple(range(len(view.labels))), tuple(attributes), tuple(relations))
+        ends = (target, source) if is_turned(role) else (source, target)
+        places.append(Place("relation", index, ends, compared(role)))
+    return places
 
 
-def _part(view: View, relations: list[Relation], attributes: list[Attribute]) -> Triples:
-    """Return some relations and attributes with the instances they touch and the root of this part."""
-    touched = {relation.source for relation in relations} | {relation.target for relation in relations}
-    touched |= {attribute.node for attribute in attributes}
-    starts = {relation.source for relation in relations} | {attribute.node for attribute in attributes}
+def _part(view: View, triples: list[Place]) -> list[Place]:
+    """Return relations and attributes with the instances they touch and the root of this part."""
+    touched = {node for triple in triples for node in triple.nodes}
+    starts = sorted({triple.nodes[0] for triple in triples})
     nearest = min((view.near(node) for node in starts), default=None)
-    roots = [node for node in sorted(starts) if view.near(node) == nearest]
-    marks = [Attribute(node, _TOP, view.labels[node], Place("root", node)) for node in roots]
-    return Triples(tuple(sorted(touched)), (*marks, *attributes), tuple(relations))
+    roots = [Place("root", node, (node,), view.labels[node]) for node in starts if view.near(node) == nearest]
+    return [*_instances(view, sorted(touched)), *roots, *triples]
 
 
-def _coreference(view: View) -> Triples:
-    incoming = Counter(target for _, _, target in {(r.source, r.role, r.target) for r in view.forward})
-    return _part(view, [relation for relation in view.forward if incoming[relation.target] > 1], [])
+def _coreference(view: View) -> list[Place]:
+    incoming = Counter(relation.target for relation in set(view.forward))
+    return _part(view, _relations(view, lambda relation: incoming[relation.target] > 1))
 
 
-def _roles(view: View) -> Triples:
+def _roles(view: View) -> list[Place]:
     attributes = [
-        Attribute(node, role.lower(), comparable(value), Place("attribute", index))
+        Place("attribute", index, (node,), f"{role.lower()} {comparable(value)}")
         for index, (node, role, value) in enumerate(view.graph.attributes)
         if is_argument(role.lower())
     ]
-    return _part(view, [relation for relation in view.forward if is_argument(relation.role)], attributes)
+    return _part(view, attributes + _relations(view, lambda relation: is_argument(relation.role)))
 
 
-def _instances(view: View, kept: Callable[[int], bool]) -> list[BagItem]:
-    return [(label, Place("node", node)) for node, label in enumerate(view.labels) if kept(node)]
+def _frames(view: View) -> list[Place]:
+    return _instances(view, (node for node, concept in enumerate(view.graph.concepts) if is_frame(concept)))
 
 
-def _named(view: View) -> list[BagItem]:
+def _named(view: View) -> list[Place]:
     seen = {(relation.source, relation.target) for relation in view.forward if relation.role == "name"}
     nodes = [source for source, _ in sorted(seen)]
-    nodes += [node for node, role, _ in view.graph.attributes if role.lower() == "name"]
-    return [(view.labels[node], Place("node", node)) for node in nodes]
+    return _instances(view, nodes + [node for node, role, _ in view.graph.attributes if role.lower() == "name"])
 
 
-def _negated(view: View) -> list[BagItem]:
-    negated = {
-        node
-        for node, role, value in view.graph.attributes
-        if role.lower() == "polarity" and value.replace('"', "") == "-"
-    }
-    return _instances(view, lambda node: node in negated)
+def _negated(view: View) -> list[Place]:
+    attributes = ((node, role.lower(), value.replace('"', "")) for node, role, value in view.graph.attributes)
+    return _instances(view, sorted({node for node, role, value in attributes if (role, value) == ("polarity", "-")}))
 
 
-def _quantities(view: View) -> list[BagItem]:
+def _quantities(view: View) -> list[Place]:
     fillers = {relation.target for relation in view.forward if relation.role == "quant"}
     modifiers = {relation.target for relation in view.forward if relation.role == "mod"}
     modifiers |= {relation.source for relation in view.forward if relation.role == "domain"}
-    concepts = view.graph.concepts
-    nodes = [n for n in range(len(concepts)) if n in fillers or (n in modifiers and concepts[n].lower() in QUANTIFIERS)]
-    return [(normalise_quantity(concepts[node]), Place("node", node)) for node in nodes] + [
-        (normalise_quantity(value), Place("attribute", index))
+    return [
+        Place("node", node, (node,), normalise_quantity(concept))
+        for node, concept in enumerate(view.graph.concepts)
+        if node in fillers or (node in modifiers and concept.lower() in QUANTIFIERS)
+    ] + [
+        Place("attribute", index, (node,), normalise_quantity(value))
         for index, (node, role, value) in enumerate(view.graph.attributes)
         if role.lower() == "quant" or (role.lower().startswith("op") and node in fillers)
     ]
@@ -198,15 +169,15 @@ def _best_connected(view: View, *, incoming: bool, outgoing: bool) -> int:
     return min(range(len(view.labels)), key=lambda node: (-degrees[node], *view.near(node), node))
 
 
-TRIPLES: Mapping[str, Callable[[View], Triples]] = {
+TRIPLES: Mapping[str, Callable[[View], list[Place]]] = {
     "smatch": lambda view: _all_triples(view, labelled=True),
     "unlabeled": lambda view: _all_triples(view, labelled=False),
     "coreference": _coreference,
     "srl": _roles,
 }
-BAGS: Mapping[str, Callable[[View], list[BagItem]]] = {
-    "frames": lambda view: _instances(view, lambda node: is_frame(view.graph.concepts[node])),
-    "concepts": lambda view: _instances(view, lambda _: True),
+BAGS: Mapping[str, Callable[[View], list[Place]]] = {
+    "frames": _frames,
+    "concepts": lambda view: _instances(view, range(len(view.labels))),
     "named_entities": _named,
     "negations": _negated,
     "quantifiers": _quantities,

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from features.core.counting import counted
-from features.metrics.explanation.comparing import ComparedGraphs
+from features.metrics.explanation.anchors import listed, quoted
+from features.metrics.explanation.comparing import REMARKS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences
-from features.metrics.explanation.naming import listed, quoted
 from features.metrics.explanation.pair import GraphPair
-from features.metrics.explanation.telling import REMARKS, Difference
 
 SAME_TEXT = "Both are the same sentence."
 SAME_WORDS = "Both have the same words in the same order."
@@ -46,32 +45,20 @@ _ROLES: Mapping[str, frozenset[str]] = {
 For the metric, the quantities of "3 boys and 2 girls" equal those of "2 boys and 3 girls"; for a reader they do not.
 """
 _SAME = {(True, True): SAME_TEXT, (True, False): SAME_WORDS, (False, False): f"{SAME_GRAPH}."}
-_MOST = 3
-"""Differences in the sentence."""
+_MOST = 3  # differences in the sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is the same in two sentences, and what differs.
+    """What is the same in two sentences, and what differs."""
 
-    Args:
-        sentence: everything in words; of many differences, the most telling ones and how many more there are.
-        same: in plain words, "frames" or "roles" for instance; empty if nothing is the same.
-        differences: the most telling first; empty if neither sentences nor graphs differ.
-    """
-
-    sentence: str
-    same: tuple[str, ...]
-    differences: tuple[Difference, ...]
+    sentence: str  # everything in words; of many differences, the most telling ones and how many more there are
+    same: tuple[str, ...]  # in plain words, "frames" or "roles" for instance; empty if nothing is the same
+    differences: tuple[Difference, ...]  # the most telling first; empty if neither sentences nor graphs differ
 
 
 def describe(pair: GraphPair, sentences: tuple[str, str]) -> Words:
-    """Describe what is the same in two sentences and what differs.
-
-    Args:
-        pair: their graphs, explained.
-        sentences: as written.
-    """
+    """Describe what is the same in two sentences, given their graphs, and what differs."""
     both = ComparedGraphs(pair, sentences)
     told = differences(both)
     aspects = [difference.aspect for difference in told]

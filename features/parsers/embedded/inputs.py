@@ -28,34 +28,20 @@ _MULTIPLE = 2
 
 @dataclass(frozen=True, slots=True)
 class TextIds:
-    """One sentence as numbers.
+    """One sentence as numbers."""
 
-    Args:
-        pieces: word pieces, including the begin and end pieces, shape (n_pieces,).
-        first: first piece of each word, shape (n_words,).
-        last: last piece of each word, shape (n_words,).
-        spelling: casing, suffix and spelling of each word, shape (n_words, 3).
-    """
-
-    pieces: Ids
-    first: Ids
-    last: Ids
-    spelling: Ids
+    pieces: Ids  # word pieces, including the begin and end pieces, (n_pieces,)
+    first: Ids  # first piece of each word, (n_words,)
+    last: Ids  # last piece of each word, (n_words,)
+    spelling: Ids  # casing, suffix and spelling of each word, (n_words, 3)
 
 
 class SentenceReader:
-    """Turns words into the network's input: word pieces and spelling.
-
-    Args:
-        folder: folder of the base encoder.
-        positions: the longest sequence that it reads.
-    """
+    """Turns words into the network's input, word pieces and spelling, for a base encoder of at most `positions`."""
 
     def __init__(self, folder: Path, positions: int) -> None:
         self._pieces = Wordpieces.of_encoder(folder)
-        self.longest = positions - 2
-        """Word pieces of the longest sentence, without the begin and end pieces."""
-        self._spelling: dict[str, tuple[int, int, int]] = {}
+        self.longest = positions - 2  # word pieces of a sentence, without the begin and end pieces
 
     def spelt_words(self) -> set[str]:
         """Return the pieces that are whole words: made of letters, and longer than most fragments."""
@@ -73,14 +59,8 @@ class SentenceReader:
             pieces=np.array([*inner[: self.longest + 1], end]),
             first=np.minimum(pieces.starts, self.longest).astype(np.int64),
             last=np.minimum(pieces.ends, self.longest).astype(np.int64),
-            spelling=np.array([self._spelling_of(word) for word in words], np.int64).reshape(-1, 3),
+            spelling=np.array([spelling_features(word) for word in words], np.int64).reshape(-1, 3),
         )
-
-    def _spelling_of(self, word: str) -> tuple[int, int, int]:
-        known = self._spelling.get(word)
-        if known is None:
-            known = self._spelling[word] = spelling_features(word)
-        return known
 
 
 def text_tensors(
@@ -89,18 +69,19 @@ def text_tensors(
     """Return a batch of sentences; lengths are padded to the next multiple."""
     import torch
 
-    def ready(array: NDArray[np.generic]) -> "torch.Tensor":
-        return torch.from_numpy(array).to(device)
+    def padded(name: str) -> "torch.Tensor":
+        return torch.from_numpy(pad([getattr(each, name) for each in sentences], multiple=multiple)).to(device)
 
-    words = [len(sentence.first) for sentence in sentences]
-    pieces = [len(sentence.pieces) for sentence in sentences]
+    def mask(lengths: Sequence[int]) -> "torch.Tensor":
+        return torch.from_numpy(present(lengths, multiple)).to(device)
+
     return {
-        "pieces": ready(pad([sentence.pieces for sentence in sentences], multiple=multiple)),
-        "piece_mask": ready(present(pieces, multiple)),
-        "first": ready(pad([sentence.first for sentence in sentences], multiple=multiple)),
-        "last": ready(pad([sentence.last for sentence in sentences], multiple=multiple)),
-        "word_mask": ready(present(words, multiple)),
-        "spelling": ready(pad([sentence.spelling for sentence in sentences], multiple=multiple)),
+        "pieces": padded("pieces"),
+        "piece_mask": mask([len(sentence.pieces) for sentence in sentences]),
+        "first": padded("first"),
+        "last": padded("last"),
+        "word_mask": mask([len(sentence.first) for sentence in sentences]),
+        "spelling": padded("spelling"),
     }
 
 

@@ -22,17 +22,11 @@ _SENSE = re.compile(r"(.+)-(\d\d+)")
 
 @dataclass(frozen=True, slots=True)
 class FlatGraph:
-    """Labels of nodes, and edges between positions.
+    """Labels of nodes, and edges between positions."""
 
-    Args:
-        nodes: label of each node.
-        edges: (source, role, target), the role without colon and never inverted.
-        root: position of the root.
-    """
-
-    nodes: list[str]
-    edges: list[Edge]
-    root: int
+    nodes: list[str]  # label of each node
+    edges: list[Edge]  # (source, role, target), the role without colon and never inverted
+    root: int  # position of the root
 
 
 def constant(value: str) -> str:

@@ -6,21 +6,29 @@ text ── words, word pieces ── [encoder, labels of words] ── nodes �
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from features import models
+from features.core.faults import ModelDamaged
 from features.core.rows import OnRows, ignore_rows
-from features.parsers.batching import in_batches, one_thread_a_batch
+from features.parsers.devices import (
+    batches_side_by_side,
+    computes_in_bfloat16,
+    in_batches,
+    one_thread_a_batch,
+    resolve_device,
+)
 from features.parsers.embedded.connecting import connect
-from features.parsers.embedded.edit_scripts import is_script
 from features.parsers.embedded.inputs import SentenceReader, TextIds, node_tensors, text_tensors
 from features.parsers.embedded.nodes import FlatGraph, is_leaf
 from features.parsers.embedded.penman_text import write_penman
 from features.parsers.embedded.realising import Slot, lemma_of, realise
-from features.parsers.embedded.senses import SenseChooser
-from features.parsers.embedded.storage import Description
+from features.parsers.embedded.storage import Description, read_description, read_weights
+from features.parsers.embedded.vocabulary import SenseChooser, is_script
 from features.parsers.embedded.words import Word, split_words
 
 if TYPE_CHECKING:
@@ -28,12 +36,11 @@ if TYPE_CHECKING:
 
     from features.parsers.embedded.network import Network
 
-_NO_CONCEPT = "thing"
-"""The graph of a sentence in which no word carries a concept."""
+
+_NO_CONCEPT = "thing"  # the graph of a sentence in which no word carries a concept
 _CANDIDATES = 6
 _FARTHEST_CANDIDATE = 3.0  # score below the best
-_SENTENCES_AT_ONCE = 1024
-"""Sentences sorted together; with more, memory would grow with the number of sentences."""
+_SENTENCES_AT_ONCE = 1024  # sentences sorted together; with more, memory would grow with the number of sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +64,8 @@ class _Labelled:
 class EmbeddedParser:
     """Parses sentences with a model of `features.parsers.embedded`.
 
-    Args:
-        description: description of the model.
-        network: the network with its weights, on the device and in the precision in which it computes.
-        reader: reader of the base encoder.
-        batch_size: sentences per batch.
-        threads: batches computed in parallel, one thread each.
+    The network is on the device and in the precision in which it computes; `threads` batches are computed in parallel,
+    one thread each.
     """
 
     def __init__(
@@ -86,9 +89,7 @@ class EmbeddedParser:
     def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str]:
         """Return the graph of each sentence in PENMAN, in order; that of an empty one is a single node.
 
-        Args:
-            texts: the sentences.
-            on_rows: called with how many of them are done; a sentence whose nodes are found is half done.
+        Progress is reported in sentences; one whose nodes are found is half done.
         """
         graphs: list[str] = []
         on_rows(0, len(texts))
@@ -218,3 +219,46 @@ class EmbeddedParser:
         classes = scores.argmax(-1).tolist()
         ends = np.cumsum(counts).tolist()
         return [classes[end - count : end] for count, end in zip(counts, ends, strict=True)]
+
+
+def load_parser(
+    folder: Path,
+    *,
+    base: str | None = None,
+    device: str = "auto",
+    precision: str = "auto",
+    batch_size: int = 64,
+    threads: int | None = None,
+) -> EmbeddedParser:
+    """Load a model from its folder, with `model.json` and `model.safetensors`.
+
+    The base encoder is the one that the model names, unless another is given; the precision `auto` is bfloat16 if the
+    hardware supports it, else float32.
+
+    Raises:
+        ModelError: when model or base encoder is missing, or they do not match.
+    """
+    import torch
+
+    from features.parsers.embedded.network import Network, fill_tables, read_shape
+    from features.parsers.onednn import use_onednn
+
+    description = read_description(folder)
+    base_folder = models.locate(base or description.base)
+    encoder = read_shape(base_folder)
+    with torch.device("meta"):
+        network = Network(description.network_shape(), encoder)
+    network.to_empty(device="cpu")
+    try:
+        network.load_state_dict(read_weights(folder))
+        fill_tables(network, base_folder)
+    except RuntimeError as error:
+        raise ModelDamaged(
+            f"The weights in {str(folder)!r} do not match their description or the encoder {base_folder.name!r}"
+            f" ({error}); install the model again."
+        ) from error
+    target = resolve_device(device)
+    network.to(target, torch.bfloat16 if computes_in_bfloat16(precision, target) else torch.float32)
+    use_onednn(network)
+    reader = SentenceReader(base_folder, encoder.positions)
+    return EmbeddedParser(description, network, reader, batch_size, batches_side_by_side(threads, target))

@@ -20,29 +20,17 @@ _DEEPEST_INDENT = 40
 
 
 class _Branch(NamedTuple):
-    """An item written at a node; sorted in the order of writing.
+    """An item written at a node; sorted in the order of writing."""
 
-    Args:
-        rank: own roles before inverted ones, numbered before others, by number, then by name.
-        edge: position of the edge.
-        role: the role as seen from the node.
-        other: node at the other end.
-        opens: whether the other node is written here.
-    """
-
-    rank: tuple[bool, bool, int, str]
-    edge: int
-    role: str
-    other: int
-    opens: bool
+    rank: tuple[bool, bool, int, str]  # own roles before inverted ones, numbered before others, by number, then by name
+    edge: int  # position of the edge
+    role: str  # the role as seen from the node
+    other: int  # node at the other end
+    opens: bool  # whether the other node is written here
 
 
 def write_penman(graph: FlatGraph) -> str:
-    """Return a connected graph in PENMAN.
-
-    Args:
-        graph: the graph; its constants have one parent each, and no children. Duplicates (`:quant 1 :quant 1`) are
-            written once.
+    """Return a connected graph in PENMAN. Its constants have one parent each; `:quant 1 :quant 1` is written once.
 
     >>> from features.parsers.embedded.nodes import FlatGraph
     >>> print(write_penman(FlatGraph(["see-01", "boy", "=-"], [(0, "polarity", 2), (0, "ARG0", 1)], 0)))

@@ -9,9 +9,17 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from features.core.number_words import spelt_number
-from features.parsers.embedded.edit_scripts import apply_script, is_script
 from features.parsers.embedded.nodes import constant, is_concept, name
-from features.parsers.embedded.vocabulary import INSIDE, NAME, NOTHING, NUMBER, STRING, Vocabulary
+from features.parsers.embedded.vocabulary import (
+    INSIDE,
+    NAME,
+    NOTHING,
+    NUMBER,
+    STRING,
+    Vocabulary,
+    apply_script,
+    is_script,
+)
 from features.parsers.embedded.words import Word, number_at
 
 _BEGINS_LIKE_A_CONCEPT = re.compile(r"[^\W_]")
@@ -26,8 +34,7 @@ class Slot(NamedTuple):
     place: int
 
 
-SenseOf = Callable[[int, str], str]
-"""Maps the position of a word and its lemma to the sense; empty for none."""
+SenseOf = Callable[[int, str], str]  # maps the position of a word and its lemma to the sense; empty for none
 
 
 def realise(
@@ -38,18 +45,9 @@ def realise(
     sense_of: SenseOf,
     vocabulary: Vocabulary,
 ) -> tuple[list[Slot], list[str]]:
-    """Return the nodes that the labels of a sentence represent.
+    """Return slot and label of each node that the labels of a sentence represent, in the order of the words.
 
-    Args:
-        text: the sentence.
-        words: its words.
-        primaries: class of the primary label of each word.
-        wrappers: class of the wrapper of each word.
-        sense_of: maps a lemma to its sense.
-        vocabulary: the classes.
-
-    Returns:
-        Slot and label of each node, in the order of the words.
+    `primaries` and `wrappers` have the classes of each word's labels; `sense_of` maps a word and its lemma to a sense.
     """
     spellings = [word.text for word in words]
     slots: list[Slot] = []

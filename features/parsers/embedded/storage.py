@@ -31,38 +31,23 @@ Storage = Literal["int8", "float16"]
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Parameters tuned on dev after training.
+    """Parameters tuned on dev after training."""
 
-    Args:
-        arc: log-odds from which a pair of nodes is related.
-        primary: added to the score of "no concept".
-        wrapper: added to the score of "no further concepts".
-    """
-
-    arc: float = 0.5
-    primary: float = 0.0
-    wrapper: float = 0.0
+    arc: float = 0.5  # log-odds from which a pair of nodes is related
+    primary: float = 0.0  # added to the score of "no concept"
+    wrapper: float = 0.0  # added to the score of "no further concepts"
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Everything about a model except its weights.
+    """Everything about a model except its weights."""
 
-    Args:
-        name: name of the parser, for the column `parser`.
-        base: name of the base encoder.
-        base_digest: its hash when the model was trained.
-        vocabulary: the labels.
-        thresholds: thresholds for decoding.
-        shape: sizes of the network that do not follow from the vocabulary.
-    """
-
-    name: str
-    base: str
-    base_digest: str
-    vocabulary: Vocabulary
-    thresholds: Thresholds
-    shape: Mapping[str, Any]
+    name: str  # name of the parser, for the column `parser`
+    base: str  # name of the base encoder
+    base_digest: str  # its hash when the model was trained
+    vocabulary: Vocabulary  # the labels
+    thresholds: Thresholds  # thresholds for decoding
+    shape: Mapping[str, Any]  # sizes of the network that do not follow from the vocabulary
 
     def network_shape(self) -> "NetworkShape":
         """Return the sizes of the network."""
@@ -82,14 +67,7 @@ class Description:
 def save_model(
     folder: Path, description: Description, weights: Mapping[str, "Tensor"], storage: Storage = "int8"
 ) -> None:
-    """Write a model.
-
-    Args:
-        folder: output folder; created if missing.
-        description: see `Description`.
-        weights: the network's own, without the base encoder's tables.
-        storage: `int8` for matrices, or `float16` for everything.
-    """
+    """Write a model, without the base encoder's tables: matrices in int8, or all in float16. The folder is created."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,36 +78,20 @@ def save_model(
         else:
             stored[name] = weight.detach().half().cpu().contiguous()
     save_file(stored, folder / WEIGHTS_FILE)
-    data = {
-        "format": FORMAT,
-        **{key: getattr(description, key) for key in ("name", "base", "base_digest")},
-        "shape": dict(description.shape),
-        "thresholds": asdict(description.thresholds),
-        "vocabulary": description.vocabulary.to_json(),
-    }
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps({"format": FORMAT, **asdict(description)}, ensure_ascii=False, separators=(",", ":"))
     (folder / DESCRIPTION_FILE).write_text(text, encoding="utf-8")
 
 
 def read_description(folder: Path) -> Description:
-    """Read everything about a model except its weights.
-
-    Raises:
-        ModelError: when the folder holds no such model.
-    """
+    """Read everything about a model except its weights; a ModelError if the folder holds no such model."""
     path = folder / DESCRIPTION_FILE
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        if data["format"] != FORMAT:
-            raise NotThisModel(f"The model {str(path)!r} has format {data['format']!r}; this release reads {FORMAT!r}.")
-        return Description(
-            name=data["name"],
-            base=data["base"],
-            base_digest=data["base_digest"],
-            vocabulary=Vocabulary.from_json(data["vocabulary"]),
-            thresholds=Thresholds(**data["thresholds"]),
-            shape=data["shape"],
-        )
+        if (found := data.pop("format")) != FORMAT:
+            raise NotThisModel(f"The model {str(path)!r} has format {found!r}; this release reads {FORMAT!r}.")
+        labels = data.pop("vocabulary")
+        vocabulary = Vocabulary(**labels | {"wrappers": [tuple(wrapper) for wrapper in labels["wrappers"]]})
+        return Description(**data | {"vocabulary": vocabulary, "thresholds": Thresholds(**data["thresholds"])})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotThisModel(
             f"The folder {str(folder)!r} holds no embedded AMR parser ({error!r} in {path.name});"
@@ -137,21 +99,8 @@ def read_description(folder: Path) -> Description:
         ) from error
 
 
-def read_base(folder: Path) -> str:
-    """Return the name of the base encoder of a model.
-
-    Raises:
-        ModelError: when the folder holds no such model.
-    """
-    return read_description(folder).base
-
-
 def read_weights(folder: Path) -> dict[str, "Tensor"]:
-    """Read the weights of a model, in float32.
-
-    Raises:
-        ModelError: when the file is missing or damaged.
-    """
+    """Read the weights of a model, in float32; a ModelError if the file is missing or damaged."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from features.core.number_words import POWERS
@@ -73,6 +74,7 @@ def number_at(words: Sequence[str], position: int) -> str | None:
     return str(int(value)) if abs(value - round(value)) < 1e-6 else repr(round(value, 6))
 
 
+@lru_cache(maxsize=1 << 16)
 def spelling_features(word: str) -> tuple[int, int, int]:
     """Return features that the encoder's uncased word pieces lack: casing, hashed suffix, hashed spelling."""
     lower = word.lower()

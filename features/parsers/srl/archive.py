@@ -44,31 +44,19 @@ _UNUSED = ("bert_model.embeddings.position_ids", "bert_model.pooler.", "bert_mod
 
 @dataclass(frozen=True, slots=True)
 class SrlArchive:
-    """A tagger, read but not yet built.
+    """A tagger, read but not yet built."""
 
-    Args:
-        labels: BIO tags in the order of their indices.
-        weights: float32 parameters by AllenNLP's names.
-        encoder: sizes of the encoder according to the configuration; empty if it gives a name.
-        lowercase: whether words are lower-cased before they are split.
-        vocabulary: file of the word pieces.
-        own: settings that only our own taggers have.
-    """
-
-    labels: tuple[str, ...]
-    weights: "Mapping[str, Tensor]"
-    encoder: Mapping[str, Any]
-    lowercase: bool
-    vocabulary: Path
-    own: Mapping[str, Any]
+    labels: tuple[str, ...]  # BIO tags in the order of their indices
+    weights: "Mapping[str, Tensor]"  # float32 parameters by AllenNLP's names
+    encoder: Mapping[str, Any]  # sizes of the encoder according to the configuration; empty if it gives a name
+    lowercase: bool  # whether words are lower-cased before they are split
+    vocabulary: Path  # file of the word pieces
+    own: Mapping[str, Any]  # settings that only our own taggers have
 
 
 @contextmanager
 def open_archive(path: Path) -> "Iterator[SrlArchive]":
-    """Read a tagger; its files stay until the block ends.
-
-    Args:
-        path: a folder, or a `.tar.gz`, which is unpacked to a temporary folder.
+    """Read a tagger from a folder or a `.tar.gz`, whose files stay until the block ends.
 
     Raises:
         ModelError: something is missing, or is not what its name says.
@@ -86,21 +74,18 @@ def _read(folder: Path) -> SrlArchive:
     configuration = _configuration(folder)
     own = configuration.get(OWN_SECTION, {})
     encoder = configuration["model"].get("bert_model", {})
-    name = configuration.get("dataset_reader", {}).get("bert_model_name") or (encoder if _is_name(encoder) else "")
+    name = configuration.get("dataset_reader", {}).get("bert_model_name") or (
+        encoder if isinstance(encoder, str) else ""
+    )
     lowercase = "uncased" in str(name)
-    weights = _weights(folder, own.get("base"))
     return SrlArchive(
+        weights=_weights(folder, own.get("base")),
         labels=_labels(folder),
-        weights=weights,
-        encoder={} if _is_name(encoder) else encoder,
+        encoder={} if isinstance(encoder, str) else encoder,
         lowercase=lowercase,
         vocabulary=_vocabulary(folder, str(name), own.get("base"), lowercase=lowercase),
         own=own,
     )
-
-
-def _is_name(encoder: object) -> bool:
-    return isinstance(encoder, str)
 
 
 def _configuration(folder: Path) -> dict[str, Any]:
@@ -172,13 +157,9 @@ def write_archive(
     weights: "Mapping[str, Tensor]",
     configuration: Mapping[str, Any],
 ) -> None:
-    """Write a tagger in half precision, without the parameters that equal those of its base encoder.
+    """Write a tagger in half precision, without what equals the encoder `facetflow.base` of its configuration.
 
-    Args:
-        folder: output folder; created if missing.
-        labels: BIO tags in the order of their indices.
-        weights: parameters by AllenNLP's names.
-        configuration: content of config.json, with `facetflow.base`.
+    Labels are BIO tags in the order of their indices; weights have AllenNLP's names.
     """
     import torch
     from safetensors.torch import save_file

@@ -13,6 +13,7 @@ that a parser rejected has comments only: `# sent_id = 2`, `# text = …`, `# re
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from features.core.faults import RowWrong
@@ -26,25 +27,15 @@ _ROLESET = 6
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedSentence:
-    """A sentence with its frames.
+    """A sentence with its frames."""
 
-    Args:
-        sentence_id: the id in the file, else `file:line`.
-        words: its tokens.
-        lemmas: one per word.
-        tags: parts of speech, one per word.
-        rolesets: `chase.01` if a word is a predicate, else `-`.
-        frames: one frame per column, in order.
-        reject: why a parser rejected the sentence, which then has no words; None for any other.
-    """
-
-    sentence_id: str
-    words: tuple[str, ...]
-    lemmas: tuple[str, ...]
-    tags: tuple[str, ...]
-    rolesets: tuple[str, ...]
-    frames: tuple[Frame, ...]
-    reject: str | None = None
+    sentence_id: str  # the id in the file, else `file:line`
+    words: tuple[str, ...]  # its tokens
+    lemmas: tuple[str, ...]  # one per word
+    tags: tuple[str, ...]  # parts of speech, one per word
+    rolesets: tuple[str, ...]  # `chase.01` if a word is a predicate, else `-`
+    frames: tuple[Frame, ...]  # one frame per column, in order
+    reject: str | None = None  # why a parser rejected the sentence, which then has no words; None for any other
 
     @property
     def predicates(self) -> tuple[int, ...]:
@@ -53,10 +44,7 @@ class AnnotatedSentence:
 
 
 def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
-    """Read a file sentence by sentence.
-
-    Args:
-        path: the file, decompressed when it ends in `.gz`.
+    """Read a file (`.gz` too) sentence by sentence.
 
     Raises:
         InputError: the file cannot be read, a row has a different number of columns than its sentence, or brackets do
@@ -65,7 +53,7 @@ def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
     with open_text(path) as lines:
         rows: list[list[str]] = []
         name = first = reject = ""
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(chain(lines, [""]), start=1):  # a blank line after the last sentence
             text = line.rstrip("\r\n")
             if not text.strip():
                 if rows:
@@ -85,10 +73,6 @@ def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
                         f"{path}:{number} has {len(rows[-1])} columns where {max(len(rows[0]), _FIXED)} are expected:"
                         f" index, word, lemma, part of speech, parse, predicate, roleset, and one for each predicate."
                     )
-        if rows:
-            yield _sentence(rows, name or first, first)
-        elif reject:
-            yield AnnotatedSentence(name or path.name, (), (), (), (), (), reject)
 
 
 def _sentence(rows: Sequence[Sequence[str]], name: str, where: str) -> AnnotatedSentence:

@@ -14,29 +14,19 @@ PREDICATE = "V"
 
 
 class Span(NamedTuple):
-    """A labelled group of words.
+    """A labelled group of words."""
 
-    Args:
-        label: role, such as `ARG0`, `ARGM-TMP`, `R-ARG1`, or `V` for the predicate.
-        start: position of its first word.
-        end: position after its last word.
-    """
-
-    label: str
-    start: int
-    end: int
+    label: str  # role, such as `ARG0`, `ARGM-TMP`, `R-ARG1`, or `V` for the predicate
+    start: int  # position of its first word
+    end: int  # position after its last word
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A predicate with its spans.
+    """A predicate with its spans."""
 
-    Args:
-        predicate: position of the predicate.
-        spans: spans in the order of the words, not overlapping; one of them is usually the `V` of the predicate.
-    """
-
-    predicate: int
+    predicate: int  # position of the predicate
+    # spans in the order of the words, not overlapping; one of them is usually the `V` of the predicate
     spans: tuple[Span, ...]
 
 

@@ -21,14 +21,7 @@ _WIDTH_OF_A_HEAD = 64  # in all of Google's BERTs; other models give their numbe
 
 
 class SrlBert(nn.Module):
-    """The network of `srl_bert`.
-
-    Args:
-        config: sizes of the encoder.
-        n_labels: number of BIO tags.
-        finds_predicates: whether it has the second head.
-        dropout: dropout on the encoder's output in training.
-    """
+    """The network of `srl_bert`, with or without the head that finds predicates."""
 
     def __init__(self, config: BertConfig, n_labels: int, *, finds_predicates: bool, dropout: float = 0.0) -> None:
         super().__init__()
@@ -38,15 +31,9 @@ class SrlBert(nn.Module):
         self.predicate_layer = nn.Linear(config.hidden_size, 1) if finds_predicates else None
 
     def encode(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
-        """Return a vector for each piece.
+        """Return a vector for each piece, (n, t, hidden).
 
-        Args:
-            ids: (n, t) vocabulary indices.
-            types: (n, t) 1 if a piece belongs to the predicate, else 0.
-            mask: (n, t) 1 for a piece, 0 for padding.
-
-        Returns:
-            (n, t, hidden).
+        Both `types` and `mask` are (n, t): 1 for a piece of the predicate, and 1 for any piece, 0 for padding.
         """
         states: Tensor = self.bert_model(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
         dropped: Tensor = self.embedding_dropout(states)
@@ -65,11 +52,7 @@ class SrlBert(nn.Module):
 
 
 def encoder_config(weights: Mapping[str, Tensor], described: Mapping[str, Any]) -> BertConfig:
-    """Return the sizes of an encoder according to its weights.
-
-    Args:
-        weights: parameters by AllenNLP's names.
-        described: the archive's configuration of the encoder; only what the shapes do not determine is taken from it.
+    """Return the sizes of an encoder: by the shapes of its weights, else by the archive's configuration of it.
 
     Raises:
         KeyError: a weight that every BERT has is missing.

@@ -12,8 +12,7 @@ from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit
 from features.core.rows import OnRows, ignore_rows
 from features.core.types import RejectCode
 from features.models import locate, stamp
-from features.parsers.batching import batches_side_by_side
-from features.parsers.devices import computes_in_bfloat16, hide_progress_bars, resolve_device
+from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
 from features.parsers.srl.frames import Frame
@@ -22,8 +21,7 @@ from features.parsers.srl.words import predicates_by_tag, split_words
 from features.parsers.wordpieces import Wordpieces
 from features.stage_output import Reject
 
-EMBEDDED = "embedded"
-"""Name of the embedded tagger."""
+EMBEDDED = "embedded"  # name of the embedded tagger
 
 _EMBEDDED_FOLDER = Path(__file__).with_name("model")
 _THRESHOLD = 0.5
@@ -54,12 +52,7 @@ class SrlParse:
 
 
 class SrlParser:
-    """A tagger of semantic roles for raw sentences.
-
-    Args:
-        tagger: the loaded tagger.
-        settings: longest sentence, and source of the predicates.
-    """
+    """A tagger of semantic roles for raw sentences."""
 
     def __init__(self, tagger: SrlTagger, settings: SrlSettings) -> None:
         self.tagger = tagger
@@ -109,14 +102,7 @@ def tagger_name(settings: SrlSettings) -> str:
 
 
 def locate_tagger(model: str) -> Path:
-    """Return the folder or archive of a tagger.
-
-    Args:
-        model: `embedded`, a known name, a folder, or a `.tar.gz`.
-
-    Raises:
-        ModelError: there is none.
-    """
+    """Return the folder or archive of a tagger: `embedded`, a known name, a folder, or a `.tar.gz`."""
     if model == EMBEDDED:
         return _EMBEDDED_FOLDER
     path = Path(model).expanduser()
@@ -161,14 +147,7 @@ def load_tagger(
     precision: str = "auto",
     threads: int | None = None,
 ) -> SrlTagger:
-    """Build the tagger from an archive.
-
-    Args:
-        path: a folder or a `.tar.gz`, see `features.parsers.srl.archive`.
-        device: torch device.
-        batch_pieces: word pieces per batch, including padding.
-        precision: `auto` is bfloat16 if the hardware supports it, else float32.
-        threads: CPU threads; torch's number when None.
+    """Build the tagger from an archive, a folder or a `.tar.gz`; the precision `auto` is that of the hardware.
 
     Raises:
         ModelError: it cannot be read, or its weights do not match its labels.

@@ -5,32 +5,28 @@ the same role, so both are one argument of two pieces; one that continues nothin
 predicate (`V`, with its continuations) does not count. References (`R-ARG0`) are roles like any other.
 """
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
+from features.parsers.srl.conll import AnnotatedSentence
 from features.parsers.srl.frames import PREDICATE, Frame, Span
+from features.parsers.srl.tagger import SrlTagger
 
 _CONTINUES = "C-"
 
-Argument = tuple[str, tuple[tuple[int, int], ...]]
-"""Role, and start and end of its pieces."""
+Argument = tuple[str, tuple[tuple[int, int], ...]]  # role, and start and end of its pieces
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of predicted and gold items; counts of several sentences add up.
+    """Counts of predicted and gold items; counts of several sentences add up."""
 
-    Args:
-        correct: predicted items that are correct.
-        predicted: predicted items.
-        gold: gold items.
-    """
-
-    correct: int = 0
-    predicted: int = 0
-    gold: int = 0
+    correct: int = 0  # predicted items that are correct
+    predicted: int = 0  # predicted items
+    gold: int = 0  # gold items
 
     def __add__(self, other: Self) -> "Counts":
         return Counts(self.correct + other.correct, self.predicted + other.predicted, self.gold + other.gold)
@@ -54,17 +50,11 @@ class Counts:
 
 @dataclass
 class SrlScore:
-    """Scores of a tagger on a corpus.
+    """Scores of a tagger on a corpus."""
 
-    Args:
-        roles: counts of each role.
-        predicates: counts of the predicates' positions.
-        perfect: gold frames with every argument correct.
-    """
-
-    roles: dict[str, Counts] = field(default_factory=dict)
-    predicates: Counts = Counts()
-    perfect: int = 0
+    roles: dict[str, Counts] = field(default_factory=dict)  # counts of each role
+    predicates: Counts = Counts()  # counts of the predicates' positions
+    perfect: int = 0  # gold frames with every argument correct
 
     @property
     def total(self) -> Counts:
@@ -72,12 +62,7 @@ class SrlScore:
         return sum(self.roles.values(), Counts())
 
     def add(self, gold: Sequence[Frame], predicted: Sequence[Frame]) -> None:
-        """Count one sentence; frames are compared by their predicates.
-
-        Args:
-            gold: frames of the sentence. Several of one predicate are matched in order.
-            predicted: frames predicted by a tagger.
-        """
+        """Count one sentence; frames are compared by their predicates, several of one predicate in order."""
         found = {key: arguments(frame.spans) for key, frame in _numbered(predicted)}
         right = {key: arguments(frame.spans) for key, frame in _numbered(gold)}
         both = sum(key in found for key in right)
@@ -119,3 +104,36 @@ def _by_role(ours: set[Argument], theirs: set[Argument]) -> Iterable[tuple[str, 
         predicted = {argument for argument in ours if argument[0] == role}
         gold = {argument for argument in theirs if argument[0] == role}
         yield role, Counts(len(predicted & gold), len(predicted), len(gold))
+
+
+def score_with(
+    tagger: SrlTagger, sentences: Sequence[AnnotatedSentence], predicates: Sequence[Sequence[int]] | None = None
+) -> SrlScore:
+    """Return the score of a tagger on gold sentences, given the positions of predicates, by default the gold ones."""
+    if predicates is None:
+        predicates = [[frame.predicate for frame in sentence.frames] for sentence in sentences]
+    score = SrlScore()
+    tagged = tagger.tag([sentence.words for sentence in sentences], predicates)
+    for sentence, frames in zip(sentences, tagged, strict=True):
+        score.add(sentence.frames, frames)
+    return score
+
+
+def evaluate(tagger: SrlTagger, sentences: Sequence[AnnotatedSentence]) -> dict[str, Any]:
+    """Return the scores that a model card reports.
+
+    `gold_predicates`: of the arguments, given the gold predicates; `own_predicates` and `predicates`: of arguments and
+    predicates when the tagger finds the predicates itself, with `sentences_per_second` of CPU time for that.
+    """
+    scores: dict[str, Any] = {"gold_predicates": _rounded(score_with(tagger, sentences).total)}
+    if tagger.finds_predicates:
+        started = time.process_time()
+        own = score_with(tagger, sentences, tagger.find_predicates([sentence.words for sentence in sentences]))
+        seconds = time.process_time() - started
+        scores |= {"own_predicates": _rounded(own.total), "predicates": _rounded(own.predicates)}
+        scores["sentences_per_second"] = round(len(sentences) / seconds, 1)
+    return scores
+
+
+def _rounded(counts: Counts) -> dict[str, float]:
+    return {name: round(getattr(counts, name), 4) for name in ("precision", "recall", "f1")}

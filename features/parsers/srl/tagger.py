@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax, softmax
 
 from features.core.rows import OnRows, ignore_rows
-from features.parsers.batching import one_thread_a_batch
+from features.parsers.devices import one_thread_a_batch
 from features.parsers.srl.frames import Frame, spans_of
-from features.parsers.srl.unique_roles import UniqueRoles
-from features.parsers.srl.viterbi import Constraints
+from features.parsers.srl.viterbi import Constraints, UniqueRoles
 from features.parsers.wordpieces import Pieces, Wordpieces
 
 if TYPE_CHECKING:
@@ -36,59 +36,39 @@ class _Reading:
     predicate: int | None
 
 
+@dataclass(eq=False)
 class SrlTagger:
-    """Finds predicates and their arguments.
+    """Finds predicates and their arguments."""
 
-    Args:
-        network: the network in evaluation mode, on its device.
-        wordpieces: the vocabulary that it was trained with.
-        labels: BIO tags in the order of their indices.
-        batch_pieces: word pieces per batch, including padding.
-        threshold: probability above which a word is a predicate.
-        exact: whether to return the most likely path of tags, with each core role once, or the one that AllenNLP does.
-        bfloat16: whether it computes in bfloat16.
-        threads: batches computed in parallel, one thread each.
-    """
+    network: "SrlBert"  # in evaluation mode, on its device
+    wordpieces: Wordpieces  # the vocabulary that it was trained with
+    labels: Sequence[str]  # BIO tags in the order of their indices
+    batch_pieces: int = 1024  # word pieces per batch, including padding
+    threshold: float = 0.5  # probability above which a word is a predicate
+    exact: bool = False  # return the most likely path of tags, with each core role once, not the one that AllenNLP does
+    bfloat16: bool = False  # compute in bfloat16
+    threads: int = 1  # batches computed in parallel, one thread each
 
-    def __init__(
-        self,
-        network: "SrlBert",
-        wordpieces: Wordpieces,
-        labels: Sequence[str],
-        *,
-        batch_pieces: int = 1024,
-        threshold: float = 0.5,
-        exact: bool = False,
-        bfloat16: bool = False,
-        threads: int = 1,
-    ) -> None:
-        self._network = network
-        self._wordpieces = wordpieces
-        self.labels = tuple(labels)
-        self._constraints = Constraints(labels, exact=exact)
-        self._unique_roles = UniqueRoles(labels, self._constraints)
-        self._exact = exact
-        self._batch_pieces = batch_pieces
-        self._threshold = threshold
-        self._bfloat16 = bfloat16
-        self._threads = threads
-        self.longest = int(network.bert_model.config.max_position_embeddings)
+    def __post_init__(self) -> None:
+        self.longest = int(self.network.bert_model.config.max_position_embeddings)
+        self._constraints = Constraints(self.labels, exact=self.exact)
+        self._unique_roles = UniqueRoles(self.labels, self._constraints)
 
     @property
     def finds_predicates(self) -> bool:
         """Whether it was trained to find predicates."""
-        return self._network.predicate_layer is not None
+        return self.network.predicate_layer is not None
 
     def n_pieces(self, words: Words) -> int:
         """Return how many positions of BERT a sentence takes; at most `longest` can be read."""
-        return len(self._wordpieces.cut(words).ids)
+        return len(self.wordpieces.cut(words).ids)
 
     def find_predicates(self, sentences: Sequence[Words], on_readings: OnRows = ignore_rows) -> list[list[int]]:
         """Return the positions of the predicates of each sentence; report to `on_readings` how many are done."""
-        readings = [_Reading(i, self._wordpieces.cut(words), None) for i, words in enumerate(sentences) if words]
+        readings = [_Reading(i, self.wordpieces.cut(words), None) for i, words in enumerate(sentences) if words]
         found: list[list[int]] = [[] for _ in sentences]
         for batch, logits in self._run(readings, on_readings):
-            likely = 1 / (1 + np.exp(-logits[:, :, 0])) > self._threshold
+            likely = 1 / (1 + np.exp(-logits[:, :, 0])) > self.threshold
             for reading, row in zip(batch, likely, strict=True):
                 found[reading.sentence] = np.flatnonzero(row[list(reading.pieces.starts)]).tolist()
         return found
@@ -96,23 +76,17 @@ class SrlTagger:
     def tag(
         self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]], on_readings: OnRows = ignore_rows
     ) -> list[tuple[Frame, ...]]:
-        """Return the frames of sentences.
+        """Return a frame for each predicate of sentences, in the order given.
 
-        Args:
-            sentences: words of each, none with more than `longest` pieces.
-            predicates: positions of the predicates of each sentence.
-            on_readings: called with how many readings are done, one per predicate.
-
-        Returns:
-            A frame for each predicate, in the order given.
+        No sentence may have more than `longest` pieces. A reading is reported per predicate.
         """
         frames: list[dict[int, Frame]] = [{} for _ in sentences]
         for batch, logits in self.scores(sentences, predicates, on_readings):
-            scores = _log_softmax(logits) if self._exact else _softmax(logits)
+            scores = log_softmax(logits, axis=-1) if self.exact else softmax(logits, axis=-1)
             paths = self._constraints.decode(scores, [len(reading.pieces.ids) for reading in batch])
             for reading, path, row in zip(batch, paths, scores, strict=True):
                 assert reading.predicate is not None  # noqa: S101 - `scores` reads marked sentences only
-                final = self._unique_roles.apply(path, row[: len(path)]) if self._exact else path
+                final = self._unique_roles.apply(path, row[: len(path)]) if self.exact else path
                 tags = [self.labels[i] for i in final[list(reading.pieces.starts)]]
                 frames[reading.sentence][reading.predicate] = Frame(reading.predicate, spans_of(tags))
         return [tuple(known[i] for i in wanted) for known, wanted in zip(frames, predicates, strict=True)]
@@ -123,16 +97,16 @@ class SrlTagger:
         """Yield batches of readings with their logits, (n, t, n_labels), one reading per predicate."""
         readings = []
         for number, (words, positions) in enumerate(zip(sentences, predicates, strict=True)):
-            pieces = self._wordpieces.cut(words)
+            pieces = self.wordpieces.cut(words)
             readings += [_Reading(number, pieces, position) for position in dict.fromkeys(positions)]
         return self._run(readings, on_readings)
 
     def _run(
         self, readings: Sequence[_Reading], on_readings: OnRows
     ) -> Iterator[tuple[list[_Reading], NDArray[np.float32]]]:
-        batches = list(_batches(readings, self._batch_pieces))
+        batches = list(_batches(readings, self.batch_pieces))
         done = 0
-        with one_thread_a_batch(self._threads if len(batches) > 1 else 1) as pool:
+        with one_thread_a_batch(self.threads if len(batches) > 1 else 1) as pool:
             for batch, logits in zip(batches, (pool.map if pool else map)(self._logits, batches), strict=True):
                 yield batch, logits
                 done += len(batch)
@@ -142,13 +116,13 @@ class SrlTagger:
         """Return the logits of the tags, or of the predicate if none is marked, (n, t, n_labels or 1)."""
         import torch
 
-        device = next(self._network.parameters()).device
+        device = next(self.network.parameters()).device
         ids, types, mask = (torch.from_numpy(array).to(device) for array in _arrays(batch))
-        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=self._bfloat16):
+        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=self.bfloat16):
             if batch[0].predicate is None:
-                logits = self._network.predicate_logits(ids, mask).unsqueeze(-1)
+                logits = self.network.predicate_logits(ids, mask).unsqueeze(-1)
             else:
-                logits = self._network(ids, types, mask)
+                logits = self.network(ids, types, mask)
         numbers: NDArray[np.float32] = logits.float().cpu().numpy()
         return numbers
 
@@ -178,15 +152,3 @@ def _arrays(batch: Sequence[_Reading]) -> tuple[NDArray[np.int64], NDArray[np.in
         if reading.predicate is not None:
             types[row, pieces.starts[reading.predicate] : pieces.ends[reading.predicate] + 1] = 1
     return ids, types, mask
-
-
-def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    likelihoods: NDArray[np.float32] = powers / powers.sum(axis=-1, keepdims=True)
-    return likelihoods
-
-
-def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    logarithms: NDArray[np.float32] = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return logarithms

@@ -9,7 +9,8 @@ each path at 100,000 in float32, which gives sums a resolution of 1/128. So near
 breaks them in an order of its own.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,7 @@ _SENTINELS = 2  # AllenNLP has a start and an end among the tags that are compar
 
 
 class Constraints:
-    """Which tag may follow which.
-
-    Args:
-        labels: tags, in the order of their indices.
-        exact: whether paths are compared exactly, or after AllenNLP's rounding.
-    """
+    """Which tag may follow which; `exact` compares paths exactly, and not after AllenNLP's rounding."""
 
     def __init__(self, labels: Sequence[str], *, exact: bool = False) -> None:
         self._start = np.float32(0 if exact else _START)
@@ -38,14 +34,9 @@ class Constraints:
         self._begin = np.array(begins, np.int64)
 
     def decode(self, scores: NDArray[np.float32], lengths: Sequence[int]) -> list[NDArray[np.int64]]:
-        """Return for each sequence the tags of its best path.
+        """Return the tags of the best path of each sequence, indices (length,); no sequence is empty.
 
-        Args:
-            scores: (n_sequences, n_positions, n_labels), finite; padded beyond a sequence's length.
-            lengths: length of each sequence, at least 1.
-
-        Returns:
-            Indices of tags, (length,) each.
+        The scores, (n_sequences, n_positions, n_labels), are finite, and padded beyond a sequence's length.
         """
         n, steps, n_labels = scores.shape
         rows = np.arange(n)
@@ -90,3 +81,58 @@ class Constraints:
         for choices in (self._inside[columns], self._begin[columns]):
             scores[np.arange(len(rows)), choices] = best[rows, choices]
         source[rows, self._inside[columns]] = self._first(scores)
+
+
+_CORE = re.compile(r"B-(ARG[0-9A])")
+_NEVER = -1e4  # a log-probability; finite, so that sums are not NaN
+_MOST_ROUNDS = 6
+
+Path = NDArray[np.int64]
+Scores = NDArray[np.float32]
+
+
+class UniqueRoles:
+    """Assigns each core role to at most one span of a frame."""
+
+    def __init__(self, labels: Sequence[str], constraints: Constraints) -> None:
+        self._constraints = constraints
+        index = {label: number for number, label in enumerate(labels)}
+        self._inside = {
+            number: index.get(f"I-{found[1]}", number)
+            for number, label in enumerate(labels)
+            if (found := _CORE.fullmatch(label))
+        }
+
+    def apply(self, path: Path, scores: Scores) -> Path:
+        """Return the best path in which no core role has two spans, from the best unconstrained one, (length,)."""
+        for _ in range(_MOST_ROUNDS):
+            repeated = self._repeated(path)
+            if repeated is None:
+                break
+            options = [(self._decode(allowed), allowed) for allowed in self._choices(repeated, path, scores)]
+            path, scores = max(options, key=lambda option: _likelihood(*option))
+        return path
+
+    def _decode(self, scores: Scores) -> Path:
+        return self._constraints.decode(scores[None], [len(scores)])[0]
+
+    def _repeated(self, path: Path) -> int | None:
+        """Return a tag that begins a core role and occurs twice; None if there is none."""
+        tags, counts = np.unique(path, return_counts=True)
+        return next((tag for tag in tags[counts > 1].tolist() if tag in self._inside), None)
+
+    def _choices(self, begin: int, path: Path, scores: Scores) -> Iterator[Scores]:
+        """Yield the scores with the role forbidden to all but one of its spans."""
+        inside = self._inside[begin]
+        starts = np.flatnonzero(path == begin).tolist()
+        ends = [start + 1 + int(np.argmin(np.append(path[start + 1 :] == inside, False))) for start in starts]
+        for kept in starts:
+            allowed = scores.copy()
+            for start, end in zip(starts, ends, strict=True):
+                if start != kept:
+                    allowed[start:end, [begin, inside]] = _NEVER
+            yield allowed
+
+
+def _likelihood(path: Path, scores: Scores) -> float:
+    return float(scores[np.arange(len(path)), path].sum())

@@ -5,11 +5,10 @@ from importlib.resources import files
 import numpy as np
 import polars as pl
 import pytest
+from graph_pairs import batch_of, measure
 
-from features.graphs.batch import GraphBatch
 from features.graphs.penman_files import PenmanBlock, read_blocks
 from features.metrics.label_vectors import LabelVectors
-from features.metrics.measurement import measure
 from features.metrics.registry import METRICS
 
 EXAMPLE = files("features.corpora.example")
@@ -47,7 +46,7 @@ COUNTRIES_SWAPPED = "example-027"
 @pytest.fixture(scope="module")
 def measured() -> pl.DataFrame:
     pairs = pl.read_csv((EXAMPLE / "pairs.tsv").read_bytes(), separator="\t", quote_char=None)
-    left, right = (GraphBatch.from_penman(texts(side)) for side in "ab")
+    left, right = (batch_of(texts(side)) for side in "ab")
     drawn = LabelVectors([], np.empty((0, 64), np.float32))  # a vector for each word, seeded by the word
     return pl.concat([pairs, measure(left, right, drawn)], how="horizontal")
 

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from markupsafe import escape
 
-from features.graph_files.aligned import AlignedFiles, align_files
-from features.graph_files.aligned_page import render_aligned
-from features.metrics.explanation.legend import show_pair
+from features.graph_files.aligned import AlignedFiles, align_files, render_aligned
+from features.metrics.explanation.drawing import show_pair
 
 HOSTILE = '<script>document.title = "attacked"</script>'
 LONG = "a-rather-long-concept-" * 12 + "01"

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from sentences import refused
 
 from features.core.errors import InputError
-from features.core.faults import NotParallel
+from features.core.faults import MetricSettings, NotParallel
 from features.core.rows import OnRows
 from features.graph_files.measured import measure_files
+from features.metrics.items import Frames
+from features.metrics.own import own_metric
 from features.metrics.registry import METRIC_NAMES
 from features.parsers.label_vectors import TextVectors
 from features.parsers.settings import LabelVectorSettings
@@ -91,6 +93,18 @@ def test_files_without_a_good_pair_are_empty_rows(tmp_path: Path, vectors: Label
     assert measured.scores.columns[3:18] == list(METRIC_NAMES)
     assert measured.scores["id_b"].to_list() == ["x1"]
     assert measured.unmeasured == 1
+
+
+@own_metric(reads="srl")
+def roles(left: Frames, right: Frames) -> float:
+    """Alike in the number of frames."""
+    return float(len(left.frames) == len(right.frames))
+
+
+def test_an_own_metric_that_reads_what_is_not_there_is_refused(tmp_path: Path, vectors: LabelVectorSettings) -> None:
+    first = write(tmp_path / "a.amr", BOY)
+    with refused(MetricSettings):
+        measure_files(first, first, vectors, [roles])
 
 
 def test_files_of_different_lengths_are_refused(tmp_path: Path, vectors: LabelVectorSettings) -> None:

@@ -1,4 +1,5 @@
 import numpy as np
+from graph_pairs import batch_of, followed_by
 from sentences import refused
 
 from features.core.errors import RowError
@@ -45,7 +46,7 @@ def graphs_of(batch: GraphBatch) -> list[AmrGraph]:
 
 
 def test_the_arrays_hold_the_graphs():
-    assert graphs_of(GraphBatch.from_penman(TEXTS)) == [decode(text) for text in TEXTS]
+    assert graphs_of(batch_of(TEXTS)) == [decode(text) for text in TEXTS]
 
 
 def test_rows_of_the_table_and_slices_of_it_make_the_same_arrays():
@@ -56,7 +57,7 @@ def test_rows_of_the_table_and_slices_of_it_make_the_same_arrays():
 
 
 def test_some_graphs_are_selected_with_the_strings_that_they_need():
-    batch = GraphBatch.from_penman(TEXTS).select(np.array([2, 1, 2]))
+    batch = batch_of(TEXTS).select(np.array([2, 1, 2]))
     assert graphs_of(batch) == [decode(TEXTS[graph]) for graph in (2, 1, 2)]
     assert set(batch.concept_names) == {"cat", "sleep-01", "boy"}
     assert (set(batch.role_names), batch.value_names) == ({"quant", "ARG0-of"}, ["2"])
@@ -64,14 +65,14 @@ def test_some_graphs_are_selected_with_the_strings_that_they_need():
 
 
 def test_strings_are_held_once():
-    batch = GraphBatch.from_penman(TEXTS)
+    batch = batch_of(TEXTS)
     for names in (batch.concept_names, batch.role_names, batch.value_names):
         assert len(names) == len(set(names))
 
 
 def test_two_batches_become_one_over_common_vocabularies():
-    first, second = GraphBatch.from_penman(TEXTS[:1]), GraphBatch.from_penman(TEXTS[1:])
-    both = first.followed_by(second)
+    first, second = batch_of(TEXTS[:1]), batch_of(TEXTS[1:])
+    both = followed_by(first, second)
     assert graphs_of(both) == [decode(text) for text in TEXTS]
     assert len(both.concept_names) == len(set(both.concept_names))
     assert both.concepts.dtype == np.int32
@@ -80,9 +81,9 @@ def test_two_batches_become_one_over_common_vocabularies():
 def test_a_batch_may_be_empty():
     empty = GraphBatch.from_rows(graphs_frame([]))
     assert len(empty) == 0
-    assert graphs_of(empty.followed_by(GraphBatch.from_penman(TEXTS))) == [decode(text) for text in TEXTS]
+    assert graphs_of(followed_by(empty, batch_of(TEXTS))) == [decode(text) for text in TEXTS]
 
 
 def test_a_wrong_graph_is_an_error():
     with refused(RowError):
-        GraphBatch.from_penman(["(b)"])
+        batch_of(["(b)"])

@@ -28,7 +28,8 @@ def forget_stale_kernels() -> None:
 
 forget_stale_kernels()  # before any kernel is called, and thus loaded
 
-from features.graphs.batch import GraphBatch  # noqa: E402
+from graph_pairs import batch_of, followed_by  # noqa: E402
+
 from features.graphs.graph import AmrGraph  # noqa: E402
 from features.graphs.penman_files import read_blocks  # noqa: E402
 from features.metrics.label_vectors import LabelVectors  # noqa: E402
@@ -62,7 +63,7 @@ def reference_pairs(shared, no_vectors):
         blocks = [list(read_blocks(folder / f"{side}.dev.amr.gz")) for side in ("src", "tgt")]
         texts = tuple([block.text for block in side] for side in blocks)
         pairs = np.arange(len(texts[0]))
-        both = GraphBatch.from_penman(texts[0]).followed_by(GraphBatch.from_penman(texts[1]))
+        both = followed_by(batch_of(texts[0]), batch_of(texts[1]))
         return ReferencePairs(
             texts,
             tuple([block.graph for block in side] for side in blocks),

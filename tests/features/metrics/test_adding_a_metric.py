@@ -66,13 +66,12 @@ from features.store.store import Store
 from features.stage_output import StageOutput
 from features.metrics.label_vectors import LabelVectors
 from features.graphs.batch import GraphBatch
-from features.metrics.measurement import measure
 
 store = Store.open(sys.argv[1], create=True)
 recipe = METRIC_STAGE.recipe(METRIC_STAGE.prepare(MetricSettings()))
 (work,) = plan(store, [PlannedStage("metrics", "pairs", ("pairs",), recipe)]).todo
 print(work.reason.kind)
-left, right = GraphBatch.from_penman(["(b / boy)"]), GraphBatch.from_penman(["(s / see-01 :ARG0 (b / boy))"])
+left, right = batch_of(["(b / boy)"]), batch_of(["(s / see-01 :ARG0 (b / boy))"])
 vectors = LabelVectors.from_rows(pl.DataFrame({"label": ["boy", "see"], "vector": [[1.0, 0.0], [0.0, 1.0]]}))
 rows = measure(left, right, vectors).select(pl.lit("p0").alias("pair_id"), pl.all())
 receipt = store.write_shard("metrics", work.shard, work.fingerprint, StageOutput(rows), expected=1)

@@ -5,6 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from graph_pairs import batch_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -19,7 +20,7 @@ from features.metrics.alignment.problem import matches
 from features.metrics.alignment.search import OPEN, SEARCH
 from features.metrics.alignment.solve import best_alignments, build_pair
 from features.metrics.readings import Readings
-from features.metrics.recipe import STEPS
+from features.metrics.registry import STEPS
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
 
 on_random_graphs = settings(
@@ -149,7 +150,7 @@ def hostile(n: int, seed: int) -> AmrGraph:
 
 
 def test_hard_pairs_are_solved_by_branching():
-    graphs = GraphBatch.from_penman([grid(5, 3), grid(3, 5), grid(8, 2)])
+    graphs = batch_of([grid(5, 3), grid(3, 5), grid(8, 2)])
     found = best_alignments(unlabeled_triples(Readings(graphs)), np.array([0, 0, 1]), np.array([1, 2, 2]))
     assert found.proven.all()
     assert SEARCH in found.closed_by
@@ -193,7 +194,7 @@ def test_a_hostile_pair_ends_soon_after_its_last_step(nodes):
 
 
 def test_an_alignment_counts_its_matches():
-    graphs = GraphBatch.from_penman(
+    graphs = batch_of(
         [
             "(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))",
             "(w / want-01 :ARG0 (g / girl) :ARG1 (s / sleep-01 :ARG0 g))",

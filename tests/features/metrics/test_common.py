@@ -7,16 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 import pytest
+from graph_pairs import batch_of, measure
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
-from features.metrics.measurement import measure
 from features.metrics.metric import Comparison
-from features.metrics.recipe import ALGORITHM_VERSION
-from features.metrics.registry import ALIGNED_METRICS, METRIC_NAMES, METRICS
+from features.metrics.registry import ALGORITHM_VERSION, ALIGNED_METRICS, METRIC_NAMES, METRICS
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,8 @@ def test_graphs_that_both_lack_the_structure_agree_and_one_that_lacks_it_does_no
     lacking = CLASSIFIED[name].lacking
     having = "(w / want-01 :ARG0 (b / boy :name (n / name) :polarity - :quant 2) :ARG1 (s / see-01 :ARG0 b))"
     values = measure(
-        GraphBatch.from_penman([lacking, lacking, having]),
-        GraphBatch.from_penman([lacking.replace("boy", "girl"), having, lacking]),
+        batch_of([lacking, lacking, having]),
+        batch_of([lacking.replace("boy", "girl"), having, lacking]),
         no_vectors,
         [name],
     )[name]
@@ -130,7 +129,7 @@ def test_names_of_variables_and_the_order_of_triples_do_not_matter(
 ):
     pairs = data.draw(graph_pairs)
     batches = [
-        GraphBatch.from_penman([write_penman(pair[side], some_seed) for pair in pairs])
+        batch_of([write_penman(pair[side], some_seed) for pair in pairs])
         for some_seed in (seed, other_seed)
         for side in (0, 1)
     ]
@@ -238,7 +237,7 @@ def test_a_chain_a_star_and_a_ring_of_two_hundred_equal_nodes(renumber, no_vecto
 def test_a_constant_of_any_kind_counts(constant, no_vectors):
     having, lacking = f"(t / thing :value {constant} :time (n / now))", "(t / thing :time (n / now))"
     other = having.replace(constant, '"something else"')
-    left, right = GraphBatch.from_penman([having] * 3), GraphBatch.from_penman([having, lacking, other])
+    left, right = batch_of([having] * 3), batch_of([having, lacking, other])
     frame = measure(left, right, no_vectors, ["smatch", "unlabeled", "wlk", "wwlk"])
     for name in ("smatch", "unlabeled", "wlk", "wwlk"):
         same, without, changed = frame[name]

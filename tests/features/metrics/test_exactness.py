@@ -11,10 +11,10 @@ import random
 
 import numpy as np
 import pytest
+from graph_pairs import batch_of, followed_by
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
-from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.metrics.alignment.solve import best_alignments
 from features.metrics.readings import Readings
@@ -94,9 +94,9 @@ def test_generated_pairs_equal_an_independent_integer_programme(start, write_pen
         graph = random_graph(chance, chance.randint(1, 14))
         other = changed(chance, graph) if chance.random() < 0.5 else random_graph(chance, chance.randint(1, 14))
         texts.append((write_penman(graph, seed), write_penman(other, seed + 1)))
-    left, right = (GraphBatch.from_penman(side) for side in zip(*texts, strict=True))
+    left, right = (batch_of(side) for side in zip(*texts, strict=True))
     pairs = np.arange(len(texts))
-    found = best_alignments(smatch_triples(Readings(left.followed_by(right))), pairs, pairs + len(pairs))
+    found = best_alignments(smatch_triples(Readings(followed_by(left, right))), pairs, pairs + len(pairs))
     assert found.proven.all()
     for pair, matched in zip(texts, found.matched, strict=True):
         assert matched == greatest_match(*map(reference_triples, pair)), pair

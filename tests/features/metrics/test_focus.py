@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
+from graph_pairs import batch_of, measure
 
-from features.graphs.batch import GraphBatch
 from features.metrics.label_vectors import LabelVectors
-from features.metrics.measurement import measure
 
 VECTORS = LabelVectors(
     ["smoke", "suck", "man", "baby", "and", "want"],
@@ -12,7 +11,7 @@ VECTORS = LabelVectors(
 
 
 def score(name, left, right):
-    return measure(GraphBatch.from_penman([left]), GraphBatch.from_penman([right]), VECTORS, [name])[name].item()
+    return measure(batch_of([left]), batch_of([right]), VECTORS, [name])[name].item()
 
 
 def test_root_compares_the_two_roots():

@@ -1,7 +1,5 @@
 import pytest
-
-from features.graphs.batch import GraphBatch
-from features.metrics.measurement import measure
+from graph_pairs import batch_of, measure
 
 
 @pytest.mark.parametrize(
@@ -22,5 +20,5 @@ from features.metrics.measurement import measure
     ],
 )
 def test_bags_of_labels(name, left, right, value, no_vectors):
-    batches = (GraphBatch.from_penman([text]) for text in (left, right))
+    batches = (batch_of([text]) for text in (left, right))
     assert measure(*batches, no_vectors, [name])[name].item() == pytest.approx(value)

@@ -8,16 +8,14 @@ import pytest
 from sentences import refused
 
 from features.core.errors import RowError
-from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, MetricSettings, MetricWrong, NameTaken
+from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, MetricWrong, NameTaken
 from features.core.types import RejectCode
 from features.graphs.graph import decode
 from features.graphs.table import encode
 from features.metrics.items import DependencyTree, Frame, Frames, Span, items_of
-from features.metrics.own import own_metric
-from features.metrics.own_files import MetricFile, OwnMetrics, load_files, read_metric_file
-from features.metrics.own_measurement import check_reads, measure_own
+from features.metrics.measurement import measure_own, measure_shard
+from features.metrics.own import MetricFile, OwnMetrics, load_files, own_metric, read_metric_file
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
-from features.metrics.stage import measure_shard
 from features.schemas import DEPENDENCIES, LABEL_VECTORS, PAIRS, SENTENCES
 
 HEAD = "from features.metrics.metric import f1\nfrom features.metrics.own import own_metric\n\n"
@@ -170,11 +168,6 @@ def test_a_failing_pair_does_not_hinder_the_others():
         (1, RejectCode.METRIC_FAILED),
         (2, RejectCode.MISSING_PARSE),
     ]
-
-
-def test_reading_what_is_not_there_is_refused():
-    with refused(MetricSettings):
-        check_reads([one(LENGTH.format("1.0"))], ["graphs", "srl"], "this project")
 
 
 @pytest.fixture

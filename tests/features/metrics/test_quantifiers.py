@@ -1,14 +1,13 @@
 import doctest
 
 import pytest
+from graph_pairs import batch_of, measure
 
-from features.graphs.batch import GraphBatch
-from features.metrics import label_vectors, quantifiers
-from features.metrics.measurement import measure
+from features.metrics import label_vectors, overlap
 
 
 def score(left, right, vectors):
-    batches = (GraphBatch.from_penman([text]) for text in (left, right))
+    batches = (batch_of([text]) for text in (left, right))
     return measure(*batches, vectors, ["quantifiers"])["quantifiers"].item()
 
 
@@ -46,7 +45,7 @@ def test_what_counts(left, right, value, no_vectors):
     assert score(left, right, no_vectors) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("module", [quantifiers, label_vectors])
+@pytest.mark.parametrize("module", [overlap, label_vectors])
 def test_examples_of_the_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted > 0

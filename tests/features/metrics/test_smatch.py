@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from graph_pairs import batch_of, followed_by, measure
 
-from features.graphs.batch import GraphBatch
 from features.metrics.alignment.solve import best_alignments
-from features.metrics.measurement import measure
 from features.metrics.metric import Comparison
 from features.metrics.readings import Readings
 from features.metrics.smatch import SMATCH
@@ -15,7 +14,7 @@ from features.metrics.triples import smatch_triples
 
 
 def score(name, left, right, vectors) -> float:
-    frame = measure(GraphBatch.from_penman([left]), GraphBatch.from_penman([right]), vectors, [name])
+    frame = measure(batch_of([left]), batch_of([right]), vectors, [name])
     assert frame[f"{name}_optimal"].item()
     return frame[name].item()
 
@@ -100,13 +99,13 @@ def test_a_modifier_makes_no_reentrancy(no_vectors):
 
 def test_a_corpus_is_scored_by_the_sums_of_its_pairs(no_vectors):
     texts = ["(s / see-01 :ARG0 (b / boy))", "(b / boy)"], ["(s / see-01 :ARG0 (g / girl))", "(g / girl)"]
-    graphs = GraphBatch.from_penman(texts[0]).followed_by(GraphBatch.from_penman(texts[1]))
+    graphs = followed_by(batch_of(texts[0]), batch_of(texts[1]))
     statistics = SMATCH.statistics(Comparison(graphs, np.array([0, 1]), np.array([2, 3]), no_vectors))
     assert statistics[:, :3].tolist() == [[3, 4, 4], [1, 2, 2]]
     assert SMATCH.number(statistics.sum(axis=0, keepdims=True)).tolist() == [pytest.approx(2 * 4 / 12)]
 
 
 def test_pairs_may_share_graphs():
-    graphs = GraphBatch.from_penman(["(b / boy)", "(g / girl)", "(b / boy :quant 2)"])
+    graphs = batch_of(["(b / boy)", "(g / girl)", "(b / boy :quant 2)"])
     matched = best_alignments(smatch_triples(Readings(graphs)), np.array([0, 0, 2, 1]), np.array([1, 2, 2, 1])).matched
     assert matched.tolist() == [1, 2, 3, 2]

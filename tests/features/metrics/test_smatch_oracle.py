@@ -7,7 +7,7 @@
 import pytest
 
 from features.metrics.alignment.solve import best_alignments
-from features.metrics.recipe import STEPS
+from features.metrics.registry import STEPS
 from features.metrics.triples import smatch_triples, unlabeled_triples
 
 from_corpora = pytest.mark.parametrize("corpus", ["sts", "sick", "para"])

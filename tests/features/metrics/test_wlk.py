@@ -15,15 +15,14 @@ from itertools import product
 
 import numpy as np
 import pytest
+from graph_pairs import batch_of, measure
 
-from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
-from features.metrics.measurement import measure
 from features.metrics.registry import METRICS
 
 
 def wlk(left: str, right: str, vectors) -> float:
-    return measure(GraphBatch.from_penman([left]), GraphBatch.from_penman([right]), vectors, ["wlk"])["wlk"].item()
+    return measure(batch_of([left]), batch_of([right]), vectors, ["wlk"])["wlk"].item()
 
 
 def test_a_score_by_hand(no_vectors):

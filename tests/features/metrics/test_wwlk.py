@@ -3,6 +3,7 @@
 import numpy as np
 import ot
 import pytest
+from graph_pairs import batch_of, measure
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -11,7 +12,6 @@ from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
 from features.metrics.label_vectors import LabelVectors
-from features.metrics.measurement import measure
 from features.metrics.transport import earth_movers_distance, least_cost
 
 costs = st.tuples(st.integers(1, 7), st.integers(1, 7)).flatmap(
@@ -87,14 +87,14 @@ def test_agrees_with_the_definition(data, graph_pairs):
 
 def test_two_single_nodes_by_hand():
     vectors = LabelVectors(["cat", "kitten"], np.array([[1, 0], [0.6, 0.8]], np.float32))
-    left, right = GraphBatch.from_penman(["(c / cat)"]), GraphBatch.from_penman(["(k / kitten)"])
+    left, right = batch_of(["(c / cat)"]), batch_of(["(k / kitten)"])
     score = measure(left, right, vectors, ["wwlk"])["wwlk"].item()
     assert score == pytest.approx(1 - np.sqrt(2 - 2 * 0.6))
 
 
 def test_similar_words_make_similar_graphs():
     vectors = LabelVectors(["cat", "kitten", "stock", "see"], np.array([[1, 0], [0.9, 0.4], [0.1, 1], [0.5, 0.5]]))
-    left = GraphBatch.from_penman(["(s / see-01 :ARG0 (c / cat))"] * 2)
-    right = GraphBatch.from_penman(["(s / see-01 :ARG0 (k / kitten))", "(s / see-01 :ARG0 (k / stock))"])
+    left = batch_of(["(s / see-01 :ARG0 (c / cat))"] * 2)
+    right = batch_of(["(s / see-01 :ARG0 (k / kitten))", "(s / see-01 :ARG0 (k / stock))"])
     near, far = measure(left, right, vectors, ["wwlk"])["wwlk"]
     assert 0 < far < near < 1

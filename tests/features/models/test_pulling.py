@@ -308,7 +308,8 @@ def test_a_hub_name_is_pulled_without_pickles_and_other_formats(cache: Path) -> 
 def test_a_tokenizer_comes_without_the_weights_of_its_model(cache: Path) -> None:
     folder = cache / "tokenizer"
     program = (
-        f"import sys, pathlib, features.models.hub as h; h.fetch_tokenizer(sys.argv[1], pathlib.Path({str(folder)!r}))"
+        "import sys, pathlib, features.models.pulling as p; "
+        f"p.fetch_repository(p.Hub(sys.argv[1]), pathlib.Path({str(folder)!r}), only=p.TOKENIZER)"
     )
     with serving(Hub) as url:
         done = pull_from_hub(url, "team/encoder", cache, program)

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.parsers.batching import in_batches, one_thread_a_batch
+from features.parsers.devices import in_batches, one_thread_a_batch
 
 
 @given(st.lists(st.text(max_size=9), max_size=30), st.integers(1, 7))

@@ -80,7 +80,7 @@ def test_an_empty_shard(parser: DependencyParser) -> None:
 @pytest.mark.slow
 def test_only_what_trees_need_is_loaded(parser: DependencyParser, pipeline_name: str) -> None:
     assert "ner" in spacy.load(locate(pipeline_name)).pipe_names
-    assert parser._pipeline.pipe_names == ["tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer"]
+    assert parser.pipeline.pipe_names == ["tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer"]
     assert load(DependencySettings(model=pipeline_name, max_words=20)) is parser
 
 

@@ -12,7 +12,7 @@ from features.core.files import read_table
 from features.core.types import RejectCode
 from features.graphs.penman_files import read_blocks
 from features.graphs.table import encode
-from features.parsers.parsed_files import FORMATS, write_amr, write_dependencies, write_srl
+from features.parsers.parsed_files import FORMATS, write_parsed
 from features.parsers.srl.conll import read_annotated
 from features.parsers.texts import parse_lines, read_sentences
 from features.schemas import DEPENDENCIES, SRL
@@ -69,7 +69,7 @@ def frames(tmp_path: Path) -> pl.DataFrame:
 @pytest.mark.parametrize("suffix", [".amr", ".penman", ".txt", ".amr.gz"])
 def test_graphs_as_penman_can_be_read_again(suffix: str, graphs: pl.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / f"out{suffix}"
-    write_amr(graphs, path)
+    write_parsed("amr", graphs, path)
     blocks = list(read_blocks(path))
     assert [block.metadata["id"] for block in blocks] == ["1", "2", "3", "4"]
     assert [block.metadata["snt"] for block in blocks] == ["A boy wants.", "", "Why?", "A boy wants."]
@@ -81,13 +81,13 @@ def test_graphs_as_penman_can_be_read_again(suffix: str, graphs: pl.DataFrame, t
 
 def test_a_blank_line_in_a_graph_makes_no_second_block(tmp_path: Path) -> None:
     graph = parsed(tmp_path, encode([WANTS], ["(w / want-01\n\n  :ARG0 (b / boy))"], "test").rows)
-    write_amr(graph, tmp_path / "out.amr")
+    write_parsed("amr", graph, tmp_path / "out.amr")
     assert [block.metadata.get("id") for block in read_blocks(tmp_path / "out.amr")] == ["1", "2", "3", "4"]
 
 
 @pytest.mark.parametrize("suffix", TABLES)
 def test_graphs_as_a_table(suffix: str, graphs: pl.DataFrame, tmp_path: Path) -> None:
-    write_amr(graphs, tmp_path / f"out{suffix}")
+    write_parsed("amr", graphs, tmp_path / f"out{suffix}")
     table = read_table(tmp_path / f"out{suffix}", dict.fromkeys(["id", "text", "penman", "parser", "code"], pl.String))
     assert table["id"].to_list() == ["1", "2", "3", "4"]
     assert table["code"].to_list() == [None, "empty_sentence", "parser_failed", None]
@@ -97,7 +97,7 @@ def test_graphs_as_a_table(suffix: str, graphs: pl.DataFrame, tmp_path: Path) ->
 
 
 def test_trees_as_conllu(trees: pl.DataFrame, tmp_path: Path) -> None:
-    write_dependencies(trees, tmp_path / "out.conllu")
+    write_parsed("dependencies", trees, tmp_path / "out.conllu")
     first, empty, why, again = (tmp_path / "out.conllu").read_text(encoding="utf-8").removesuffix("\n\n").split("\n\n")
     assert first.splitlines()[:2] == ["# sent_id = 1", "# text = A boy wants."]
     assert [line.split("\t")[6:8] for line in first.splitlines()[2:]] == [
@@ -111,7 +111,7 @@ def test_trees_as_conllu(trees: pl.DataFrame, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", TABLES)
 def test_trees_as_a_table_of_tokens(suffix: str, trees: pl.DataFrame, tmp_path: Path) -> None:
-    write_dependencies(trees, tmp_path / f"out{suffix}")
+    write_parsed("dependencies", trees, tmp_path / f"out{suffix}")
     table = read_table(tmp_path / f"out{suffix}")
     assert table.columns == [
         *("id", "position", "token", "lemma", "tag", "start", "head", "relation", "code", "message"),
@@ -122,7 +122,7 @@ def test_trees_as_a_table_of_tokens(suffix: str, trees: pl.DataFrame, tmp_path: 
 
 
 def test_frames_as_columns(frames: pl.DataFrame, tmp_path: Path) -> None:
-    write_srl(frames, tmp_path / "out.conll")
+    write_parsed("srl", frames, tmp_path / "out.conll")
     read = list(read_annotated(tmp_path / "out.conll"))
     assert [sentence.sentence_id for sentence in read] == ["1", "2", "3", "4"]
     assert [sentence.reject and sentence.reject.partition(":")[0] for sentence in read] == [
@@ -134,11 +134,11 @@ def test_frames_as_columns(frames: pl.DataFrame, tmp_path: Path) -> None:
 
 
 def test_frames_as_tables(frames: pl.DataFrame, tmp_path: Path) -> None:
-    write_srl(frames, tmp_path / "out.jsonl")
+    write_parsed("srl", frames, tmp_path / "out.jsonl")
     lines = read_table(tmp_path / "out.jsonl")
     assert lines["words"].to_list() == [FRAMES["words"], None, None, FRAMES["words"]]
     assert lines["code"].to_list() == [None, "empty_sentence", "parser_failed", None]
-    write_srl(frames, tmp_path / "out.tsv")
+    write_parsed("srl", frames, tmp_path / "out.tsv")
     spans = read_table(tmp_path / "out.tsv")
     assert spans["id"].to_list() == [1, 1, 2, 3, 4, 4]
     assert spans["words"].to_list() == ["A boy", "wants", None, None, "A boy", "wants"]
@@ -147,20 +147,18 @@ def test_frames_as_tables(frames: pl.DataFrame, tmp_path: Path) -> None:
 def test_a_sentence_without_predicates_has_a_row(tmp_path: Path) -> None:
     none = {**FRAMES, "predicates": [], "span_frames": [], "span_labels": [], "span_starts": [], "span_ends": []}
     spans = parsed(tmp_path, pl.DataFrame([none], schema=SRL))
-    write_srl(spans, tmp_path / "out.tsv")
+    write_parsed("srl", spans, tmp_path / "out.tsv")
     assert read_table(tmp_path / "out.tsv").select("id", "code").rows()[0] == (1, None)
 
 
-@pytest.mark.parametrize(
-    ("write", "kind"), [(write_amr, "amr"), (write_dependencies, "dependencies"), (write_srl, "srl")]
-)
-def test_an_unknown_suffix_names_what_can_be_written(write, kind, graphs: pl.DataFrame, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", FORMATS)
+def test_an_unknown_suffix_names_what_can_be_written(kind, graphs: pl.DataFrame, tmp_path: Path) -> None:
     with refused(UnknownFormat) as error:
-        write(graphs, tmp_path / "out.xyz")
+        write_parsed(kind, graphs, tmp_path / "out.xyz")
     for suffixes in FORMATS[kind].values():
         assert all(suffix in str(error.value) for suffix in suffixes)
 
 
 def test_a_folder_that_is_a_file(graphs: pl.DataFrame, tmp_path: Path) -> None:
     with refused(OutputRefused):
-        write_amr(graphs, tmp_path / "in.txt" / "out.amr")
+        write_parsed("amr", graphs, tmp_path / "in.txt" / "out.amr")

@@ -120,7 +120,7 @@ def test_a_parser_that_is_not_here(
     sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))
-    amr._load_embedded.cache_clear()  # an earlier test may have loaded it, and then it is here
+    amr._load.cache_clear()  # an earlier test may have loaded it, and then it is here
     command = ["parse", "amr", str(sentences), "-o", str(tmp_path / "out.amr")]
     assert run(command) == 1
     assert told(capsys.readouterr().err, ModelNotPulled)

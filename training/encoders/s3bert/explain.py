@@ -17,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from features.core.errors import InputError
 from features.core.faults import EmptyText, EvaluationDamaged
+from features.metrics.explanation.comparing import MIRRORS, Difference
 from features.metrics.explanation.pair import GraphPair
-from features.metrics.explanation.telling import MIRRORS, Difference
 from features.metrics.explanation.words import describe
 from features.metrics.registry import METRICS
 from features.models import BUNDLED_ENCODER, bundled_encoder

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from features.metrics.explanation.naming import joined
+from features.metrics.explanation.anchors import joined
 
 Mark = Literal["highest", "lowest", ""]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from features.core.pages import render, tell_date
-from features.metrics.explanation.legend import facet_rules, show_pair
+from features.metrics.explanation.drawing import facet_rules, show_pair
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.registry import BUILT_IN
 from training.encoders.s3bert.explain import EncoderFacts, Explanation

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from features.core.pages import render
-from features.metrics.explanation.legend import show_pair
+from features.metrics.explanation.drawing import show_pair
 from features.models import BUNDLED_ENCODER
 from training.encoders.s3bert.explain import from_json
 from training.evaluation.bars import Bar, Mark, draw_bars

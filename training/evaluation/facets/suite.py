@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from features.core.faults import EncoderDamaged, NothingToScore
 from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
-from features.metrics.explanation.naming import joined
+from features.metrics.explanation.anchors import joined
 from features.metrics.registry import explain_facet
 from features.models import BUNDLED_ENCODER, bundled_encoder
 from training.data.measured_pairs import MeasuredPairs

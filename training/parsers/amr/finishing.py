@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from features.parsers.embedded.loading import load_parser
-from features.parsers.embedded.parser import EmbeddedParser
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description, Thresholds, save_model
 from features.parsers.embedded.vocabulary import Vocabulary
 from training.loop.settings import LoopSettings

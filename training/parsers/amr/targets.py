@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from features.parsers.embedded.edit_scripts import dropped, is_script, script_between
 from features.parsers.embedded.nodes import is_concept, is_constant, is_name, split_sense, value_of
 from features.parsers.embedded.realising import Slot
 from features.parsers.embedded.vocabulary import (
@@ -16,6 +15,9 @@ from features.parsers.embedded.vocabulary import (
     SPECIAL_PRIMARIES,
     STRING,
     Vocabulary,
+    dropped,
+    is_script,
+    script_between,
 )
 from features.parsers.embedded.words import number_at
 from training.parsers.amr.alignment import Alignment

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from features import models
-from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
 from features.parsers.embedded.inputs import SentenceReader
 from training.loop.launching import all_processes, only_trainer
 from training.loop.settings import decisive
@@ -52,7 +51,7 @@ def train(job: AmrParserJob) -> Path:
 def _train(job: AmrParserJob, base: Path, identity: str) -> None:
     import torch
 
-    from features.parsers.embedded.network import Network
+    from features.parsers.embedded.network import Network, fill_layers, fill_tables, read_shape
     from training.loop.loop import Loop
     from training.loop.machine import prepare_machine
     from training.parsers.amr.task import AmrParserTask

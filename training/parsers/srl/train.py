@@ -12,7 +12,7 @@ from features.core.faults import FileEmpty
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, write_archive
 from features.parsers.srl.conll import AnnotatedSentence, read_annotated
-from features.parsers.srl.evaluation import evaluate, score_with_gold_predicates
+from features.parsers.srl.scoring import evaluate, score_with
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
 from training.loop.launching import all_processes, only_trainer
@@ -70,7 +70,7 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
     network = start_network(settings, folder, len(labels)).to(machine.device)
 
     def f1(current: "SrlBert") -> float:
-        return score_with_gold_predicates(_tagger(current, wordpieces, labels, settings), dev).total.f1
+        return score_with(_tagger(current, wordpieces, labels, settings), dev).total.f1
 
     task = TaggerTask(network, with_mark, without_mark, settings, machine, f1)
     described = flattened(settings.model_dump(mode="json"))

@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from features.graphs.graph import AmrGraph, decode
-from features.metrics.explanation.drawing import draw_pair, draw_sides, fold_label, text_width
+from features.metrics.explanation.drawing import draw_pair, draw_sides, facet_rules, fold_label, show_pair, text_width
 from features.metrics.explanation.layout import GAP, lay_out
-from features.metrics.explanation.legend import facet_rules, show_pair
 from features.metrics.explanation.pair import explain_graphs
 from features.metrics.registry import METRICS
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from explanations_page import PAGE, PARTS, judge, render, try_pairs
 
-from features.metrics.explanation.telling import Difference
+from features.metrics.explanation.comparing import Difference
 from features.metrics.explanation.words import SAME_TEXT, Words
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from features.graph_files.sentence_graphs import parsed_graphs
 from features.graphs.graph import decode
 from features.graphs.penman_files import read_blocks
+from features.metrics.explanation.comparing import REMARKS
 from features.metrics.explanation.pair import explain_graphs
-from features.metrics.explanation.telling import REMARKS
 from features.metrics.explanation.words import SAME_TEXT, SAME_WORDS, describe
 
 EXAMPLE = files("features.corpora.example")

@@ -5,10 +5,15 @@ import torch
 from sentences import refused
 
 from features.core.faults import NotThisModel
-from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
 from features.parsers.embedded.inputs import SentenceReader, text_tensors
-from features.parsers.embedded.layers import attention_mask
-from features.parsers.embedded.network import Network, NetworkShape
+from features.parsers.embedded.network import (
+    Network,
+    NetworkShape,
+    attention_mask,
+    fill_layers,
+    fill_tables,
+    read_shape,
+)
 
 
 @pytest.mark.parametrize("training", [False, True])

@@ -5,9 +5,8 @@ import pytest
 from features import models
 from features.corpora import example
 from features.graphs.graph import decode
-from features.parsers.amr import load
-from features.parsers.embedded.amr_parser import model_folder
-from features.parsers.embedded.loading import load_parser
+from features.parsers.amr import load, model_folder
+from features.parsers.embedded.parser import load_parser
 from features.parsers.embedded.storage import read_description
 from features.parsers.settings import AmrSettings
 from features.stage_output import Reject

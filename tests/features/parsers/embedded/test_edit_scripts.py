@@ -1,7 +1,7 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from features.parsers.embedded.edit_scripts import apply_script, is_script, script_between
+from features.parsers.embedded.vocabulary import apply_script, is_script, script_between
 
 words = st.text(st.characters(codec="utf-8", categories=["Ll"]), min_size=1, max_size=12)
 

@@ -1,7 +1,6 @@
 import numpy as np
 
-from features.parsers.embedded.senses import SenseChooser
-from features.parsers.embedded.vocabulary import SPECIAL_CONCEPTS, SPECIAL_PRIMARIES, Vocabulary
+from features.parsers.embedded.vocabulary import SPECIAL_CONCEPTS, SPECIAL_PRIMARIES, SenseChooser, Vocabulary
 
 FRAMES = {"sing": ["01", "02"], "odd": ["77"]}
 

@@ -5,8 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.parsers.srl.unique_roles import UniqueRoles
-from features.parsers.srl.viterbi import Constraints
+from features.parsers.srl.viterbi import Constraints, UniqueRoles
 
 LABELS = ("O", "B-ARG0", "I-ARG0", "B-ARG1", "I-ARG1", "B-ARGM-TMP", "I-ARGM-TMP")
 CORE = (1, 3)

@@ -17,8 +17,7 @@ from features.core.rows import OnRows
 from features.graphs.graph import decode
 from features.graphs.penman_files import read_blocks
 from features.parsers.amr import load
-from features.parsers.embedded.loading import load_parser
-from features.parsers.embedded.parser import EmbeddedParser
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import Thresholds
 from features.parsers.settings import AmrSettings
 from features.stage_output import Reject

@@ -11,8 +11,8 @@ from sentences import refused
 
 from features.core.faults import FileEmpty, OtherSettings
 from features.parsers.srl.conll import read_annotated
-from features.parsers.srl.evaluation import evaluate
 from features.parsers.srl.parser import load_tagger
+from features.parsers.srl.scoring import evaluate
 from features.parsers.wordpieces import Wordpieces
 from training.loop.loop import Loop
 from training.parsers.srl import train as srl_train
