@@ -25,9 +25,7 @@ from features.stages.recipe import Recipe
 from features.stages.registry import STAGES
 from features.stages.stage import Outside
 from features.store.reader import StoreReader
-from features.store.scope import Wanted, scope
-from features.store.stage import PlannedStage
-from features.store.uses import uses_of
+from features.store.scope import PlannedStage, Wanted, scope
 from flows.project import Project
 from flows.wanted import stages_of, switched_off, wanted_of
 from training.foreseen import Rows, check_ahead
@@ -105,7 +103,7 @@ def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[S
         SettingsError: a stage needs one that is switched off.
     """
     wanted = wanted_of(project)
-    return scope(stages_of(project, wanted, _reads_also(_prepared(project))), wanted, uses_of(store))
+    return scope(stages_of(project, wanted, _reads_also(_prepared(project))), wanted, store.uses())
 
 
 def _prepared(project: Project) -> dict[str, BaseModel]:
@@ -134,7 +132,7 @@ def check(project: Project, store: StoreReader) -> None:
     asked = [(n, name) for n, encoder in enumerate(project.encoders, start=1) for name in encoder.corpora]
     if names.issuperset(name for _, name in asked):
         return
-    uses = uses_of(store)  # rows of a corpus removed from the project file stay
+    uses = store.uses()  # rows of a corpus removed from the project file stay
     known = sorted(names.union(*uses.pairs.values(), *uses.sentences.values()))
     for number, name in asked:
         if name not in known:

@@ -2,9 +2,10 @@
 
 import io
 
+from markupsafe import Markup
 from PIL import Image
 
-from features.core.page import render_page
+from features.core.pages import render
 
 PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</title>{}'
 
@@ -29,7 +30,7 @@ def test_a_table_that_is_wider_than_its_page_has_a_shadow_where_it_goes_on(brows
     wide = "<table>" + "<tr>" + "<td>a wide cell</td>" * 12 + "</tr></table>"
     narrow = "<table><tr><td>a cell</td></tr></table>"
     tables = f'<main><div class="scroll">{wide}</div><div class="scroll">{narrow}</div></main>'
-    page.write_text(render_page("A page", tables))
+    page.write_text(render("features.core.pages/page.html", title="A page", body=Markup(tables)))  # noqa: S704
     for scheme, ground in (("light", 255), ("dark", 22)):
         browser.show(page, width=420, scheme=scheme)
         first, second = (edges(browser, number) for number in (0, 1))

@@ -155,7 +155,7 @@ class Source(BaseModel):
         """
         if self.store is None:
             return ""
-        from features.store import Store
+        from features.store.store import Store
 
         store = Store.open(self.store)
         pinned = store.release(self.release)

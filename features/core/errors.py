@@ -66,9 +66,7 @@ class RunError(FacetflowError, code="FF500"):
 class PartlyDoneError(RunError, code="FF550"):
     """A part of what was asked failed, and the rest is done: run again what the message names.
 
-    Args:
-        message: what failed.
-        done: the results of the parts that succeeded.
+    `done` are the results of the parts that succeeded.
     """
 
     def __init__(self, message: str, done: Sequence[Any] = ()) -> None:
@@ -77,12 +75,7 @@ class PartlyDoneError(RunError, code="FF550"):
 
 
 class RowError(InputError):
-    """One row cannot be processed; the rest of the shard is processed without it.
-
-    Args:
-        code: the stable reason, kept in `rejects`.
-        message: what was wrong, for a human.
-    """
+    """One row cannot be processed, for a stable reason that `rejects` keeps; the rest of the shard is."""
 
     code: RejectCode
 

@@ -12,20 +12,20 @@ from pathlib import Path
 from features.core.faults import ColumnMissing, NothingToLearn, NothingToScore, RowWrong
 from features.core.types import SPLITS, Split
 from features.corpora.reading import NO_TEXT, evaluation_outcomes
-from features.corpora.rows import BadRow, PairRow, Skip, TextRow
+from features.corpora.rows import PairRow, Skip, TextRow
 from features.corpora.settings import EvaluationSet
 
 
 @dataclass(frozen=True, slots=True)
 class ClassTask:
-    """Texts or pairs with one class each.
+    """Texts or pairs with one class each, (n_items,).
 
     Args:
         name: name of the set, with the aspect if the set has several.
-        texts: texts or first sentences of pairs, (n_items,).
-        others: second sentences of pairs, (n_items,); None for texts.
-        labels: class of each item, (n_items,).
-        splits: split of each item, (n_items,); all the same if the task is cross-validated.
+        texts: texts or first sentences of pairs.
+        others: second sentences of pairs; None for texts.
+        labels: class of each item.
+        splits: split of each item; all the same if the task is cross-validated.
         empty: number of rows left out because they have no text.
     """
 
@@ -58,8 +58,6 @@ def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
     for outcome in evaluation_outcomes(evaluation, base):
         if isinstance(outcome, Skip) and outcome.reason == NO_TEXT:
             empty += 1
-        elif isinstance(outcome, BadRow):
-            raise RowWrong(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
         elif isinstance(outcome, TextRow):
             _require_one_class(outcome, evaluation)
             for aspect, label in outcome.labels:

@@ -114,10 +114,6 @@ class TextLayout(Record):
 Layout = TableLayout | CaptionLayout | GraphLayout | TextLayout
 
 
-def _same_names() -> Mapping[str, Split]:
-    return {split: split for split in SPLITS}
-
-
 class Dataset(Record):
     """A pinned record of a dataset.
 
@@ -152,7 +148,7 @@ class Dataset(Record):
     labels: tuple[str, ...] = ()
     label_scores: Mapping[str, float] = Field(default_factory=dict)
     no_gold: tuple[str, ...] = ()
-    split_names: Mapping[str, Split] = Field(default_factory=_same_names)
+    split_names: Mapping[str, Split] = {split: split for split in SPLITS}
     licence: str
     source: str
     paper: str

@@ -59,10 +59,7 @@ class TextRow(NamedTuple):
 class Skip(NamedTuple):
     """A row that the dataset or the settings leave out: not rated, no gold label, a label not requested.
 
-    Args:
-        split: its split.
-        reason: why, in a few words; rows are counted by reason.
-        origin: `file:line`.
+    Rows are counted by the reason, a few words; `origin` is `file:line`.
     """
 
     split: Split
@@ -71,12 +68,7 @@ class Skip(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row that is not what its format promises.
-
-    Args:
-        split: the split that was read.
-        reject: what was wrong.
-    """
+    """A row that is not what its format promises, in the split that was read."""
 
     split: Split
     reject: Reject

@@ -54,11 +54,7 @@ class StageModels:
 
 
 def total(models: Mapping[str, StageModels]) -> int:
-    """Return the bytes needed by a process that runs all of these stages; it keeps the models of each.
-
-    Args:
-        models: stage → what it loads; a model that two stages share counts once.
-    """
+    """Return the bytes needed by a process that runs all of these stages; a model that two stages share counts once."""
     libraries = frozenset[str]().union(*(each.libraries for each in models.values()))
     files = {path: size for each in models.values() for path, size in each.bytes}
     beside = sum(each.beside for each in models.values())

@@ -8,7 +8,6 @@ import polars as pl
 
 from features.core.faults import TableFileDamaged, UnknownShard, UnknownTable
 from features.core.file_errors import explain
-from features.core.types import Shard
 from features.schemas import Columns
 from features.store.delta import DataFile, Table
 
@@ -24,10 +23,7 @@ def scan(
     with_shard: bool,
     exists: bool = True,
 ) -> pl.LazyFrame:
-    """Return rows of a table as a lazy frame; `Store.scan` documents the parameters.
-
-    A table that does not exist yet has its columns and no rows.
-    """
+    """Return rows of a table as a lazy frame, as `StoreReader.scan`; a table that does not exist yet has no rows."""
     schema = dict(table.columns_at(version) if exists else table.columns)
     if "stage" in table.partitions:
         schema["stage"] = pl.String
@@ -43,12 +39,7 @@ def scan(
 
 @contextlib.contextmanager
 def decoding(table: str, store: str) -> Iterator[None]:
-    """Turn errors that polars raises while decoding files of a table into a `StoreError`.
-
-    Args:
-        table: name of the table.
-        store: location of the store, for the message.
-    """
+    """Turn errors that polars raises while decoding files of a table into a `StoreError`; `store` is its location."""
     try:
         yield
     # polars panics on some damaged files, and a panic is not an Exception.
@@ -60,13 +51,7 @@ def decoding(table: str, store: str) -> Iterator[None]:
 
 
 def _lazy(files: Mapping[str, DataFile], schema: Columns, options: Mapping[str, str] | None) -> pl.LazyFrame:
-    """Return the rows of some files, by path; columns of the schema that the table gained after a file are null there.
-
-    Args:
-        files: by path.
-        schema: of the rows, partitions included.
-        options: what polars needs to find the files.
-    """
+    """Return the rows of files, by path, with partitions; columns that the table gained after a file are null there."""
     if not files:
         return pl.LazyFrame(schema=schema)
     written = {name: dtype for name, dtype in schema.items() if name not in {"shard", "stage"}}
@@ -74,9 +59,9 @@ def _lazy(files: Mapping[str, DataFile], schema: Columns, options: Mapping[str, 
     # Take the partition of a file from the log, not from its path: a folder above the store may look like one.
     columns["storage_options"] = dict(options) if options else None
     frame = pl.scan_parquet(list(files), glob=False, hive_partitioning=False, include_file_paths=_FILE, **columns)
-    partitions = {"shard": {path: file.shard for path, file in files.items()}}
+    partitions: dict[str, dict[str, str]] = {"shard": {path: file.shard for path, file in files.items()}}
     if "stage" in schema:
-        partitions["stage"] = {path: Shard(file.stage or "") for path, file in files.items()}
+        partitions["stage"] = {path: file.stage or "" for path, file in files.items()}
     return frame.with_columns(
         pl.col(_FILE).replace_strict(values, return_dtype=pl.String).alias(name) for name, values in partitions.items()
     )

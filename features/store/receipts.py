@@ -45,11 +45,6 @@ class Receipt:
     seconds: float = 0.0
 
     @property
-    def table(self) -> str:
-        """Name of the table that the rows belong to."""
-        return self.stage
-
-    @property
     def rows(self) -> int:
         """Rows that were made."""
         return self.data.rows if self.data else 0
@@ -58,8 +53,3 @@ class Receipt:
     def rejects(self) -> int:
         """Rows that could not be made."""
         return self.reject_data.rows if self.reject_data else 0
-
-    @property
-    def files(self) -> tuple[WrittenFile, ...]:
-        """The files behind the receipt: none, one or two."""
-        return tuple(file for file in (self.data, self.reject_data) if file)

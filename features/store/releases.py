@@ -94,11 +94,7 @@ def release_numbers(storage: Storage) -> list[int]:
 
 
 def read_release(storage: Storage, number: int) -> Release:
-    """Return a release of a store.
-
-    Raises:
-        StoreError: when there is no such release, or its file is damaged.
-    """
+    """Return a release of a store; raise a StoreError if there is no such release, or its file is damaged."""
     name = release_name(number)
     try:
         content = json.loads(storage.read(name))

@@ -19,7 +19,7 @@ from features.ingest import Ingested, Spellings, ingest
 from features.stage_output import StageOutput
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
-from features.store.provenance import Provenance
+from features.store.reader import Provenance
 from features.store.store import Store
 from features.store.tables import SOURCES
 from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of

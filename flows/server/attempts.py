@@ -62,7 +62,7 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
             return None
         if deployed.version != resource_id(store):  # another project of this name
             return None
-        items = due(project, Contents.of(store, store.latest_release()))
+        items = due(project, Contents.of(store, store.release()))
         for item in items:
             _begin(client, project, item)
     return items

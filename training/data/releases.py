@@ -23,7 +23,7 @@ class OpenRelease:
     """
 
     def __init__(self, root: Path, release: int | None = None) -> None:
-        from features.store import Store
+        from features.store.store import Store
 
         self._store = Store.open(root)
         self._pinned = self._store.release(release)
@@ -94,7 +94,7 @@ def has_rows(root: Path, release: int | None, table: str) -> bool:
     Raises:
         StoreError: when the store or the release does not exist.
     """
-    from features.store import Store
+    from features.store.store import Store
 
     store = Store.open(root)
     pinned = store.release(release)
@@ -113,7 +113,7 @@ def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence
     Raises:
         StoreError: when the store or the release does not exist, or a file is damaged.
     """
-    from features.store import Store
+    from features.store.store import Store
 
     store = Store.open(root)
     pinned = store.release(release)

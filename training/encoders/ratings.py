@@ -17,7 +17,7 @@ from training.evaluation_sets import rating_digest, read_rating_sets
 from training.similarity import cosines
 
 if TYPE_CHECKING:
-    from features.corpora import EvaluationPairs
+    from features.corpora.reading import EvaluationPairs
     from training.encoders.backbone import Backbone, Tokens
     from training.encoders.settings import EncoderSettings
     from training.jobs import TrainingJob

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from features.core import page
+from markupsafe import Markup
+
 from features.core.pages import render
 from training.evaluation.tables import ScoreTable
 
@@ -18,7 +19,8 @@ def render_page(title: str, body: str) -> str:
     # Imported here, because it compiles, and `facetflow status` draws no page.
     from features.metrics.explanation.legend import facet_rules
 
-    return page.render_page(title, body, facet_rules(), "report")
+    values = {"body": Markup(body), "style": Markup(facet_rules()), "kind": "report"}  # noqa: S704
+    return render("features.core.pages/page.html", title=title.removesuffix(" · facetflow"), **values)
 
 
 def tables_html(tables: Iterable[ScoreTable]) -> str:

@@ -41,9 +41,7 @@ ALLNLI = Dataset(
     about="SNLI and MNLI in one file, as sentence-transformers ships them.",
     splits=("train", "dev", "test"),
     layouts=(
-        TableLayout(
-            columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "label", "split": "split"},
-        ),
+        TableLayout(columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "label", "split": "split"}),
     ),
     labels=_LABELS,
     no_gold=("-",),

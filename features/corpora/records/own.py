@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from features.corpora.dataset import Dataset, GraphLayout, TableLayout, TextLayout
+from features.corpora.dataset import Dataset, GraphLayout, Role, TableLayout, TextLayout
+
+_OPTIONAL: tuple[Role, ...] = ("score", "label", "split")
 
 PAIRS = Dataset(
     name="pairs",
@@ -11,14 +13,8 @@ PAIRS = Dataset(
     splits=("train", "dev", "test"),
     layouts=(
         TableLayout(
-            columns={
-                "sentence_a": "sentence_a",
-                "sentence_b": "sentence_b",
-                "score": "score",
-                "label": "label",
-                "split": "split",
-            },
-            optional=("score", "label", "split"),
+            columns={role: role for role in ("sentence_a", "sentence_b", *_OPTIONAL)},
+            optional=_OPTIONAL,
         ),
     ),
     unscored=True,
@@ -58,12 +54,7 @@ EXAMPLE = Dataset(
     layouts=(
         TableLayout(
             quotes="ordinary",
-            columns={
-                "sentence_a": "sentence_a",
-                "sentence_b": "sentence_b",
-                "label": "difference",
-                "split": "split",
-            },
+            columns={"sentence_a": "sentence_a", "sentence_b": "sentence_b", "label": "difference", "split": "split"},
         ),
     ),
     labels=(

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from sentences import refused
 
 from features.core.faults import NotEvaluated
-from features.core.page import tell_date
+from features.core.pages import tell_date
 from features.metrics.registry import METRICS
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.suites import score_tables

@@ -9,7 +9,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import Conflict, FileMissing, NothingToLearn, NotText, RowWrong, SplitsOverlap, TooFewTexts
-from features.corpora import read_tasks
+from features.corpora.classified import read_tasks
 from features.corpora.leakage import LeakageGuard
 from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.metrics.bootstrap import Bootstrap
