@@ -28,7 +28,8 @@ PAIRS: Columns = {
     "positive_id": pl.String,
 }
 """A pair of sentences, with its human score, its human label, both or neither. `kind` is `positive` for a row of the
-corpus, whatever its label, and `negative` for one that ingest drew; `positive_id` is set for negatives only.
+corpus, whatever its label. Ingest drew those that are `negative` (with an unrelated sentence, for the pair
+`positive_id`) or `neighbour` (with a sentence that shares telling words).
 `shard_a` and `shard_b` name their sentence shards."""
 
 LABELS: Columns = {

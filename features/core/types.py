@@ -21,7 +21,7 @@ Shard = NewType("Shard", str)
 Fingerprint = NewType("Fingerprint", str)
 """`<identity>-<inputs>`, 12 hexadecimal digits each: recipe and inputs (`features.store.fingerprints`)."""
 
-PairKind = Literal["positive", "negative"]
+PairKind = Literal["positive", "negative", "neighbour"]
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 

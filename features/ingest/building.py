@@ -133,6 +133,8 @@ def ingest(
         for name, split in of_split.items():
             if isinstance(split, SplitPairs) and name in corpus.drawn_splits:
                 split.add_negatives(known)
+            if isinstance(split, SplitPairs) and name == "train" and corpus.neighbours:
+                split.add_neighbours(corpus.neighbours, sentences, known)
         splits += of_split.values()
     ingested = _finish(places, splits, rejects, sentences, guard, known, settings, _files(corpora, base))
     if admits is None:  # an earlier ingest that is repeated is not told about again
@@ -189,20 +191,20 @@ def _finish(
     settings: IngestSettings,
     files: list[FileReport],
 ) -> Ingested:
-    """Cut the new rows into shards: sentences and rows of corpora in order of arrival, negatives close together."""
+    """Cut the new rows into shards: sentences and rows of corpora in order of arrival, drawn pairs close together."""
     of_pairs = [split for split in splits if isinstance(split, SplitPairs)]
     of_labels = [split for split in splits if isinstance(split, SplitLabels)]
     sentence_shards = sentences.shards()
     size = settings.pairs_per_shard
     shard_of = sentences.shard_of
     pair_shards: dict[Shard, pl.DataFrame] = {}
-    kinds: tuple[PairKind, ...] = ("positive", "negative")
+    kinds: tuple[PairKind, ...] = ("positive", "negative", "neighbour")
     drawn = {place.corpus.name for place in places if place.draws}
     for kind in kinds:
         for group in _by_corpus(of_pairs):
             rows = pairs_of(group, kind, shard_of, drawn=group[0].report.corpus in drawn)
             first = next_number("pairs", [*known.pair_shards, *pair_shards])
-            pair_shards |= cut(arrange(rows, size) if kind == "negative" else rows, "pairs", size, first)
+            pair_shards |= cut(rows if kind == "positive" else arrange(rows, size), "pairs", size, first)
     label_shards: dict[Shard, pl.DataFrame] = {}
     for texts in _by_corpus(of_labels):
         first = next_number("labels", [*known.label_shards, *label_shards])

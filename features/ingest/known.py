@@ -16,6 +16,7 @@ KNOWN_PAIRS: Columns = {
     "shard": pl.String,
     "corpus": pl.String,
     "split": pl.String,
+    "kind": pl.String,
     "sentence_a": pl.String,
     "sentence_b": pl.String,
     "positive_id": pl.String,
@@ -73,6 +74,7 @@ class Known:
         self.shard_of: dict[SentenceId, Shard] = {}
         self.pair_ids: set[PairId] = set()
         self.with_negative: set[PairId] = set()
+        self.with_neighbours: set[tuple[str, SentenceId]] = set()
         self.pair_shards: list[Shard] = []
         self.label_of: dict[LabelId, str] = {}
         self.splits_of_text: dict[tuple[str, SentenceId], tuple[Split, ...]] = {}
@@ -82,6 +84,9 @@ class Known:
         if pairs.height:
             self.pair_ids = set(pairs["pair_id"].to_list())
             self.with_negative = set(pairs["positive_id"].drop_nulls().to_list())
+            drawn = pairs.filter(kind="neighbour")
+            for side in ("sentence_a", "sentence_b"):
+                self.with_neighbours |= set(drawn.select("corpus", side).iter_rows())
             self.pair_shards = pairs["shard"].unique().to_list()
         if labels.height:
             self.label_of = dict(zip(labels["label_id"].to_list(), labels["label"].to_list(), strict=True))
@@ -98,6 +103,12 @@ class Known:
         if not self._placed.height:
             return set()
         return set(self._placed.filter(corpus=corpus)["split"].unique().to_list())
+
+    def paired(self, corpus: str) -> set[tuple[SentenceId, SentenceId]]:
+        """Return both sentences of the stored pairs of a corpus, of every kind."""
+        if not self.judgements.height:
+            return set()
+        return set(self.judgements.filter(corpus=corpus).select("sentence_a", "sentence_b").iter_rows())
 
     def splits_of_texts(self, corpus: str) -> set[Split]:
         """Return the splits of a corpus for which the store has texts."""

@@ -42,6 +42,7 @@ class SplitReport(_Report):
         leaked_stored: those of them that were stored before the guard knew; only a new store is free of them.
         changed: known pairs whose score or label has changed; shards never change, so the stored one is kept.
         negatives: negatives that were added.
+        neighbours: neighbours that were added.
         without_negative: positives that have none, because every sentence of the split is paired with theirs.
         labels: labels of texts that were added.
         kept: known texts that the present settings would put into another split, and known pairs in a split into which
@@ -62,6 +63,7 @@ class SplitReport(_Report):
     leaked_stored: int = 0
     changed: int = 0
     negatives: int = 0
+    neighbours: int = 0
     without_negative: int = 0
     labels: int = 0
     kept: int = 0
@@ -184,7 +186,7 @@ class ShrunkReport(_Report):
 
     Args:
         corpus: its name.
-        stored: number of its stored pairs, without negatives, or texts.
+        stored: number of its stored pairs, without those that ingest drew, or texts.
         found: number of these that were read again.
         what: what they are.
         named: whether the project still has the corpus.
@@ -285,8 +287,8 @@ class IngestReport(_Report):
 
     @property
     def new_pairs(self) -> int:
-        """Pairs that were added, including negatives."""
-        return sum(split.negatives + (0 if split.labels else split.new) for split in self.splits)
+        """Pairs that were added, including those that were drawn."""
+        return sum(split.negatives + split.neighbours + (0 if split.labels else split.new) for split in self.splits)
 
     @property
     def new_labels(self) -> int:

@@ -1,5 +1,7 @@
 """Sentences during an ingest: their ids, and the shard in which each is placed when its first pair is taken."""
 
+from collections.abc import Set
+
 import polars as pl
 
 from features.core.types import SentenceId, Shard
@@ -34,6 +36,10 @@ class Sentences:
     def text_of(self, sentence: SentenceId) -> str:
         """Return the normalised text of a sentence that was identified."""
         return next(clean for identity, clean, _ in self._seen.values() if identity == sentence)
+
+    def texts(self, sentences: Set[SentenceId]) -> dict[SentenceId, str]:
+        """Return the normalised texts of sentences that were identified."""
+        return {identity: clean for identity, clean, _ in self._seen.values() if identity in sentences}
 
     def shared_id(self, text: str) -> SentenceId:
         """Return an id that all spellings of a text share: those that are the same for the leakage guard.

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Literal
 
-import polars as pl
-
 from features.ingest.known import Known
 from features.ingest.report import ShrunkReport
 from features.ingest.split_labels import SplitLabels
@@ -20,7 +18,7 @@ def shrunk(corpora: Sequence[str], splits: Sequence[SplitPairs | SplitLabels], k
         known: what is stored.
     """
     found = []
-    pairs = known.judgements.filter(pl.col("positive_id").is_null()) if known.judgements.height else None
+    pairs = known.judgements.filter(kind="positive") if known.judgements.height else None
     of_pairs = {} if pairs is None else dict(pairs.group_by("corpus").len().iter_rows())
     stored_names = {name for name, _ in known.splits_of_text} | of_pairs.keys()
     for corpus in [*corpora, *sorted(stored_names - {*corpora})]:

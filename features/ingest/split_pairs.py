@@ -14,6 +14,7 @@ from features.corpora.rows import PairRow
 from features.ingest.known import Known
 from features.ingest.leaks import LeakCounter
 from features.ingest.negatives import Positive, draw_negatives
+from features.ingest.neighbours import draw_neighbours
 from features.ingest.report import ChangedJudgement, SplitReport
 from features.ingest.sentences import Sentences
 from features.schemas import PAIRS
@@ -81,6 +82,7 @@ class SplitPairs:
         pool: positives, new and known, for and from which a negative may be drawn: pair, sentence a, sentence b.
         positives: new positives.
         negatives: new negatives.
+        neighbours: new neighbours.
         stored: known pairs, as they now are in the file.
         origins: origins of `stored`.
         occurrences: how often two sentences were a pair.
@@ -94,6 +96,7 @@ class SplitPairs:
     pool: list[Positive] = field(default_factory=list)
     positives: PairColumns = field(default_factory=PairColumns)
     negatives: PairColumns = field(default_factory=PairColumns)
+    neighbours: PairColumns = field(default_factory=PairColumns)
     stored: PairColumns = field(default_factory=PairColumns)
     origins: list[str] = field(default_factory=list)
     occurrences: Counter[tuple[SentenceId, SentenceId]] = field(default_factory=Counter)
@@ -167,9 +170,19 @@ class SplitPairs:
             taken.add(pair)
             self.negatives.add(pair, a, other, positive=positive)
 
+    def add_neighbours(self, count: int, sentences: Sentences, known: Known) -> None:
+        """Draw neighbours of every sentence that has none, from those of all its pairs."""
+        corpus, split = self.report.corpus, self.report.split
+        ids = {sentence for _, *both in self.pool for sentence in both}
+        wanted = {sentence for sentence in ids if (corpus, sentence) not in known.with_neighbours}
+        paired = {*self.occurrences, *zip(self.negatives.sentence_a, self.negatives.sentence_b, strict=True)}
+        paired |= known.paired(corpus)
+        for a, b in draw_neighbours(sentences.texts(ids), wanted, paired, count) if wanted else ():
+            self.neighbours.add(pair_id(corpus, split, "neighbour", a, b, 0), a, b)
+
     def columns(self, kind: PairKind) -> PairColumns:
         """Return the new rows of a kind."""
-        return self.positives if kind == "positive" else self.negatives
+        return {"positive": self.positives, "negative": self.negatives, "neighbour": self.neighbours}[kind]
 
     def changed(self, known: Known) -> list[ChangedJudgement]:
         """Return the known pairs whose score or label has changed."""
@@ -201,6 +214,7 @@ class SplitPairs:
                 "repeats": self.repeats,
                 "changed": changed,
                 "negatives": len(self.negatives.pair_id),
+                "neighbours": len(self.neighbours.pair_id),
                 "kept": self.kept,
             }
         )
@@ -216,7 +230,7 @@ def pairs_of(
         kind: kind of the pairs.
         shard_of: the shard of each sentence.
         drawn: whether its splits are drawn. Then positives are in order of arrival, as labels are (`labels_of`); else,
-            and for negatives always, split by split.
+            and for those that are drawn always, split by split.
     """
     rows = pl.concat([split.columns(kind).frame(split.report, kind, shard_of) for split in splits])
     return in_order_of_arrival(rows, [split.columns(kind).arrived for split in splits]) if drawn else rows

@@ -69,7 +69,7 @@ def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_aga
         papers.write("We wait .\tpatience\nWe sing .\tmusic\n")
     ingest_corpora.ingest_corpora(corpora, store, "second")
     before = store.read("labels", with_shard=True)
-    assert before["shard"].n_unique() == 2
+    assert before["shard"].n_unique() > 2
 
     emptied(store)
     repair_ingested(corpora, store, store.damaged(), "third")
@@ -191,3 +191,20 @@ def test_texts_that_keep_their_split_are_told(corpora):
         "splits, build a new store."
     )
     assert set(store.read("labels")["split"]) == {"train"}
+
+
+def test_neighbours_are_drawn_again_as_they_were(corpora, emptied):
+    mine = CorpusSettings(dataset="pairs", files={"train": "mine.tsv"}, neighbours=2)
+    corpora = corpora.model_copy(update={"corpora": (mine,)})
+    file = corpora.base / "mine.tsv"
+    rows = [f"The cat sees dog {n} .\tDog {n} and cat {n % 3} .\n" for n in range(12)]
+    store = Store.open(corpora.store, create=True)
+    for ingested, count in (("first", 6), ("second", 12)):
+        file.write_text("sentence_a\tsentence_b\n" + "".join(rows[:count]))
+        ingest_corpora.ingest_corpora(corpora, store, ingested)
+    before = store.read("pairs", with_shard=True)
+    assert before.filter(kind="neighbour")["shard"].n_unique() > 2
+
+    lost = emptied(store)
+    assert len(repair_ingested(corpora, store, store.damaged(), "third")) == lost
+    assert store.read("pairs", with_shard=True).equals(before)
