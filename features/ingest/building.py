@@ -12,27 +12,22 @@ import polars as pl
 
 from features.core.faults import NameTaken
 from features.core.types import LabelId, PairId, PairKind, Shard, Split
-from features.corpora.leakage import LeakageGuard
 from features.corpora.reading import read_outcomes
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
-from features.ingest.chosen_labels import unused_labels
 from features.ingest.drawing import Placing, Spellings, placings
 from features.ingest.judgement_faults import judgement_faults
 from features.ingest.key_faults import key_faults
 from features.ingest.known import Known
-from features.ingest.label_faults import label_faults
-from features.ingest.leaks import LeakCounter
+from features.ingest.label_faults import label_faults, text_faults, unused_labels
+from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import arrange
-from features.ingest.overlaps import overlaps
 from features.ingest.report import FileReport, IngestReport, SplitReport
-from features.ingest.sentences import Sentences
-from features.ingest.shards import cut, next_number
-from features.ingest.shrinking import shrunk
+from features.ingest.sentences import Sentences, cut, next_number
+from features.ingest.split_faults import overlaps, shrunk
 from features.ingest.split_labels import SplitLabels, labels_of
 from features.ingest.split_pairs import SplitPairs, pairs_of
-from features.ingest.text_faults import text_faults
 from features.stage_output import Reject
 
 ALGORITHM_VERSION = "1"
@@ -46,15 +41,7 @@ AnySplit = TypeVar("AnySplit", SplitPairs, SplitLabels)
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """The new rows.
-
-    Args:
-        sentences: rows of `SENTENCES` by shard.
-        pairs: rows of `PAIRS` by shard.
-        labels: rows of `LABELS` by shard.
-        rejects: rows that were wrong, and those that the leakage guard dropped.
-        report: counts.
-    """
+    """The new rows of each table by shard, and the rows that were wrong or that the leakage guard dropped."""
 
     sentences: dict[Shard, pl.DataFrame]
     pairs: dict[Shard, pl.DataFrame]
@@ -114,7 +101,7 @@ def ingest(
     labels = pl.DataFrame() if known_labels is None else known_labels
     known = Known(known_sentences, known_pairs, labels, placed, admits, placed_labels)
     sentences = Sentences(known, settings)
-    guard = LeakCounter(LeakageGuard.from_settings(leakage, base), drops=leakage.mode == "drop")
+    guard = LeakageGuard.from_settings(leakage, base)
     splits: list[SplitPairs | SplitLabels] = []
     rejects: list[Reject] = []
     places = placings(corpora, lambda corpus: read_outcomes(corpus, base), sentences, known, spellings)
@@ -150,7 +137,7 @@ def _split(corpus: CorpusSettings, split: Split, arrivals: Iterator[int]) -> Spl
 
 
 def _take(
-    split: SplitPairs | SplitLabels, outcome: Outcome, sentences: Sentences, guard: LeakCounter, known: Known
+    split: SplitPairs | SplitLabels, outcome: Outcome, sentences: Sentences, guard: LeakageGuard, known: Known
 ) -> Reject | None:
     """Count a row and keep it if it is of its split's kind; return a reject if it is rejected."""
     split.rows += 1
@@ -171,13 +158,9 @@ def _files(corpora: Sequence[CorpusSettings], base: Path) -> list[FileReport]:
     reports = []
     for corpus in corpora:
         for source in locate(corpus.record, corpus.files, base, corpus.files_key):
-            for path in (source.path, source.partner):
-                if path is not None:
-                    copy = identify(corpus.record, path)
-                    name = source.name if path is source.path else path.name
-                    reports.append(
-                        FileReport(corpus=corpus.name, name=name, sha256=copy.sha256, known_as=copy.known_as)
-                    )
+            for path in filter(None, (source.path, source.partner)):
+                name = source.name if path is source.path else path.name
+                reports.append(FileReport(corpus=corpus.name, name=name, **identify(corpus.record, path)._asdict()))
     return reports
 
 
@@ -186,7 +169,7 @@ def _finish(
     splits: Sequence[SplitPairs | SplitLabels],
     rejects: list[Reject],
     sentences: Sentences,
-    guard: LeakCounter,
+    guard: LeakageGuard,
     known: Known,
     settings: IngestSettings,
     files: list[FileReport],
@@ -211,24 +194,25 @@ def _finish(
         rows = labels_of(texts, shard_of, drawn=texts[0].report.corpus in drawn)
         label_shards |= cut(rows, "labels", size, first)
     changed = [split.changed(known) if isinstance(split, SplitPairs) else split.changes for split in splits]
+    corpora = [place.corpus for place in places]
     report = IngestReport(
         changed=list(chain.from_iterable(changed)),
         splits=[
-            split.finish(len(found)) if isinstance(split, SplitPairs) else split.finish()
-            for split, found in zip(splits, changed, strict=True)
+            split.finish(len(changes)) if isinstance(split, SplitPairs) else split.finish()
+            for split, changes in zip(splits, changed, strict=True)
         ],
         leaks=guard.reports(),
         overlaps=overlaps(of_pairs, of_labels, sentences),
-        label_faults=label_faults([place.corpus for place in places], of_labels, known),
-        unused_labels=unused_labels([place.corpus for place in places], splits),
-        text_faults=text_faults([place.corpus for place in places], of_labels, sentences),
+        label_faults=label_faults(corpora, of_labels, known),
+        unused_labels=unused_labels(corpora, splits),
+        text_faults=text_faults(corpora, of_labels, sentences),
         judgement_faults=judgement_faults(
-            [place.corpus for place in places],
+            corpora,
             [(split, of) for split, of in zip(splits, changed, strict=True) if isinstance(split, SplitPairs)],
             sentences,
         ),
         draws=[report for place in places for report in place.reports()],
-        shrunk=shrunk([place.corpus.name for place in places], splits, known),
+        shrunk=shrunk([corpus.name for corpus in corpora], splits, known),
         files=files,
         new_sentences=len(sentences.new),
         sentence_shards=len(sentence_shards),

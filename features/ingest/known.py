@@ -41,19 +41,7 @@ which it keeps."""
 
 
 class Known:
-    """The stored sentences, pairs and labels.
-
-    Args:
-        sentences: columns of `KNOWN_SENTENCES`.
-        pairs: columns of `KNOWN_PAIRS`.
-        labels: columns of `KNOWN_LABELS`.
-        placed: pairs whose splits are binding for drawing, columns of `KNOWN_PAIRS`; the stored ones by default.
-        placed_labels: likewise labels, columns of `KNOWN_LABELS`.
-        admits: whether a pair or a label is read at all; every one by default.
-
-    Raises:
-        StoreError: a column is missing.
-    """
+    """The stored sentences, pairs and labels: columns of `KNOWN_SENTENCES` and so on; `ingest` says the rest."""
 
     def __init__(
         self,
@@ -100,9 +88,7 @@ class Known:
 
     def splits_of_pairs(self, corpus: str) -> set[Split]:
         """Return the splits of a corpus for which the store has pairs."""
-        if not self._placed.height:
-            return set()
-        return set(self._placed.filter(corpus=corpus)["split"].unique().to_list())
+        return {split for _, _, split in self.split_pairs(corpus)}
 
     def paired(self, corpus: str) -> set[tuple[SentenceId, SentenceId]]:
         """Return both sentences of the stored pairs of a corpus, of every kind."""

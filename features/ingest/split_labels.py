@@ -10,7 +10,7 @@ import polars as pl
 from features.core.types import LabelId, RejectCode, SentenceId, Shard
 from features.corpora.rows import TextRow
 from features.ingest.known import Known
-from features.ingest.leaks import LeakCounter
+from features.ingest.leaks import LeakageGuard
 from features.ingest.report import ChangedJudgement, SplitReport
 from features.ingest.sentences import Sentences
 from features.ingest.split_pairs import in_order_of_arrival
@@ -66,7 +66,7 @@ class SplitLabels:
     added: int = 0
     stored: int = 0
 
-    def take(self, outcome: TextRow, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
+    def take(self, outcome: TextRow, sentences: Sentences, guard: LeakageGuard, known: Known) -> Reject | None:
         """Keep a text with its labels; return a reject if it is rejected."""
         report = self.report
         text = sentences.identify(outcome.text)

@@ -12,7 +12,7 @@ from features.core.faults import UnknownShard
 from features.core.types import PairId, PairKind, RejectCode, SentenceId, Shard
 from features.corpora.rows import PairRow
 from features.ingest.known import Known
-from features.ingest.leaks import LeakCounter
+from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import Positive, draw_negatives
 from features.ingest.neighbours import draw_neighbours
 from features.ingest.report import ChangedJudgement, SplitReport
@@ -104,7 +104,7 @@ class SplitPairs:
     rows: int = 0
     repeats: int = 0
 
-    def take(self, outcome: PairRow, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
+    def take(self, outcome: PairRow, sentences: Sentences, guard: LeakageGuard, known: Known) -> Reject | None:
         """Keep a pair; return a reject if it is rejected."""
         report = self.report
         first, second = sentences.identify(outcome.text_a), sentences.identify(outcome.text_b)

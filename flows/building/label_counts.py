@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from features.core.counting import counted
-from features.ingest.text_faults import cut
+from features.ingest.label_faults import cut
 from features.store.reader import StoreReader
 from flows.project import Project
 from training.encoders.aspect.settings import AspectSettings
