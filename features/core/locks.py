@@ -12,10 +12,10 @@ from features.core.file_errors import explain
 
 @contextmanager
 def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[None]:
-    """Hold a lock.
+    """Hold the lock of a file, which is created if missing, and stays when the lock is released.
 
     Args:
-        path: the lock file; it is created if missing, and stays when the lock is released.
+        path: the file.
         refusal: what the process that holds the lock is doing, such as "A build works on the store 'x'".
         holder: what the file says about this process; its process id by default.
 

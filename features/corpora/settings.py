@@ -4,12 +4,12 @@ import difflib
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from features.core.draws import share_of
 from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownLabel, UnknownName
 from features.core.types import SPLITS, SentenceId, Split
-from features.corpora.dataset import Dataset, Quotes, Role
+from features.corpora.dataset import Dataset, Quotes, Record, Role
 from features.corpora.registry import DATASETS
 
 Files = str | tuple[str, ...]
@@ -36,14 +36,10 @@ def _check_files(files: Mapping[Split, Files]) -> None:
             raise EmptySetting(f"`files.{split}` is empty: name a file, or leave {split} out")
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 
-class DrawSettings(_Settings):
+class DrawSettings(Record):
     """Random splits, for texts with labels and for pairs that come without splits.
 
     Each text is drawn by a hash of it and the seed: its split never changes when others are added, and is the same in
@@ -88,7 +84,7 @@ class DrawSettings(_Settings):
         return {split: share for split, share in shares.items() if share}
 
 
-class _SourceSettings(_Settings):
+class _SourceSettings(Record):
     """Settings common to all sources of pairs or texts.
 
     Args:
@@ -324,7 +320,7 @@ class EvaluationSet(_SourceSettings):
         return self
 
 
-class LeakageSettings(_Settings):
+class LeakageSettings(Record):
     """The guard against evaluation sentences in training data.
 
     Args:
@@ -337,7 +333,7 @@ class LeakageSettings(_Settings):
     evaluation: tuple[EvaluationSet, ...] = ()
 
 
-class IngestSettings(_Settings):
+class IngestSettings(Record):
     """How sentences and pairs are stored.
 
     Args:

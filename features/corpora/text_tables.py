@@ -38,11 +38,7 @@ def text_columns(path: Path, wanted: Sequence[str]) -> list[str]:
 
 
 def read_text_table(path: Path, columns: Sequence[str]) -> Iterator[TextCells]:
-    """Yield the texts of a table (TSV, CSV, JSONL, Parquet), row by row.
-
-    Args:
-        path: the table.
-        columns: columns with the text, joined by ": "; all are there (`text_columns`).
+    """Yield the texts of a table, in columns that are there (`text_columns`), row by row.
 
     Raises:
         InputError: the file cannot be read, or has a column that is read more than once.
@@ -59,12 +55,7 @@ def read_text_table(path: Path, columns: Sequence[str]) -> Iterator[TextCells]:
 
 
 def complete_ids(ids: Sequence[str]) -> list[str]:
-    """Return the ids of rows with none empty.
-
-    Args:
-        ids: of each row, empty where it has none: that row gets its number from 1, as `row 7` where others have ids, of
-            which `7` could be one.
-    """
+    """Return the ids with none empty: a row without gets its number from 1, as `row 7` where others have ids."""
     word = "row " if any(ids) else ""
     return [each or f"{word}{number}" for number, each in enumerate(ids, start=1)]
 

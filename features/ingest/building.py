@@ -140,7 +140,7 @@ def _take(
     split: SplitPairs | SplitLabels, outcome: Outcome, sentences: Sentences, guard: LeakageGuard, known: Known
 ) -> Reject | None:
     """Count a row and keep it if it is of its split's kind; return a reject if it is rejected."""
-    split.rows += 1
+    split.report.rows += 1
     if isinstance(outcome, Skip):
         split.report.skipped[outcome.reason] = split.report.skipped.get(outcome.reason, 0) + 1
         return None
@@ -197,10 +197,7 @@ def _finish(
     corpora = [place.corpus for place in places]
     report = IngestReport(
         changed=list(chain.from_iterable(changed)),
-        splits=[
-            split.finish(len(changes)) if isinstance(split, SplitPairs) else split.finish()
-            for split, changes in zip(splits, changed, strict=True)
-        ],
+        splits=[split.report for split in splits],
         leaks=guard.reports(),
         overlaps=overlaps(of_pairs, of_labels, sentences),
         label_faults=label_faults(corpora, of_labels, known),

@@ -62,13 +62,8 @@ def placings(
 ) -> list[Placing]:
     """Return the objects that assign the rows of corpora to splits, one for each corpus.
 
-    Args:
-        corpora: the corpora.
-        rows: reads the rows of one, in the splits of their files; called if rows are drawn, all of which have to be
-            known before the first is placed.
-        sentences: gives the ids of texts.
-        known: what is stored.
-        spellings: how those of a text are drawn.
+    `rows` reads the rows of one, in the splits of their files; it is called if rows are drawn, all of which have to be
+    known before the first is placed.
     """
     texts: dict[DrawSettings | str, _DrawnTexts] = {}
     of_corpus: dict[str, _DrawnTexts] = {}

@@ -24,12 +24,9 @@ def judgement_faults(
     splits: Sequence[tuple[SplitPairs, Sequence[ChangedJudgement]]],
     sentences: Sentences,
 ) -> list[JudgementFaultReport]:
-    """Return what is suspicious about the judgements of corpora of pairs, over all their splits.
+    """Return what is suspicious about the judgements of corpora, over all their splits with pairs.
 
-    Args:
-        corpora: the corpora that were read.
-        splits: splits of those with pairs, each with its known pairs whose judgement has changed.
-        sentences: knows their texts.
+    Each split comes with its known pairs whose judgement has changed.
     """
     reports = []
     for corpus in corpora:

@@ -32,13 +32,7 @@ _SHOWN = 40  # characters of a text that a message shows
 def label_faults(
     corpora: Sequence[CorpusSettings], splits: Sequence[SplitLabels], known: Known
 ) -> list[LabelFaultReport]:
-    """Return what is suspicious about the labels of corpora, over all their splits; texts with one class are ignored.
-
-    Args:
-        corpora: the corpora that were read.
-        splits: splits of those with labels.
-        known: what is stored.
-    """
+    """Return what is suspicious about the labels of corpora, over all their splits; not of texts with one class."""
     reports = []
     for corpus in corpora:
         own = [split for split in splits if split.report.corpus == corpus.name]
@@ -137,11 +131,7 @@ def _gone(corpus: str, splits: Sequence[SplitLabels], known: Known) -> list[Labe
 
 
 def spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
-    """Return groups of labels that differ only in case or white space, the most frequent group first.
-
-    Args:
-        counts: label → how often it occurs.
-    """
+    """Return groups of labels, given with their counts, that differ only in case or white space, the largest first."""
     spelt: dict[str, list[str]] = {}
     for label in sorted(counts):
         spelt.setdefault("".join(normalise(label).casefold().split()), []).append(label)
@@ -168,13 +158,7 @@ def unused_labels(
 def text_faults(
     corpora: Sequence[CorpusSettings], splits: Sequence[SplitLabels], sentences: Sentences
 ) -> list[TextFaultReport]:
-    """Return the corpora that have texts in several spellings, over all their splits; texts with one class are ignored.
-
-    Args:
-        corpora: the corpora that were read.
-        splits: splits of those with labels.
-        sentences: knows which texts are spellings of one.
-    """
+    """Return the corpora that have texts in several spellings, over all their splits; not texts with one class."""
     reports = []
     for corpus in corpora:
         spellings: dict[SentenceId, dict[str, set[Split]]] = {}

@@ -23,10 +23,10 @@ Positive = tuple[PairId, SentenceId, SentenceId]
 def draw_negatives(
     pool: Sequence[Positive], wanted: Set[PairId], paired: Set[tuple[SentenceId, SentenceId]]
 ) -> Iterator[tuple[Positive, SentenceId | None]]:
-    """Draw a negative for the wanted pairs.
+    """Draw a negative for the wanted pairs of a pool, all positives of one split of one corpus.
 
     Args:
-        pool: all positives of one split of one corpus.
+        pool: the positives.
         wanted: the pairs that need a negative.
         paired: sentences that are a pair, in either order; those of the pool and any others.
 
@@ -71,12 +71,8 @@ def arrange(negatives: pl.DataFrame, pairs_per_shard: int) -> pl.DataFrame:
     """Order negatives so that a shard of them needs few sentence shards.
 
     Both sentences of a negative may be in any shard, so a shard in random order would need every sentence shard.
-    Ordered by the cells of a square grid over (shard_a, shard_b), with about as many cells as there will be shards, it
-    needs about two sides of a cell.
-
-    Args:
-        negatives: rows with `shard_a`, `shard_b` and `pair_id`.
-        pairs_per_shard: size of the shards into which they will be cut.
+    Ordered by the cells of a square grid over (shard_a, shard_b), with about as many cells as there will be shards of
+    `pairs_per_shard`, it needs about two sides of a cell.
     """
     if negatives.height <= pairs_per_shard:
         return negatives.sort("pair_id")

@@ -17,12 +17,7 @@ _MOST = 0.5
 def overlaps(pairs: Sequence[SplitPairs], texts: Sequence[SplitLabels], sentences: Sentences) -> list[OverlapReport]:
     """Return the evaluation splits that share most of their pairs, or any text, with a split `train`.
 
-    Train and dev may have been made from one file by mistake.
-
-    Args:
-        pairs: splits of pairs.
-        texts: splits of texts with labels; those with one class per text may repeat texts, and are left out.
-        sentences: knows which texts are spellings of one.
+    Train and dev may have been made from one file by mistake. Corpora with one class per text may repeat texts.
     """
     reports = [overlap for overlap in _of_pairs(pairs) if overlap.shared > _MOST * overlap.pairs]
     return [*reports, *_of_texts([split for split in texts if split.several], sentences)]
@@ -67,10 +62,7 @@ def _of_texts(splits: Sequence[SplitLabels], sentences: Sentences) -> Iterator[O
 def shrunk(corpora: Sequence[str], splits: Sequence[SplitPairs | SplitLabels], known: Known) -> list[ShrunkReport]:
     """Return the corpora of whose stored pairs or texts some were not read again: deleted, edited, moved or cut off.
 
-    Args:
-        corpora: names of the corpora that were read; those stored but not among them are returned last.
-        splits: splits of the corpora that were read.
-        known: what is stored.
+    Corpora that are stored and were not read are returned last.
     """
     reports = []
     pairs = known.judgements.filter(kind="positive") if known.judgements.height else None

@@ -81,17 +81,17 @@ class ValueDifference:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDifference:
-    """The differences between two releases.
+    """The differences between two releases, by their numbers.
 
     Args:
         old: number of the older one.
         new: number of the newer one.
-        tables: rows, one entry for each table that either has.
-        parts: pairs and labels by corpus and split, where any were added or lost.
-        rejects: rejects by stage and code, where either release has some.
+        tables: one entry for each table that either has.
+        parts: corpora and splits with pairs or labels that were added or lost.
+        rejects: stages and codes with rejects in either release.
         recipes: stages whose rows are made differently.
         values: columns in which rows of both releases changed their values.
-        drift: how the distribution of each metric moved, where it can have moved.
+        drift: metrics that can have moved.
     """
 
     old: int

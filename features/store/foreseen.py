@@ -16,8 +16,7 @@ class StoreAhead(StoreReader):
         store: the store as it is.
         rows: table → shard → its rows.
         unreadable: table and shard of committed rows that cannot be read.
-        fingerprints: table and shard → the fingerprint the shard will be committed under; the present one, for
-            committed shards.
+        fingerprints: table and shard → the fingerprint that the shard has or will be committed under.
     """
 
     def __init__(

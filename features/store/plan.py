@@ -24,16 +24,7 @@ from features.store.tables import SOURCES, TABLES
 
 @dataclass(frozen=True, slots=True)
 class ShardWork:
-    """One shard to be made.
-
-    Args:
-        stage: the stage.
-        shard: the shard.
-        fingerprint: the fingerprint to commit the shard under.
-        upstream: all shards that it reads.
-        waits_for: those that have to be made first.
-        reason: why it has to be made.
-    """
+    """One shard to be made, the fingerprint to commit it under, what it reads, and which of that comes first."""
 
     stage: str
     shard: Shard

@@ -14,10 +14,11 @@ import polars as pl
 from features.core.faults import UnknownTable
 from features.core.types import Fingerprint, Shard
 from features.stages.recipe import Recipe
-from features.store import layout, reading
+from features.store import layout
 from features.store.damage import Damage, damaged_files, refuse_damaged
 from features.store.delta import DataFile, Table
 from features.store.fingerprints import identity_of
+from features.store.reading import decoding, rows_of, select_files
 from features.store.scope import ShardKey, Uses
 from features.store.storage import Storage
 from features.store.tables import TABLES
@@ -99,7 +100,7 @@ class StoreReader:
             StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
         """
         frame = self.scan(table, version, shards, columns, with_shard=with_shard)
-        with reading.decoding(table, self.location):
+        with decoding(table, self.location):
             return (frame if where is None else frame.filter(where)).collect()
 
     def scan(
@@ -119,8 +120,16 @@ class StoreReader:
         Raises:
             StoreError: when a table, version, shard or column is missing, or a file is missing or has another size.
         """
-        exists = table in self._ids
-        return reading.scan(self._table(table), version, shards, columns, with_shard=with_shard, exists=exists)
+        handle, exists = self._table(table), table in self._ids
+        schema = dict(handle.columns_at(version) if exists else handle.columns)
+        if "stage" in handle.partitions:
+            schema["stage"] = pl.String
+        wanted = list(columns) if columns is not None else list(schema)
+        if unknown := [name for name in wanted if name not in schema]:
+            raise UnknownTable(f"Table {table!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
+        files = select_files(handle, version, shards) if exists else []
+        frame = rows_of(handle, files, schema | {"shard": pl.String})
+        return frame.select([*wanted, "shard"] if with_shard else wanted)
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
         """Return what is committed of every shard of a table, from the log alone; not for `rejects`."""
@@ -151,9 +160,7 @@ class StoreReader:
     def provenance(self, table: str, *, first: bool = False) -> dict[tuple[Shard, Fingerprint], Provenance]:
         """Return where every shard that was ever committed to a table comes from; reads the whole log.
 
-        Args:
-            table: name of the table.
-            first: return the first commit of the shard in its present form, instead of the last.
+        That is its last commit, or with `first` the first one of the shard in its present form.
         """
         handle = self._table(table)
         commits = handle.history() if table in self._ids else []
@@ -174,18 +181,14 @@ class StoreReader:
         return origins
 
     def uses(self, versions: Mapping[str, int] | None = None) -> Uses:
-        """Return which corpora use which shard; reads three columns of the pairs and two of the labels.
-
-        Args:
-            versions: table → version to read; the newest by default.
-        """
+        """Return which corpora use which shard at versions of the tables, or the newest; reads five columns."""
         at = versions or {}
         pairs = self.scan("pairs", at.get("pairs"), columns=("corpus", "shard_a", "shard_b"), with_shard=True)
         sides = [pairs.select("shard", "corpus", source=side).unique() for side in ("shard_a", "shard_b")]
-        with reading.decoding("pairs", self.location):
+        with decoding("pairs", self.location):
             of_pairs = pl.concat(sides).unique().sort("shard", "source", "corpus").collect()
         labels = self.scan("labels", at.get("labels"), columns=("corpus", "sentence_shard"))
-        with reading.decoding("labels", self.location):
+        with decoding("labels", self.location):
             of_labels = labels.unique().sort("sentence_shard", "corpus").collect()
 
         sentences: dict[Shard, set[str]] = {shard: set() for shard in self.committed("sentences", at.get("sentences"))}
@@ -228,14 +231,7 @@ class StoreReader:
         return not any(damaged_files(table, of, deep=True) for table, of in zip(tables, files, strict=True))
 
     def verify_files(self, versions: Mapping[str, int] | None = None) -> None:
-        """Refuse a store with damaged files, reading every byte; for readers that must not train on wrong rows.
-
-        Args:
-            versions: table → version to check, as in a release; the newest of every table by default.
-
-        Raises:
-            StoreError: when a file is missing or not what was written; names the first.
-        """
+        """Raise a StoreError if one of the `damaged` files is, reading every byte: nobody may train on wrong rows."""
         refuse_damaged(self.location, self.damaged(versions, deep=True))
 
     def _table(self, name: str) -> Table:

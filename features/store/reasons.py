@@ -21,10 +21,7 @@ _NAMED = 3  # shards named in a line before "and n more"
 class ChangedInput:
     """Upstream shards that differ, or will differ, from those read before.
 
-    Args:
-        stage: their stage.
-        shards: the shards.
-        changes: the differences in their recipe; empty when their own input changed.
+    `changes` are the differences in their recipe; none when their own input changed.
     """
 
     stage: str
@@ -55,13 +52,7 @@ class Reason:
 
 
 class ReasonFinder:
-    """Finds out why a committed shard is stale. Reads the log of a table once, and only on demand.
-
-    Args:
-        store: the store.
-        recipes: stage → how it makes rows now.
-        expected: fingerprint of every shard once everything is made.
-    """
+    """Finds out why a committed shard is not what recipes and expected fingerprints ask for, from the tables' logs."""
 
     def __init__(
         self,
@@ -128,13 +119,7 @@ class ReasonFinder:
 
 
 def summary(stage: str, shards: int, reasons: Sequence[Reason], *, unwanted: int = 0) -> str:
-    """Return one line about a stage.
-
-    Args:
-        stage: its name.
-        shards: number of wanted shards.
-        reasons: the reason for each shard to make.
-        unwanted: number of shards it could make that are not wanted.
+    """Return one line about a stage: how many shards are wanted, why each has to be made, and how many are unwanted.
 
     >>> summary("amr", 3, [Reason("new"), Reason("new")])
     'amr: 3 shards, 2 to do: 2 new'

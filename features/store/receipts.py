@@ -7,14 +7,7 @@ from features.core.types import Fingerprint, Shard
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A Parquet file in a table's folder that is not yet part of the table.
-
-    Args:
-        path: relative to the table's folder, as the Delta log names it.
-        rows: rows in the file.
-        bytes: size of the file.
-        sha256: digest of the file's bytes.
-    """
+    """A Parquet file that is not yet part of its table; the path is relative to the table's folder."""
 
     path: str
     rows: int

@@ -30,7 +30,7 @@ class RunRecord:
     """One flow run.
 
     Args:
-        run_id: the run; letters, digits, `.`, `_` and `-`.
+        run_id: letters, digits, `.`, `_` and `-`.
         flow: name of the flow.
         started: UTC, ISO 8601.
         state: `running` also stands for a run that was killed; `interrupted` for one that was asked to stop.

@@ -93,10 +93,7 @@ class Storage(ABC):
     def lease(self, name: str, holder: str, refusal: str) -> AbstractContextManager[None]:
         """Hold an object that one process at a time can hold, until the block or the process ends.
 
-        Args:
-            name: its name.
-            holder: what others are told about this process.
-            refusal: what the holder of the lease is doing, such as "A build works on the store 'x'".
+        Others are told about this process, the holder, and of what it does: "A build works on the store 'x'".
 
         Raises:
             RunError: another process holds it, or it cannot be written.

@@ -86,11 +86,7 @@ class Store(StoreReader):
         self.project = layout.claim(self.storage, project).project
 
     def verify(self, *, deep: bool = False) -> Verification:
-        """Check every file that the newest versions and all releases need; findings are returned, not raised.
-
-        Args:
-            deep: as for `damaged`.
-        """
+        """Check every file that the newest versions and all releases need; `deep` as for `damaged`."""
         return verify(self, self._tables(), self.releases(), deep=deep)
 
     # -- writing, in a worker ----------------------------------------------------------------------------------------
