@@ -122,7 +122,7 @@ class Dataset(Record):
         kind: what its pairs are judged for; `aspects` and `classes` are texts with several labels and with one label,
             `own` is a user's data.
         about: one sentence for a reader who does not know it.
-        splits: the splits that its makers released.
+        splits: the splits that its makers released; by default all three.
         layouts: the forms that its files come in; a file is read in the first that fits.
         score_range: lowest and highest human score, as released.
         unscored: rows without a score belong to the release; they are skipped, not rejected.
@@ -133,7 +133,7 @@ class Dataset(Record):
         split_names: names of our splits in a column with the role `split`.
         licence: terms of use, as its makers state them.
         source: where to get it.
-        paper: where it was published.
+        paper: where it was published, if it was.
         package_file: for data that come with facetflow, the file in the package `features.corpora`.
         sha256: digests of the uncompressed copies that the readers were checked with, by file name.
     """
@@ -141,7 +141,7 @@ class Dataset(Record):
     name: str
     kind: Literal["similarity", "paraphrase", "inference", "captions", "aspects", "classes", "own"]
     about: str
-    splits: tuple[Split, ...]
+    splits: tuple[Split, ...] = SPLITS
     layouts: tuple[Layout, ...] = Field(min_length=1)
     score_range: tuple[float, float] | None = None
     unscored: bool = False
@@ -151,7 +151,7 @@ class Dataset(Record):
     split_names: Mapping[str, Split] = {split: split for split in SPLITS}
     licence: str
     source: str
-    paper: str
+    paper: str = "none"
     package_file: Path | None = None
     sha256: Mapping[str, str] = Field(default_factory=dict)
 

@@ -17,7 +17,7 @@ from features.corpora.settings import CorpusSettings
 from features.corpora.tables import TableRow, columns_of, fitting_layout, hint_of_form, read_rows
 from features.sentences import normalise
 
-_SENTENCES = ("sentence_a", "sentence_b")
+_SENTENCES: tuple[Role, Role] = ("sentence_a", "sentence_b")
 _ADVICE = "name the two with --columns, or give their positions from 0 if there is no header line"
 
 
@@ -144,11 +144,7 @@ def _own(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
 def _of_record(record: Dataset) -> list[TableLayout]:
     # Only the sentences are needed: a table to explain or to label needs no score.
     return [
-        TableLayout(columns=_of_sentences(layout), quotes=layout.quotes)
+        TableLayout(columns={role: layout.columns[role] for role in _SENTENCES}, quotes=layout.quotes)
         for layout in record.layouts
         if isinstance(layout, TableLayout)
     ]
-
-
-def _of_sentences(layout: TableLayout) -> dict[Role, str | int]:
-    return {role: place for role, place in layout.columns.items() if role in _SENTENCES}

@@ -246,7 +246,7 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout, *, blanks: bo
         place_of = {role: int(place) for role, place in layout.columns.items()}
         least, most = layout.width or 0, 1 << 30  # cells after the known ones are notes
     a, b = place_of["sentence_a"], place_of["sentence_b"]
-    score, label, split, group = (place_of.get(role) for role in _OPTIONAL)
+    others = [place_of.get(role) for role in _OPTIONAL]
     for line, cells in rows:
         if isinstance(cells, RowError):
             yield line, cells
@@ -255,15 +255,7 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout, *, blanks: bo
             message = f"the row has {counted(len(cells), 'cell')}; {expected}"
             yield line, RowError(RejectCode.WRONG_COLUMNS, message)
         else:
-            yield TableRow(
-                line,
-                cells[a],
-                cells[b],
-                None if score is None else cells[score],
-                None if label is None else cells[label],
-                None if split is None else cells[split],
-                None if group is None else cells[group],
-            )
+            yield TableRow(line, cells[a], cells[b], *(None if place is None else cells[place] for place in others))
 
 
 _OPTIONAL: tuple[Role, ...] = ("score", "label", "split", "group")

@@ -76,12 +76,12 @@ def ingest(
         leakage: the guard of evaluation sentences.
         settings: sizes of shards, longest sentence.
         base: folder that relative paths are resolved against: that of the project file.
-        known_sentences: stored sentences: columns of `KNOWN_SENTENCES`; may be an empty frame.
-        known_pairs: stored pairs: columns of `KNOWN_PAIRS`; may be an empty frame.
-        known_labels: stored labels: columns of `KNOWN_LABELS`; none when None.
-        placed: pairs whose splits are binding when splits are drawn: columns of `KNOWN_PAIRS`; the stored pairs by
-            default. Repeating an earlier ingest must give the same splits, which later pairs show.
-        placed_labels: likewise labels, for texts: columns of `KNOWN_LABELS`.
+        known_sentences: stored sentences, columns of `KNOWN_SENTENCES`; may be an empty frame, as the others.
+        known_pairs: stored pairs, columns of `KNOWN_PAIRS`.
+        known_labels: stored labels, columns of `KNOWN_LABELS`; none when None.
+        placed: pairs whose splits are binding when splits are drawn; the stored pairs by default. Repeating an earlier
+            ingest must give the same splits, which later pairs show.
+        placed_labels: likewise labels, for texts.
         admits: whether a pair or a label is read; every one by default. The others are treated as missing from the
             files, so that an earlier ingest can be repeated.
         spellings: `together` draws texts that differ only in case or punctuation into one split; `apart` draws each by
@@ -98,8 +98,7 @@ def ingest(
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
         raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
-    labels = pl.DataFrame() if known_labels is None else known_labels
-    known = Known(known_sentences, known_pairs, labels, placed, admits, placed_labels)
+    known = Known(known_sentences, known_pairs, known_labels, placed, admits, placed_labels)
     sentences = Sentences(known, settings)
     guard = LeakageGuard.from_settings(leakage, base)
     splits: list[SplitPairs | SplitLabels] = []

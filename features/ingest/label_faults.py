@@ -105,8 +105,6 @@ def _joined(corpus: str, aspect: str, texts: Mapping[str, int]) -> list[LabelFau
 
 def _gone(corpus: str, splits: Sequence[SplitLabels], known: Known) -> list[LabelFaultReport]:
     """Return stored labels of texts that were read again without them."""
-    if not known.labels.height:
-        return []
     read = {(split.report.split, sentence) for split in splits if split.several for sentence in split.occurrences}
     seen = set().union(*(split.seen for split in splits))
     gone: dict[str, list[tuple[str, str]]] = {}

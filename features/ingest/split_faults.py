@@ -65,8 +65,7 @@ def shrunk(corpora: Sequence[str], splits: Sequence[SplitPairs | SplitLabels], k
     Corpora that are stored and were not read are returned last.
     """
     reports = []
-    pairs = known.judgements.filter(kind="positive") if known.judgements.height else None
-    of_pairs = {} if pairs is None else dict(pairs.group_by("corpus").len().iter_rows())
+    of_pairs = dict(known.judgements.filter(kind="positive").group_by("corpus").len().iter_rows())
     stored_names = {name for name, _ in known.splits_of_text} | of_pairs.keys()
     for corpus in [*corpora, *sorted(stored_names - {*corpora})]:
         of_corpus = [split for split in splits if split.report.corpus == corpus]

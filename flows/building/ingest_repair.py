@@ -15,7 +15,8 @@ import polars as pl
 from features.core.faults import CannotRebuild
 from features.core.types import LabelId, PairId, Shard
 from features.corpora.settings import LeakageSettings
-from features.ingest import Ingested, Spellings, ingest
+from features.ingest.building import Ingested, ingest
+from features.ingest.drawing import Spellings
 from features.stage_output import StageOutput
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead

@@ -20,7 +20,7 @@ from features.core.durable import write_whole
 from features.core.errors import FacetflowError, StoreError
 from features.core.file_errors import explain
 from features.core.types import LEFT_OUT, Shard
-from features.ingest import IngestReport
+from features.ingest.report import IngestReport
 from features.store.fingerprints import recipe_changes
 from features.store.plan import Plan, ShardWork
 from features.store.reader import Committed

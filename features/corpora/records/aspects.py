@@ -16,7 +16,6 @@ PWC_AREA_TASK = Dataset(
     no_gold=("unknown",),
     licence="CC BY-SA 4.0 (Papers with Code)",
     source="https://github.com/1pha/BayesianActiveLearning",
-    paper="none",
 )
 
 PWC_TDM = Dataset(
@@ -49,7 +48,6 @@ WIKI_ENTITIES = Dataset(
     ),
     licence="CC BY 3.0",
     source="https://www.wikipedia.org",
-    paper="none",
 )
 
 UKP_ASPECT = Dataset(

@@ -10,7 +10,6 @@ PAIRS = Dataset(
     name="pairs",
     kind="own",
     about="Any table of sentence pairs: TSV, CSV, JSON lines or Parquet; the option `columns` takes other names.",
-    splits=("train", "dev", "test"),
     layouts=(
         TableLayout(
             columns={role: role for role in ("sentence_a", "sentence_b", *_OPTIONAL)},
@@ -20,14 +19,12 @@ PAIRS = Dataset(
     unscored=True,
     licence="the user's",
     source="the user's",
-    paper="none",
 )
 
 PENMAN = Dataset(
     name="penman",
     kind="own",
     about="Parsed pairs: two PENMAN files, whose n-th graphs are the n-th pair, with the sentences in `# ::snt`.",
-    splits=("train", "dev", "test"),
     layouts=(GraphLayout(),),
     unscored=True,
     licence="the user's",
@@ -39,11 +36,9 @@ TEXTS = Dataset(
     name="texts",
     kind="own",
     about="Any table of texts with labels; the options `text` and `aspects` name its columns.",
-    splits=("train", "dev", "test"),
     layouts=(TextLayout(text=(("text",),), aspects={"label": "label"}, separator="|"),),
     licence="the user's",
     source="the user's",
-    paper="none",
 )
 
 EXAMPLE = Dataset(
@@ -73,6 +68,5 @@ EXAMPLE = Dataset(
     ),
     licence="Apache-2.0",
     source="features/corpora/example/pairs.tsv",
-    paper="none",
     package_file=Path("example/pairs.tsv"),
 )

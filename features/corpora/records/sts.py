@@ -10,7 +10,6 @@ STSB = Dataset(
     name="stsb",
     kind="similarity",
     about="The STS benchmark: news, captions and forum sentences, similarity rated from 0 to 5.",
-    splits=("train", "dev", "test"),
     layouts=(
         # The form of GLUE, with a header line; sts-train.csv as released: tab-separated despite its name.
         TableLayout(
@@ -72,7 +71,6 @@ SICK = Dataset(
     name="sick",
     kind="similarity",
     about="Captions changed by rule, relatedness rated from 1 to 5, entailment judged.",
-    splits=("train", "dev", "test"),
     layouts=(
         # SICK.txt: all splits in one file.
         TableLayout(quotes="ordinary", columns={**_SICK, "label": "entailment_label", "split": "SemEval_set"}),
