@@ -108,11 +108,9 @@ def open_text(
 
 @contextmanager
 def open_bytes(path: Path, *, in_lines: bool = True) -> Iterator[io.BufferedReader]:
-    """Open a file for reading, decompressed when it ends in `.gz`.
+    """Open a file for reading, decompressed when it ends in `.gz`; `-` is standard input, first read to its end.
 
-    Args:
-        path: the file; `-` is standard input, which is first read to its end.
-        in_lines: whether the content is lines, none of them longer than 16 MiB.
+    If it is `in_lines`, none may be longer than 16 MiB.
 
     Raises:
         InputError: the file is missing, a folder, unreadable, an incomplete gzip file, or grows beyond measure when it
@@ -232,12 +230,7 @@ def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | typ
 
 
 def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
-    """Write a table; a reader sees the old file or the complete new one.
-
-    Args:
-        frame: the table.
-        path: the file; `-` is standard output.
-        chosen: name of the format; by default the format of the suffix.
+    """Write a table in the chosen format, or that of the suffix; a reader sees the old file or the complete new one.
 
     Raises:
         InputError: the suffix is unknown, the format cannot hold the table (lists in TSV or CSV, a tab or a line

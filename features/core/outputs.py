@@ -45,13 +45,9 @@ def shown(path: Path, standard: str = "standard output") -> str:
 
 
 def format_of(path: Path, formats: Formats, chosen: str | None = None, *, by_name: bool = True) -> str:
-    """Return the format to write.
+    """Return the format to write: the chosen one, or that of the suffix, or the first for standard output.
 
-    Args:
-        path: the output; `.gz` after another suffix compresses.
-        formats: what can be written; the first is the default for standard output.
-        chosen: the format given by name, which overrides the suffix.
-        by_name: whether there is an option `--format` to choose it.
+    `.gz` after another suffix compresses; `by_name` is whether there is an option `--format` to choose the format.
 
     Raises:
         InputError: the suffix belongs to none of the formats, or would compress a compressed format again.

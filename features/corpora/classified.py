@@ -43,11 +43,7 @@ class ClassTask:
 
 
 def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
-    """Read the tasks of an evaluation set: one, or one per aspect if its texts have several.
-
-    Args:
-        evaluation: a set that `has_classes`.
-        base: folder that relative paths are resolved against.
+    """Read the tasks of an evaluation set that `has_classes`: one, or one per aspect if its texts have several.
 
     Raises:
         InputError: a file is missing or in another form, a row is wrong, a text has two classes, or there is nothing to

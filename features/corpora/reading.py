@@ -35,11 +35,7 @@ NO_TEXT = "no text"
 
 
 def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
-    """Read what becomes of every row of a corpus.
-
-    Args:
-        settings: settings of the corpus.
-        base: folder that relative paths are resolved against: that of the project file.
+    """Read what becomes of every row of a corpus; `base` is the folder of the project file.
 
     Raises:
         InputError: a file is missing, empty, in another encoding or in another form.
@@ -101,12 +97,7 @@ def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
 def evaluation_outcomes(
     evaluation: EvaluationSet, base: Path, *, held_out: bool = False
 ) -> Iterator[PairRow | TextRow | Skip]:
-    """Read what becomes of every row of an evaluation set, whatever its label.
-
-    Args:
-        evaluation: the set.
-        base: folder that relative paths are resolved against.
-        held_out: leave out what a classifier is trained on.
+    """Read what becomes of every row of an evaluation set, or of what is held out from training, whatever its label.
 
     Raises:
         InputError: a file is missing or in another form, or a row is wrong.

@@ -26,10 +26,6 @@ def _known_dataset(name: str) -> str:
     return name
 
 
-DatasetName = Annotated[str, AfterValidator(_known_dataset)]
-Columns = Mapping[Role, str | int]
-
-
 def _check_files(files: Mapping[Split, Files]) -> None:
     for split, named in files.items():
         if not named:
@@ -100,12 +96,12 @@ class _SourceSettings(Record):
             record says, else detected from the file.
     """
 
-    dataset: DatasetName
+    dataset: Annotated[str, AfterValidator(_known_dataset)]
     name: str = Field(default="", pattern=r"^[\w.+-]*$")
     text: str | tuple[str, ...] | None = None
     aspects: Mapping[str, str] | None = None
     separator: Annotated[str, Field(min_length=1)] | None = None
-    columns: Columns | None = None
+    columns: Mapping[Role, str | int] | None = None
     quotes: Quotes | None = None
 
     @property
@@ -114,14 +110,10 @@ class _SourceSettings(Record):
         return DATASETS[self.dataset]
 
     @model_validator(mode="after")
-    def _names_columns(self) -> "_SourceSettings":
+    def _columns_fit_the_record(self) -> Self:
         empty = [name for name in ("text", "aspects", "columns") if getattr(self, name) in ("", (), {})]
         if empty:
             raise EmptySetting(f"`{empty[0]}` is empty: name a column, or leave it out for the usual columns")
-        return self
-
-    @model_validator(mode="after")
-    def _texts_have_their_own_columns(self) -> "_SourceSettings":
         given = [name for name in ("text", "aspects", "separator") if getattr(self, name) is not None]
         if given and not self.record.has_texts:
             raise Conflict(f"`{given[0]}` is for texts with labels, and {self.dataset!r} is pairs: use `columns`")
@@ -134,16 +126,11 @@ class _SourceSettings(Record):
                 f"{self.dataset!r} has lines with a label and a text, no columns for `{given[0]}`: for a table use "
                 "dataset = 'texts'"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _columns_are_of_one_kind(self) -> "_SourceSettings":
-        if self.columns is None:
-            return self
-        by_position = [isinstance(place, int) for place in self.columns.values()]
-        if any(by_position) and not (all(by_position) and {"sentence_a", "sentence_b"} <= set(self.columns)):
+        columns = self.columns or {}
+        by_position = [isinstance(place, int) for place in columns.values()]
+        if any(by_position) and not (all(by_position) and {"sentence_a", "sentence_b"} <= set(columns)):
             raise Conflict(
-                f"the columns {dict(self.columns)!r} mix names and positions, or lack the position of a sentence: "
+                f"the columns {dict(columns)!r} mix names and positions, or lack the position of a sentence: "
                 "give all as names, or all as positions with sentence_a and sentence_b among them"
             )
         return self
@@ -187,8 +174,7 @@ class CorpusSettings(_SourceSettings):
         _check_files(self.files)
         if self.labels == ():
             raise EmptySetting('`labels` is empty, so no row would be read: name labels, or set labels = "all"')
-        unknown = set(self.labels) - set(record.labels) if isinstance(self.labels, tuple) and record.labels else set()
-        if unknown:
+        if record.labels and (unknown := set(self.chosen_labels or ()) - set(record.labels)):
             raise UnknownLabel(
                 f"{record.name!r} has no labels {sorted(unknown)}; use some of {list(record.labels)}, or 'all'"
             )
@@ -279,11 +265,7 @@ class EvaluationSet(_SourceSettings):
     @property
     def files_key(self) -> str:
         """The name of the setting with the file, for messages."""
-        return f"`files.{{split}}` of the evaluation set {self.name!r}" if self.files else self._file_key
-
-    @property
-    def _file_key(self) -> str:
-        return f"`file` of the evaluation set {self.name!r}"
+        return f"`{'files.{split}' if self.files else 'file'}` of the evaluation set {self.name!r}"
 
     @property
     def has_classes(self) -> bool:

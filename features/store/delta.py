@@ -49,16 +49,10 @@ _METADATA = "facetflow"
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file of a table, as the log describes it.
+    """A file of a table, as the log describes it; the path is relative to the table's folder.
 
-    Args:
-        path: relative to the table's folder.
-        bytes: its size.
-        rows: its rows.
-        shard: its shard.
-        fingerprint: what was done, and to what.
-        stage: the stage that rejected the rows; None outside `rejects`.
-        committed: time of the commit, in milliseconds since 1970; the file was written before. 0 until then.
+    `stage` is the one that rejected the rows, None outside `rejects`; `committed` the time of the commit, in
+    milliseconds since 1970, 0 before it.
     """
 
     path: str
@@ -190,10 +184,7 @@ class Table:
     def stale_files(self, keep_versions: Collection[int], older_than: timedelta) -> list[str]:
         """Return files, relative to the table's folder, that neither the newest nor the given versions name.
 
-        Args:
-            keep_versions: versions that stay readable.
-            older_than: minimum age; files removed from the table, or written and never committed, more recently than
-                that are not listed.
+        Those that were removed from the table, or written and never committed, more recently are not listed.
         """
         table = self.open()
         with self._clear_errors("Reading"):
@@ -206,17 +197,10 @@ class Table:
             )
 
     def replace(self, new: Sequence[DataFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
-        """Replace the content of shards with new files, in one transaction.
+        """Replace the content of shards with new files, which have been verified; return the version that holds them.
 
-        Files that the table already has are left alone, so a repeated call changes nothing and commits nothing.
-
-        Args:
-            new: files to add; they exist and have been verified.
-            emptied: keys of shards that lose their files and get none.
-            metadata: metadata of the commit; JSON values.
-
-        Returns:
-            The version that holds the new files.
+        This is one transaction. Files that the table already has are left alone, so a repeated call changes nothing and
+        commits nothing. Shards whose keys are `emptied` lose their files and get none; metadata are JSON values.
 
         Raises:
             StoreError: when other processes keep committing in between, or the table cannot be written.

@@ -78,12 +78,7 @@ def obstacles(
 ) -> list[str]:
     """Return, as sentences, why a build by this plan will or may publish nothing; nothing is made to find out.
 
-    Args:
-        store: the store, including the shards about to be ingested.
-        planned: what is to be made.
-        stages: the chain.
-        failed_shards: as for `Store.publish`.
-        rejected_rows: as for `Store.publish`.
+    The store includes the shards about to be ingested; the limits are those of `Store.publish`.
     """
     rows = {
         stage.name: sum(

@@ -31,14 +31,9 @@ class ChangedInput:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a shard has to be made.
+    """Why a shard has to be made: parts of its recipe changed, or upstream shards, or if none did, some extra input.
 
-    Args:
-        kind: it is new; its recipe changed; what it reads changed; it failed before; a file of it is damaged.
-        changes: the parts of its recipe that changed.
-        inputs: the upstream shards that changed.
-        extra: other input that changed, if no upstream shard did.
-        error: how it failed, or what is wrong with the file.
+    `error` is how it failed before, or what is wrong with its file.
     """
 
     kind: Literal["new", "recipe", "input", "failed", "damaged"]
