@@ -22,9 +22,8 @@ from features.core.types import RejectCode
 class FacetflowError(Exception):
     """Base of every error that is the user's to act on. Its message is one sentence, ready to print.
 
-    Attributes:
-        code: what is wrong, such as `FF101`, explained in `docs/reference/errors.md`; that of its cause where an error
-            tells of another process.
+    The code, such as `FF101`, is explained in `docs/reference/errors.md`; it is that of the cause where an error tells
+    of another process.
     """
 
     code: str = "FF000"

@@ -125,15 +125,10 @@ def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]
 def pair_captions(
     captions: Iterator[Caption | tuple[int, RowError]], wanted: Literal["all"] | int
 ) -> Iterator[CaptionPair | Caption | tuple[int, RowError]]:
-    """Pair the captions of each image, which may stand anywhere in the file.
+    """Yield the wanted number of pairs of captions of each image, which may stand anywhere in the file.
 
-    Args:
-        captions: what `read_captions` yields.
-        wanted: how many pairs of an image; all where it has fewer.
-
-    Yields:
-        What was wrong, as it comes; then the pairs, image by image in the order of the file; a caption that is alone
-        with its image as itself.
+    What was wrong comes as it comes; then the pairs, image by image in the order of the file. A caption that is alone
+    with its image comes as itself.
     """
     of_image: dict[str, list[Caption]] = {}
     for caption in captions:

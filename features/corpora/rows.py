@@ -37,16 +37,7 @@ class PairRow(NamedTuple):
 
 
 class TextRow(NamedTuple):
-    """One text of a source, with its labels.
-
-    Args:
-        corpus: name of the corpus.
-        split: its split.
-        text: the text, as written.
-        labels: aspect and label, each once.
-        origin: `file:line`.
-        kept: whether the store has it in this split, although the present settings would put it into another.
-    """
+    """One text of a source, as written, with aspect and label, each once; `origin` and `kept` as in `PairRow`."""
 
     corpus: str
     split: Split

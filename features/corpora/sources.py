@@ -15,13 +15,9 @@ from features.corpora.settings import Files
 
 
 class Source(NamedTuple):
-    """A file to read.
+    """A file to read, named as the user wrote it, with the split to read, or several if it has a column of them.
 
-    Args:
-        path: its path.
-        name: its path as the user wrote it; `file:line` in messages begins with it.
-        splits: the splits to read from it: one, or several if the file has a column with the split.
-        partner: the file of sentences b, if sentences a and b are in two files.
+    `partner` is the file of sentences b, if sentences a and b are in two files.
     """
 
     path: Path
@@ -37,7 +33,7 @@ def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str)
         dataset: the record.
         files: paths or patterns by split; may be empty for data that come with facetflow.
         base: folder that relative paths are resolved against.
-        key: name of the setting with the files, for messages, with `{split}` for the split.
+        key: the setting with the files, for messages, with `{split}` for the split.
 
     Raises:
         InputError: a file is missing or a folder, a pattern matches nothing, or parsed pairs are not two files.

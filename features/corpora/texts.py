@@ -19,13 +19,9 @@ from features.corpora.text_tables import JOIN, named_rows, text_of_cell
 
 
 class LabelledText(NamedTuple):
-    """A text of a file.
+    """A text of a file, with its first line, from 1, and aspect and label as written, in the order of the layout.
 
-    Args:
-        line: number of its first line, from 1 (of the row, for Parquet).
-        text: the text.
-        labels: aspect and label, as written, in the order of the layout.
-        lacking: the missing column for which the row is left out; empty if it is used.
+    `lacking` is the missing column for which the row is left out; empty if it is used.
     """
 
     line: int

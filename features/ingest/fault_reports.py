@@ -144,7 +144,7 @@ class TextFaultReport(Report):
 
 
 class JudgementFaultReport(Report):
-    """Suspicious labels or scores of the pairs of a corpus; they are kept as they are.
+    """Suspicious judgements, labels or scores, of the pairs of a corpus that were read; they are kept as they are.
 
     Args:
         corpus: its name.
@@ -153,7 +153,7 @@ class JudgementFaultReport(Report):
             added now included; `spelling`: differs from another label only in case or white space; `several`: two
             sentences are a pair more than once, with different ones.
         pairs: number of pairs that were read.
-        affected: number of pairs with the fault.
+        affected: number of those with the fault.
         examples: labels with the number of their pairs; with `several`, those of one pair.
         texts: with `several`, the sentences of this pair, perhaps shortened.
     """

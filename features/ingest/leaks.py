@@ -19,9 +19,7 @@ from features.sentences import leakage_key
 class LeakageGuard:
     """Finds leaked pairs and texts in the splits `train`, and counts them by corpus, split and evaluation set.
 
-    Args:
-        sets_of: names of the evaluation sets that contain a sentence, by its leakage key.
-        drops: whether leaked rows are kept out.
+    `sets_of` are the names of the sets with a sentence, by its leakage key; `drops` whether leaked rows are kept out.
     """
 
     def __init__(self, sets_of: Mapping[str, tuple[str, ...]], *, drops: bool) -> None:
@@ -33,13 +31,7 @@ class LeakageGuard:
 
     @classmethod
     def from_settings(cls, settings: LeakageSettings, base: Path) -> "LeakageGuard":
-        """Read the evaluation sets, except what classifiers are trained on.
-
-        Pairs that were not rated do not count in an evaluation, nor here.
-
-        Raises:
-            InputError: an evaluation set cannot be read, or a row of it is wrong.
-        """
+        """Read the evaluation sets, except what classifiers are trained on, and pairs that were not rated."""
         sets_of: dict[str, tuple[str, ...]] = {}
         for evaluation in settings.evaluation:
             for outcome in evaluation_outcomes(evaluation, base, held_out=True):

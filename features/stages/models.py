@@ -20,14 +20,10 @@ LIBRARIES = {"torch": 180 * MIB, "sentence_transformers": 180 * MIB, "spacy": 30
 
 @dataclass(frozen=True, slots=True)
 class StageModels:
-    """What a stage loads with its settings.
+    """What a stage loads with its settings: libraries (keys of `LIBRARIES`), models, and other files that it reads.
 
-    Args:
-        libraries: keys of `LIBRARIES`.
-        names: models that a worker has to find, by name or path; none for those in the package.
-        files: other files that a worker reads.
-        bytes: path of a model → bytes that it takes in memory.
-        beside: bytes that the stage keeps in addition: vocabularies, tensors, buffers.
+    `names` are the models that a worker has to find, none of those in the package; `bytes` what each takes in memory,
+    and `beside` what the stage keeps in addition: vocabularies, tensors, buffers.
     """
 
     libraries: frozenset[str] = frozenset()

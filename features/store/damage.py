@@ -28,15 +28,9 @@ _READERS = 4  # hashing releases the GIL; more readers gain nothing on one disk
 class Damage:
     """A committed file that is missing, or differs from what was written.
 
-    Args:
-        table: its table.
-        stage: the stage that made it: the table, or the one that rejected the rows.
-        shard: its shard.
-        path: relative to the table's folder.
-        problem: what is wrong with it.
-        detail: the same in words, such as `has 512 bytes instead of 1034`.
-        current: whether the newest version of the table names it.
-        releases: numbers of the releases that need it.
+    The stage is the one that made it, or that rejected its rows; the path is relative to the table's folder. `detail`
+    is the problem in words, such as `has 512 bytes instead of 1034`. `current` is whether the newest version of the
+    table names the file, `releases` the numbers of those that need it.
     """
 
     table: str

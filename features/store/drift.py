@@ -36,7 +36,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How a metric moved.
+    """How a metric moved between an old and a new release.
 
     Args:
         metric: its name.

@@ -90,8 +90,7 @@ def plan(
         stages: the chain, every stage after those that it needs.
         wanted: what will be read; every shard of every stage when None.
         failed: shards that failed in earlier runs; one counts while its fingerprint is still the expected one.
-        damaged: files that are not what was written; their shards are made again, except those of ingest, which no
-            stage makes.
+        damaged: their shards are made again, except those of ingest, which no stage makes.
         versions: versions of the tables to compare; the newest by default.
 
     Raises:

@@ -35,14 +35,9 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a committed shard comes from.
+    """Where a committed shard comes from: the version of its table in which it appeared, the run, the recipe.
 
-    Args:
-        version: version of the table in which the shard appeared.
-        run_id: the run that committed it.
-        code_version: version of this package that ran.
-        recipe: how it was made; None if the commit does not record it.
-        versions: versions of all tables just before that commit, which determine what the shard was made from.
+    `versions` are those of all tables just before that commit, which determine what the shard was made from.
     """
 
     version: int
@@ -55,10 +50,8 @@ class Provenance:
 class StoreReader:
     """The tables of a feature store, at any of their versions; small and picklable.
 
-    Args:
-        storage: its objects.
-        table_ids: table → id that it was made with; missing tables read as empty.
-        project: name of the project that owns the store; None if the store does not record it.
+    `table_ids` are the ids that the tables were made with; missing tables read as empty. A store may record the project
+    that owns it.
     """
 
     def __init__(self, storage: Storage, table_ids: Mapping[str, str], project: str | None = None) -> None:

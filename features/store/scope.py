@@ -23,12 +23,7 @@ ShardKey = tuple[str, Shard]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What one reader of the store wants.
-
-    Args:
-        tables: the tables that it reads; what they are made from follows from the stages.
-        corpora: the corpora whose rows it reads; every corpus when empty.
-    """
+    """The tables that one reader of the store reads, and the corpora whose rows it reads: every corpus when empty."""
 
     tables: tuple[str, ...]
     corpora: tuple[str, ...] = ()
@@ -71,12 +66,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStage(Reading):
-    """A stage as a plan needs it.
+    """A stage as a plan needs it, with the recipe of today's settings.
 
-    Args:
-        recipe: how it makes rows with today's settings.
-        extra: digest of what a shard reads besides tables (its graphs in a bank), by shard.
-        extra_name: name of that input, for the explanation.
+    `extra` is the digest of what a shard reads besides tables (its graphs in a bank), by shard.
     """
 
     recipe: Recipe
@@ -85,14 +77,9 @@ class PlannedStage(Reading):
 
 
 def scope(stages: Sequence[Reading], wanted: Iterable[Wanted] | None, uses: Uses) -> dict[str, frozenset[Shard]]:
-    """Return the shards that each stage has to make; an unwanted stage has none.
+    """Return the shards that each stage, after those that it needs, has to make; an unwanted stage has none.
 
-    Wanting more never makes a scope smaller.
-
-    Args:
-        stages: the stages, every one after those that it needs.
-        wanted: what is wanted; every shard of every stage when None.
-        uses: which corpora use which shard.
+    Every shard of every stage is wanted when None. Wanting more never makes a scope smaller.
     """
     asked = (Wanted(tuple(stage.name for stage in stages)),) if wanted is None else tuple(wanted)
     used = {"sentences": uses.sentences, "pairs": uses.pairs}

@@ -14,13 +14,9 @@ from features.store.releases import Release
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was checked, and what is wrong.
+    """How many files were checked, their size according to the log, and what is wrong.
 
-    Args:
-        files: number of files checked.
-        bytes: their size, according to the log.
-        damaged: files that are not what was written.
-        broken: tables and releases whose log does not hold what it should, each as a sentence.
+    `broken` are tables and releases whose log does not hold what it should, each as a sentence.
     """
 
     files: int

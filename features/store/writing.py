@@ -20,13 +20,7 @@ _NAME_DIGITS = 20  # of SHA-256, in a file name
 
 
 def write_rows(table: Table, rows: pl.DataFrame, **partition: str) -> WrittenFile:
-    """Write rows to the folder of a table.
-
-    Args:
-        table: the table.
-        rows: rows with its columns.
-        partition: value of each partition column, in their order.
-    """
+    """Write rows to the folder of a table, given the value of each partition column, in their order."""
     buffer = io.BytesIO()
     rows.write_parquet(buffer, compression="zstd")
     content = buffer.getvalue()
