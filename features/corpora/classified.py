@@ -5,7 +5,6 @@ files = { train, test }             trained on one, scored on the other         
 files = { train, dev, test }        and selected on the third                     SST-2, SST-5
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,17 +65,15 @@ def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
                 )
             items.setdefault("", []).append((outcome.text_a, outcome.text_b, outcome.label, outcome.split))
     names = {aspect: f"{evaluation.name}: {aspect}" if len(items) > 1 else evaluation.name for aspect in items}
-    tasks = [_task(names[aspect], rows, empty) for aspect, rows in items.items()]
+    tasks = []
+    for aspect, rows in items.items():
+        texts, others, labels, splits = zip(*rows, strict=True)
+        tasks.append(ClassTask(names[aspect], texts, None if others[0] is None else others, labels, splits, empty))
     if not tasks:
         raise NothingToScore(f"evaluation set {evaluation.name!r} has no text with a class: check its files.")
     for task in tasks:
         _require_something_to_learn(task, evaluation)
     return tasks
-
-
-def _task(name: str, rows: Sequence[tuple[str, str | None, str, Split]], empty: int) -> ClassTask:
-    texts, others, labels, splits = zip(*rows, strict=True)
-    return ClassTask(name, texts, None if others[0] is None else others, labels, splits, empty)
 
 
 def _require_one_class(row: TextRow, evaluation: EvaluationSet) -> None:

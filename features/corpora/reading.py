@@ -166,7 +166,10 @@ class _Reader:
                 f"{source.name!r} has no column with the label, so {list(self.labels)} cannot be chosen: name the "
                 'column of the label, or set labels = "all".'
             )
-        scores = _scores_beside(source, layout)
+        scores = None
+        if layout.scores_beside is not None:
+            with open_text(source.path.with_name(source.path.name.replace(*layout.scores_beside))) as text:
+                scores = {number: line.strip() for number, line in enumerate(text, start=1)}
         line = 0
         for row in read_rows(source.path, layout):
             line = row[0]
@@ -291,12 +294,3 @@ class _Reader:
     def _bad(source: Source, line: int, error: RowError, split: Split | None = None) -> BadRow:
         origin = f"{source.name}:{line}"
         return BadRow(split or source.splits[0], Reject(origin, error.code, f"{origin}: {error.message}"))
-
-
-def _scores_beside(source: Source, layout: TableLayout) -> dict[int, str] | None:
-    """Return the scores in the second file by line, from 1; None if the layout has none."""
-    if layout.scores_beside is None:
-        return None
-    path = source.path.with_name(source.path.name.replace(*layout.scores_beside))
-    with open_text(path) as text:
-        return {number: line.strip() for number, line in enumerate(text, start=1)}

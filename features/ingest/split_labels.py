@@ -60,14 +60,12 @@ class SplitLabels:
         report = self.report
         text = sentences.identify(outcome.text)
         occurrence = 0 if self.several else self.occurrences[text[0]]
-        ids = {
-            label_id(report.corpus, report.split, text[0], aspect, label if self.several else "", occurrence): (
-                aspect,
-                label,
-            )
-            for aspect, label in outcome.labels
-        }
-        ids = {identity: label for identity, label in ids.items() if known.admits(identity)}
+        ids: dict[LabelId, tuple[str, str]] = {}
+        for aspect, label in outcome.labels:
+            own = label if self.several else ""
+            identity = label_id(report.corpus, report.split, text[0], aspect, own, occurrence)
+            if known.admits(identity):
+                ids[identity] = (aspect, label)
         if not ids:
             return None
         self.occurrences[text[0]] += 1

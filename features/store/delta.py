@@ -213,7 +213,12 @@ class Table:
             present = self._files(table)
             paths = {file.path for file in present}
             added = [_add(file) for file in new if file.path not in paths]
-            removed = [_remove(file) for file in present if file.key in keys and file.path not in wanted]
+            now = time.time_ns() // 1_000_000
+            removed = [
+                RemoveAction(file.path, True, now, file.bytes, file.partition)  # noqa: FBT003
+                for file in present
+                if file.key in keys and file.path not in wanted
+            ]
             if not added and not removed:
                 return version
             try:
@@ -302,7 +307,3 @@ def _add(file: DataFile) -> AddAction:
         data_change=True,
         stats=json.dumps({"numRecords": file.rows}),
     )
-
-
-def _remove(file: DataFile) -> RemoveAction:
-    return RemoveAction(file.path, True, time.time_ns() // 1_000_000, file.bytes, file.partition)  # noqa: FBT003

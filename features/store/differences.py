@@ -131,12 +131,14 @@ def compare_releases(store: StoreReader, old: Release, new: Release) -> ReleaseD
         parts += of_parts
         values += of_values
         moved |= table == METRIC_STAGE.name and not counts.same
+    before, after = reject_codes(store, old), reject_codes(store, new)
+    codes = sorted(before.keys() | after.keys())
     return ReleaseDifference(
         old=old.number,
         new=new.number,
         tables=tuple(tables),
         parts=tuple(parts),
-        rejects=tuple(_compare_rejects(store, old, new)),
+        rejects=tuple(RejectDifference(*code, before.get(code, 0), after.get(code, 0)) for code in codes),
         recipes=tuple(recipe_changes(old.recipes, new.recipes)),
         values=tuple(values),
         drift=tuple(_drift(store, old, new)) if moved else (),
@@ -242,12 +244,6 @@ def _by_part(
         pairs = store.read("pairs", version, present, ["pair_id", "corpus", "split"])
         rows = rows.select("pair_id").join(pairs, on="pair_id")
     return list(rows.group_by("corpus", "split").len().iter_rows())
-
-
-def _compare_rejects(store: StoreReader, old: Release, new: Release) -> list[RejectDifference]:
-    before, after = reject_codes(store, old), reject_codes(store, new)
-    codes = sorted(before.keys() | after.keys())
-    return [RejectDifference(*code, before.get(code, 0), after.get(code, 0)) for code in codes]
 
 
 def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], int]:
