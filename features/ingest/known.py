@@ -8,16 +8,18 @@ from features.core.faults import UnknownShard
 from features.core.types import LabelId, PairId, SentenceId, Shard, Split
 from features.schemas import LABELS, PAIRS, Columns
 
-KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, "shard": pl.String}
+_SHARD: Columns = {"shard": pl.String}
+
+KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, **_SHARD}
 """Columns of `sentences` that ingest needs to know what is stored."""
 
-_OF_PAIRS = ("pair_id", "corpus", "split", "kind", "sentence_a", "sentence_b", "positive_id", "score", "label")
-KNOWN_PAIRS: Columns = {"shard": pl.String, **{name: PAIRS[name] for name in _OF_PAIRS}}
+_PAIRS = ("pair_id", "shard", "corpus", "split", "kind", "sentence_a", "sentence_b", "positive_id", "score", "label")
+KNOWN_PAIRS: Columns = {name: (PAIRS | _SHARD)[name] for name in _PAIRS}
 """Columns of `pairs` that ingest needs to know what is stored: whether a pair has its negative, whether a judgement
 changed, and which split a sentence is in, if splits are drawn."""
 
-_OF_LABELS = ("label_id", "corpus", "split", "sentence", "aspect", "label")
-KNOWN_LABELS: Columns = {"shard": pl.String, **{name: LABELS[name] for name in _OF_LABELS}}
+_LABELS = ("label_id", "shard", "corpus", "split", "sentence", "aspect", "label")
+KNOWN_LABELS: Columns = {name: (LABELS | _SHARD)[name] for name in _LABELS}
 """Columns of `labels` that ingest needs to know what is stored: whether a label was corrected, and the split of a text,
 which it keeps."""
 
