@@ -162,13 +162,8 @@ def columns_of(
 ) -> list[str]:
     """Return the column names of the header line, the objects or the schema.
 
-    Args:
-        path: the file.
-        form: form of the table.
-        wanted: sets of names, any one of which suffices. JSON lines are read until all names of one set have occurred,
-            because many writers leave out keys without a value; without names, their first objects suffice.
-        quotes: role of double quotes in a TSV file.
-        optional: names that are also wanted if JSON lines have them: they are searched for up to the last line.
+    Many writers leave out keys without a value: JSON lines are read until all names of one of the wanted sets have
+    occurred, and to the last line for optional ones; without names, their first objects suffice.
     """
     if form == "parquet":
         return list(scan_parquet(path).collect_schema().names())

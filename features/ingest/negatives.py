@@ -23,15 +23,9 @@ Positive = tuple[PairId, SentenceId, SentenceId]
 def draw_negatives(
     pool: Sequence[Positive], wanted: Set[PairId], paired: Set[tuple[SentenceId, SentenceId]]
 ) -> Iterator[tuple[Positive, SentenceId | None]]:
-    """Draw a negative for the wanted pairs of a pool, all positives of one split of one corpus.
+    """Yield each wanted pair of a pool, all positives of one split of one corpus, in the order of ids, with its a−.
 
-    Args:
-        pool: the positives.
-        wanted: the pairs that need a negative.
-        paired: sentences that are a pair, in either order; those of the pool and any others.
-
-    Yields:
-        Each wanted pair, in the order of ids, and its a−; None if every sentence of the pool is a or paired with a.
+    That is None if every sentence of the pool is a or paired with a, in either order, in the pool or elsewhere.
     """
     ordered = sorted(pool)
     listed: dict[SentenceId, list[SentenceId]] = {}

@@ -54,12 +54,7 @@ def rejected_rows(
 ) -> pl.DataFrame:
     """Return rejected rows, with the columns `REJECTED`, by stage, code, file and line.
 
-    Args:
-        store: the store.
-        corpora: the corpora its rows came from, to find their lines.
-        base: folder that relative paths are resolved against.
-        stage: only rejects of this stage.
-        code: only rejects with this code.
+    Their lines are found in the corpora that they came from. A stage or a code selects its rejects only.
 
     Raises:
         SettingsError: no row was rejected by that stage or with that code, although others were.

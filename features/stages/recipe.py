@@ -13,7 +13,7 @@ class Recipe:
     """How a stage makes its rows; equal recipes make equal rows from equal input.
 
     Args:
-        stage: name of the stage, which is also the name of its table.
+        stage: its name, which is also the name of its table.
         parameters: everything the user can set that changes rows; JSON values only.
         algorithm: version of the code that makes the rows; raised by hand when its output changes.
         weights: digest of the model weights; None for a stage without a model.

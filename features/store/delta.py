@@ -78,14 +78,9 @@ class DataFile:
 class Table:
     """One Delta table; holds no open file, so it may be pickled and used from any process.
 
-    Args:
-        name: name of the table.
-        storage: where the store keeps it.
-        columns: its columns, without the partitions.
-        partitions: names of the partition columns.
-        table_id: the id that it was made with. A table that was deleted and made again counts its versions from 0, and
-            a release would read other rows under the same version: such a table is refused.
-        extensible: whether a project may add columns of numbers to `columns`.
+    Its columns are those without the partitions; a project may add columns of numbers to an extensible table. One that
+    was deleted and made again counts its versions from 0, and a release would read other rows under the same version:
+    such a table is refused, by the id that it was made with.
     """
 
     def __init__(

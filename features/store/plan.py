@@ -36,13 +36,13 @@ class ShardWork:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What has to be made.
+    """What has to be made: stages and shards in an order in which they can be made, and what is expected then.
 
     Args:
-        stages: names, in an order in which they can be made.
+        stages: their names.
         expected: fingerprint of every shard of every stage once everything is made.
-        todo: the shards to make, in an order in which they can be made one by one.
-        missing: shards to make that have never been committed.
+        todo: the shards to make.
+        missing: those of them that have never been committed.
         scope: stage → its wanted shards; the others are not made.
         outdated: committed shards that are not wanted and not what would be made now.
     """

@@ -200,14 +200,9 @@ class StoreReader:
         )
 
     def damaged(self, versions: Mapping[str, int] | None = None, *, deep: bool = False) -> list[Damage]:
-        """Return committed files that are missing, or differ from what was written.
+        """Return committed files, at the newest versions by default, that are missing or not what was written.
 
-        Args:
-            versions: table → version to check; the newest of every table by default.
-            deep: read every byte; otherwise read only files whose modification time is later than their commit.
-
-        Raises:
-            StoreError: when the log of a table cannot be read.
+        Every byte is read if `deep`; otherwise only files whose modification time is later than their commit.
         """
         at: Mapping[str, int | None] = dict.fromkeys(TABLES) if versions is None else versions
         return [

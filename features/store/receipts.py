@@ -19,14 +19,8 @@ class WrittenFile:
 class Receipt:
     """One shard of one stage, written by a worker; small, picklable, and without effect until the flow commits it.
 
-    Args:
-        stage: the stage, which names the table too.
-        shard: the shard.
-        fingerprint: its recipe and inputs.
-        data: the file of the rows; None for a stage that has rejects only (ingest).
-        reject_data: the file of the rejects; None when nothing was rejected.
-        expected: rows that went in, if every one must come out as a row or as a reject; else None.
-        seconds: time the stage took, for the record of the run.
+    A stage that has rejects only (ingest) has no data. `expected` are the rows that went in, if every one must come out
+    as a row or as a reject; `seconds` is the time the stage took, for the record of the run.
     """
 
     stage: str
