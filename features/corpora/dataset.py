@@ -6,7 +6,7 @@
                         └─ TextLayout      texts with labels: aspects of papers, classes of reviews
 
 A file is read in the first layout that it fits. A record holds facts only; the readers are in `tables.py`,
-`captions.py`, `parallel_graphs.py` and `texts.py`.
+`captions.py`, `texts.py` and, for graphs, `reading.py`.
 """
 
 from collections.abc import Mapping
