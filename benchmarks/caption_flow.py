@@ -23,8 +23,8 @@ import polars as pl
 import psutil
 
 from features.core.files import open_text
-from features.store import Store
 from features.store.runs import RunRecord
+from features.store.store import Store
 
 _PROJECT = """\
 name = "captions"

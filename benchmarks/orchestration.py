@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from features.store import Store
+from features.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tools"))

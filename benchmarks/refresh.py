@@ -24,7 +24,7 @@ from pathlib import Path
 import psutil
 
 from features.core.files import open_text
-from features.store import Store
+from features.store.store import Store
 
 _PROJECT = """\
 name = "refresh"

@@ -44,14 +44,8 @@ def pair_id(
 ) -> PairId:
     """Return the id of a pair.
 
-    Args:
-        corpus: name of the corpus that the pair comes from.
-        split: its split.
-        kind: positive, negative or neighbour.
-        first: id of sentence a.
-        second: id of sentence b.
-        occurrence: 0 for the first row of the split with these two sentences, 1 for the next: corpora do repeat
-            pairs, and none may be lost or merged.
+    `occurrence` is 0 for the first row of the split with these two sentences, 1 for the next: corpora do repeat pairs,
+    and none may be lost or merged.
     """
     return PairId(_digest("\x1f".join((corpus, split, kind, first, second, str(occurrence)))))
 
@@ -59,13 +53,8 @@ def pair_id(
 def label_id(corpus: str, split: Split, sentence: SentenceId, aspect: str, label: str, occurrence: int) -> LabelId:
     """Return the id of a label of a text.
 
-    Args:
-        corpus: name of the corpus.
-        split: its split.
-        sentence: id of the text.
-        aspect: what the label is about.
-        label: the label, where a text may have several in one aspect; empty where it has one, which may be corrected.
-        occurrence: 0 for the first row of the split with this text, 1 for the next, where rows are counted.
+    `label` is empty where a text has one label in an aspect, which may be corrected. `occurrence` is 0 for the first
+    row of the split with this text, 1 for the next, where rows are counted.
     """
     return LabelId(_digest("\x1f".join((corpus, split, "label", sentence, aspect, label, str(occurrence)))))
 

@@ -15,13 +15,7 @@ from features.schemas import REJECTS
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """One entity that could not be processed.
-
-    Args:
-        entity_id: id of the sentence or pair, or `file:line` where no id could be made.
-        code: stable reason.
-        message: what was wrong, for a human.
-    """
+    """One entity that could not be processed: its id, or `file:line` where none could be made, and what was wrong."""
 
     entity_id: str
     code: RejectCode

@@ -28,7 +28,7 @@ from features.store.damage import Damage
 from features.store.plan import Plan, ShardWork, plan
 from features.store.releases import Release
 from features.store.runs import RunRecord, failed_shards, now
-from features.store.stage import ShardKey
+from features.store.scope import ShardKey
 from features.store.store import Store
 from features.store.unproven import tell_unproven, unproven_pairs
 from flows import project

@@ -60,7 +60,7 @@ def evaluate_encoder(
         names = [name] if isinstance(name, str) else name
         if wanted is not None:
             store = Store.open(settings.store)
-            items = due(settings, Contents.of(store, store.latest_release()))
+            items = due(settings, Contents.of(store, store.release()))
             if not any((item.step, item.identity) == ("evaluation", wanted) for item in items):
                 conclude("It is no longer due: it was done meanwhile, or a training or other settings have followed.")
                 return []

@@ -83,7 +83,7 @@ def _follow(done: Refreshed, settings: project.Project, store: Store, outbox: Ou
     try:
         if trainings := _due(settings, store, "training"):
             encoders = [item.encoder for item in trainings]
-            trained = train_all(settings, store, store.latest_release(), encoders, outbox)
+            trained = train_all(settings, store, store.release(), encoders, outbox)
     except FacetflowError as error:
         trained = _tell(error, failures)
     try:
@@ -103,7 +103,7 @@ def _follow(done: Refreshed, settings: project.Project, store: Store, outbox: Ou
 
 
 def _due(settings: project.Project, store: Store, step: Step) -> list[Due]:
-    items = [item for item in due(settings, Contents.of(store, store.latest_release())) if item.step == step]
+    items = [item for item in due(settings, Contents.of(store, store.release())) if item.step == step]
     for item in items:
         say(f"The {step} of {item.subject} is due, because {item.reason}.")
     return items

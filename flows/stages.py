@@ -25,9 +25,7 @@ from features.stages.recipe import Recipe
 from features.stages.registry import STAGES
 from features.stages.stage import Outside
 from features.store.reader import StoreReader
-from features.store.scope import Reading, Wanted, scope
-from features.store.stage import PlannedStage
-from features.store.uses import uses_of
+from features.store.scope import PlannedStage, Reading, Wanted, scope
 from flows.project import Project
 from flows.wanted import stages_of, switched_off, wanted_of
 from training.foreseen import check_ahead
@@ -90,7 +88,7 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
 
 def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[Shard]]:
     """Return the shards that each stage has to make, made or not; no model is needed."""
-    return scope(_stages(project, _prepared(project)), wanted_of(project), uses_of(store))
+    return scope(_stages(project, _prepared(project)), wanted_of(project), store.uses())
 
 
 def _prepared(project: Project) -> dict[str, BaseModel]:
@@ -110,7 +108,7 @@ def check(project: Project, store: StoreReader) -> None:
     asked = [(n, name) for n, encoder in enumerate(project.encoders, start=1) for name in encoder.corpora]
     if names.issuperset(name for _, name in asked):
         return
-    uses = uses_of(store)  # rows of a corpus removed from the project file stay
+    uses = store.uses()  # rows of a corpus removed from the project file stay
     known = sorted(names.union(*uses.pairs.values(), *uses.sentences.values()))
     for number, name in asked:
         if name not in known:

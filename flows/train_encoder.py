@@ -73,7 +73,7 @@ def train_encoder(
         pinned = store.release(release)
         encoders = chosen_encoders(settings, names)
         if wanted is not None:
-            pinned = store.latest_release()
+            pinned = store.release()
             items = due(settings, Contents.of(store, pinned))
             encoders = [item.encoder for item in items if (item.step, item.identity) == ("training", wanted)]
             if not encoders:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from features.core.faults import JobWrong, SplitsOverlap
 
 if TYPE_CHECKING:
-    from features.corpora import ClassTask, EvaluationPairs
+    from features.corpora.classified import ClassTask
+    from features.corpora.reading import EvaluationPairs
     from features.corpora.settings import EvaluationSet
 
 
@@ -19,7 +20,7 @@ def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> "lis
         InputError: when a file is missing or wrong.
         SettingsError: when the description of a set is wrong.
     """
-    from features.corpora import read_evaluation
+    from features.corpora.reading import read_evaluation
 
     return [read_evaluation(evaluation, base) for evaluation in _checked(described, "ratings")]
 
@@ -31,7 +32,7 @@ def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> "lis
         InputError: when a file is missing or wrong, or belongs to two splits.
         SettingsError: when the description of a set is wrong.
     """
-    from features.corpora import read_tasks
+    from features.corpora.classified import read_tasks
 
     sets = _checked(described, "tasks")
     for evaluation in sets:

@@ -134,7 +134,7 @@ class Source(BaseModel):
         """
         if self.store is None:
             return ""
-        from features.store import Store
+        from features.store.store import Store
 
         pinned = Store.open(self.store).release(self.release)
         return (pinned.recipe(Parses.STAGE).weights or "") if Parses.STAGE in pinned.recipes else ""

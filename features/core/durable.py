@@ -40,13 +40,9 @@ def file_sha256(path: Path) -> str:
 
 
 def write_whole(folder: Path, name: str, content: bytes | Path, *, replace: bool = True) -> None:
-    """Write a file durably and in one step.
+    """Write a file, from its content or a file that has it, durably and in one step.
 
-    Args:
-        folder: folder of the temporary file; on the same file system as the target.
-        name: the file, relative to `folder`; missing parent folders are created.
-        content: the whole content, or a file that has it.
-        replace: whether a file of that name may be replaced.
+    It is named relative to `folder`, in which the temporary file is; missing folders between are created.
 
     Raises:
         FileExistsError: when the file exists and may not be replaced.

@@ -22,9 +22,8 @@ from features.core.types import RejectCode
 class FacetflowError(Exception):
     """Base of every error that is the user's to act on. Its message is one sentence, ready to print.
 
-    Attributes:
-        code: what is wrong, such as `FF101`, explained in `docs/reference/errors.md`; that of its cause where an error
-            tells of another process.
+    The code, such as `FF101`, is explained in `docs/reference/errors.md`; it is that of the cause where an error tells
+    of another process.
     """
 
     code: str = "FF000"
@@ -66,9 +65,7 @@ class RunError(FacetflowError, code="FF500"):
 class PartlyDoneError(RunError, code="FF550"):
     """A part of what was asked failed, and the rest is done: run again what the message names.
 
-    Args:
-        message: what failed.
-        done: the results of the parts that succeeded.
+    `done` are the results of the parts that succeeded.
     """
 
     def __init__(self, message: str, done: Sequence[Any] = ()) -> None:
@@ -77,12 +74,7 @@ class PartlyDoneError(RunError, code="FF550"):
 
 
 class RowError(InputError):
-    """One row cannot be processed; the rest of the shard is processed without it.
-
-    Args:
-        code: the stable reason, kept in `rejects`.
-        message: what was wrong, for a human.
-    """
+    """One row cannot be processed, for a stable reason that `rejects` keeps; the rest of the shard is."""
 
     code: RejectCode
 

@@ -49,9 +49,8 @@ def system_number(error: BaseException) -> int | None:
         return error.errno
     if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop"):  # Path.resolve before Python 3.13
         return errno.ELOOP
-    found = _IN_RUST.search(str(error))
-    if found:
-        return int(found[1])
+    if match := _IN_RUST.search(str(error)):
+        return int(match[1])
     return next((number for kind, number in _OF_CLASS.items() if isinstance(error, kind)), None)
 
 
@@ -77,11 +76,7 @@ def explain(error: BaseException, otherwise: str = "correct that and run again")
 
 @contextlib.contextmanager
 def clear_errors(action: str) -> Iterator[None]:
-    """Turn a file system error into a `StoreError` that begins with the attempted action.
-
-    Raises:
-        StoreError: when the block raises OSError.
-    """
+    """Turn an OSError of the block into a `StoreError` that begins with the attempted action."""
     try:
         yield
     except OSError as error:

@@ -34,7 +34,7 @@ from features.core.faults import (
     UnknownFormat,
 )
 from features.core.file_errors import first_line
-from features.core.outputs import STANDARD, TABLES, format_of, shown, whole_file
+from features.core.outputs import STANDARD, TABLES, format_of, format_suffix, shown, whole_file
 
 TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
 
@@ -50,11 +50,7 @@ _GROWTH, _LARGE = 100, 1 << 28  # text is compressed to a fifth or a tenth; belo
 
 
 def refuse_other_tables(path: Path) -> None:
-    """Refuse a file whose suffix is that of a table in a format that is not read, where any other is text.
-
-    Raises:
-        InputError: it is a sheet, or a JSON document.
-    """
+    """Raise an InputError for a sheet or a JSON document, where a file of any other suffix is text."""
     if path.suffix.lower() in _SAVED_AS:
         table_format(path)
 
@@ -65,16 +61,14 @@ def table_format(path: Path) -> TableFormat:
     Raises:
         InputError: the suffix is unknown, or a Parquet file would be compressed twice.
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    zipped = bool(suffixes) and suffixes[-1] == ".gz"
-    suffix = "".join(suffixes[:-1][-1:] if zipped else suffixes[-1:])
-    found = _FORMATS.get(suffix)
-    if found is None or (zipped and found == "parquet"):
+    suffix, zipped = format_suffix(path)
+    kind = _FORMATS.get(suffix)
+    if kind is None or (zipped and kind == "parquet"):
         save = _SAVED_AS.get(suffix, "use one of")
         raise UnknownFormat(
             f"{str(path)!r} has no table suffix: {save} {', '.join(_FORMATS)}; text formats also with .gz."
         )
-    return found
+    return kind
 
 
 @contextmanager
@@ -88,9 +82,6 @@ def open_text(
         newline: as for `open`; `"\n"` keeps a carriage return inside a line.
         errors: as for `open`; `"surrogateescape"` leaves it to the reader to find lines that are not UTF-8.
         in_lines: as for `open_bytes`.
-
-    Yields:
-        The open file.
 
     Raises:
         InputError: as `open_bytes`, or the file is empty or not UTF-8; also while it is being read.
@@ -117,14 +108,9 @@ def open_text(
 
 @contextmanager
 def open_bytes(path: Path, *, in_lines: bool = True) -> Iterator[io.BufferedReader]:
-    """Open a file for reading, decompressed when it ends in `.gz`.
+    """Open a file for reading, decompressed when it ends in `.gz`; `-` is standard input, first read to its end.
 
-    Args:
-        path: the file; `-` is standard input, which is first read to its end.
-        in_lines: whether the content is lines, none of them longer than 16 MiB.
-
-    Yields:
-        The open file.
+    If it is `in_lines`, none may be longer than 16 MiB.
 
     Raises:
         InputError: the file is missing, a folder, unreadable, an incomplete gzip file, or grows beyond measure when it
@@ -244,12 +230,7 @@ def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | typ
 
 
 def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
-    """Write a table; a reader sees the old file or the complete new one.
-
-    Args:
-        frame: the table.
-        path: the file; `-` is standard output.
-        chosen: name of the format; by default the format of the suffix.
+    """Write a table in the chosen format, or that of the suffix; a reader sees the old file or the complete new one.
 
     Raises:
         InputError: the suffix is unknown, the format cannot hold the table (lists in TSV or CSV, a tab or a line
@@ -287,12 +268,9 @@ def _write(frame: pl.DataFrame, target: IO[bytes], kind: TableFormat) -> None:
 
 
 def _require_plain_cells(frame: pl.DataFrame, path: Path) -> None:
-    for name in frame.columns:
-        if frame.schema[name] == pl.String:
-            broken = frame[name].str.contains(r"[\t\r\n]").fill_null(value=False)
-            if broken.any():
-                cell = frame[name].filter(broken)[0]
-                raise CellNotWritable(
-                    f"{shown(path)}: tsv cannot hold the tab or line break in {cell!r} (column {name!r}); "
-                    "write .csv, .jsonl or .parquet."
-                )
+    for column in frame.select(pl.col(pl.String)).iter_columns():
+        for cell in column.filter(column.str.contains(r"[\t\r\n]")).head(1):
+            raise CellNotWritable(
+                f"{shown(path)}: tsv cannot hold the tab or line break in {cell!r} (column {column.name!r}); "
+                "write .csv, .jsonl or .parquet."
+            )

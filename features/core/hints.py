@@ -5,12 +5,7 @@ from collections.abc import Iterable
 
 
 def did_you_mean(name: str, known: Iterable[str], then: str) -> str:
-    """Return how a message goes on after a name that is not known, with the known name closest to it, if one is close.
-
-    Args:
-        name: the name that was given.
-        known: the names that there are.
-        then: how the message goes on in any case.
+    """Return the end of a message about an unknown name: the known name closest to it, if one is close, then `then`.
 
     >>> did_you_mean("tran", ["train", "dev"], "use train or dev")
     "did you mean 'train'? Use train or dev"

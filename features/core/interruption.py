@@ -58,9 +58,6 @@ def held_back() -> Iterator[Interruption]:
     """Defer signals; those not delivered by the end of the block are delivered then, also if it raised.
 
     Outside the main thread, signals are handled as usual.
-
-    Yields:
-        The signal received so far.
     """
     interruption = Interruption()
     if threading.current_thread() is not threading.main_thread():

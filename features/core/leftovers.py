@@ -26,10 +26,6 @@ _SCRATCH_NAME = re.compile(rf"{re.escape(SCRATCH)}[a-z]+-[a-z0-9_]{{8}}")
 def hold(descriptor: int, path: Path) -> bool:
     """Lock a temporary file or folder that this process has just made, until the descriptor is closed.
 
-    Args:
-        descriptor: descriptor of the open file or folder.
-        path: its path.
-
     Returns:
         False if another process has just removed it, taking it for a dead process's: make another.
     """
@@ -43,11 +39,7 @@ def hold(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def held_file(path: Path) -> Iterator[BufferedWriter]:
-    """Make a temporary file and hold its lock; at the end of the block it is removed unless it has been renamed.
-
-    Args:
-        path: path of the file, which must not exist.
-    """
+    """Make a temporary file and hold its lock; at the end of the block it is removed unless it has been renamed."""
     while not hold((file := path.open("xb")).fileno(), path):
         file.close()
     try:
@@ -59,12 +51,11 @@ def held_file(path: Path) -> Iterator[BufferedWriter]:
 
 @contextmanager
 def held_folder(path: Path) -> Iterator[None]:
-    """Make a temporary folder and hold its lock; at the end of the block it is removed unless it has been renamed.
-
-    Args:
-        path: path of the folder, which must not exist.
-    """
-    descriptor = _make(path)
+    """Make a temporary folder and hold its lock; at the end of the block it is removed unless it has been renamed."""
+    descriptor = None
+    while descriptor is None:
+        path.mkdir(parents=True)
+        descriptor = _hold_folder(path)
     try:
         yield
     finally:
@@ -83,20 +74,24 @@ def scratch_folder(kind: str) -> tuple[Path, int]:
     """
     while True:
         path = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{kind}-"))
-        with suppress(FileNotFoundError):
-            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-            if hold(descriptor, path):
-                return path, descriptor
-            os.close(descriptor)
+        descriptor = _hold_folder(path)
+        if descriptor is not None:
+            return path, descriptor
+
+
+def _hold_folder(path: Path) -> int | None:
+    """Return a descriptor that protects a new folder; None if another process has just removed it."""
+    with suppress(FileNotFoundError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        if hold(descriptor, path):
+            return descriptor
+        os.close(descriptor)
+    return None
 
 
 @contextmanager
 def scratch(kind: str) -> Iterator[Path]:
-    """Provide a folder for temporary files, which is removed when the block ends.
-
-    Args:
-        kind: as for `scratch_folder`.
-    """
+    """Provide a `scratch_folder`, which is removed when the block ends."""
     path, descriptor = scratch_folder(kind)
     try:
         yield path
@@ -107,47 +102,16 @@ def scratch(kind: str) -> Iterator[Path]:
 
 def remove_dead_scratch() -> list[Path]:
     """Remove the temporary folders that killed processes of this user left; return them."""
-    found = Path(tempfile.gettempdir()).glob(f"{SCRATCH}*")
-    return remove_dead(path for path in found if _SCRATCH_NAME.fullmatch(path.name) and _is_mine(path))
+    folders = Path(tempfile.gettempdir()).glob(f"{SCRATCH}*")
+    return remove_dead(path for path in folders if _SCRATCH_NAME.fullmatch(path.name) and _is_mine(path))
 
 
 def remove_dead(paths: Iterable[Path]) -> list[Path]:
-    """Remove temporary files and folders that no process holds.
+    """Remove the temporary files and folders that no process holds, and return them.
 
-    Args:
-        paths: temporary ones only; other files are not locked while in use.
-
-    Returns:
-        Those that were removed.
+    Other files are not locked while in use.
     """
     return [path for path in paths if _remove_if_dead(path)]
-
-
-def is_held(path: Path) -> bool:
-    """Return whether a process may still be using a temporary file or folder."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _make(path: Path) -> int:
-    while True:
-        path.mkdir(parents=True)
-        with suppress(FileNotFoundError):
-            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-            if hold(descriptor, path):
-                return descriptor
-            os.close(descriptor)
 
 
 def _remove_if_dead(path: Path) -> bool:
@@ -169,7 +133,6 @@ def _remove_if_dead(path: Path) -> bool:
 
 
 def _is_mine(path: Path) -> bool:
-    try:
+    with suppress(OSError):
         return path.lstat().st_uid == os.getuid()
-    except OSError:
-        return False
+    return False

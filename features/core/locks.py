@@ -12,10 +12,10 @@ from features.core.file_errors import explain
 
 @contextmanager
 def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[None]:
-    """Hold a lock.
+    """Hold the lock of a file, which is created if missing, and stays when the lock is released.
 
     Args:
-        path: the lock file; it is created if missing, and stays when the lock is released.
+        path: the file.
         refusal: what the process that holds the lock is doing, such as "A build works on the store 'x'".
         holder: what the file says about this process; its process id by default.
 
@@ -44,10 +44,7 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
 
 
 def check_lockable(path: Path) -> None:
-    """Refuse a folder on a file system without locks, before anything is done for it.
-
-    Args:
-        path: the folder; if it does not exist yet, that in which it will be made is checked.
+    """Refuse a folder on a file system without locks; if it does not exist yet, that in which it will be made.
 
     Raises:
         RunError: locks are not possible there.
@@ -65,16 +62,15 @@ def check_lockable(path: Path) -> None:
 
 
 def is_held(path: Path) -> bool:
-    """Return whether a process holds a lock; one that cannot be checked counts as not held.
-
-    Args:
-        path: the lock file.
-    """
+    """Return whether a process holds the lock of a file or folder; one that cannot be checked counts as not held."""
     try:
-        with path.open("r") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
         return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    finally:
+        os.close(descriptor)
     return False

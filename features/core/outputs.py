@@ -45,37 +45,37 @@ def shown(path: Path, standard: str = "standard output") -> str:
 
 
 def format_of(path: Path, formats: Formats, chosen: str | None = None, *, by_name: bool = True) -> str:
-    """Return the format to write.
+    """Return the format to write: the chosen one, or that of the suffix, or the first for standard output.
 
-    Args:
-        path: the output; `.gz` after another suffix compresses.
-        formats: what can be written; the first is the default for standard output.
-        chosen: the format given by name, which overrides the suffix.
-        by_name: whether there is an option `--format` to choose it.
+    `.gz` after another suffix compresses; `by_name` is whether there is an option `--format` to choose the format.
 
     Raises:
         InputError: the suffix belongs to none of the formats, or would compress a compressed format again.
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    zipped = suffixes[-1:] == [".gz"]
-    suffix = "".join(suffixes[:-1][-1:] if zipped else suffixes[-1:])
-    found = chosen or next((name for name, known in formats.items() if suffix in known), None)
-    if found is None and path == STANDARD:
-        found = next(iter(formats))
-    if found is not None and not (zipped and found in BINARY):
-        return found
-    what = "has no suffix of a supported output format" if found is None else f"would compress {found} twice"
-    known = ", ".join(suffix for suffixes in formats.values() for suffix in suffixes)
+    suffix, zipped = format_suffix(path)
+    kind = chosen or next((name for name, suffixes in formats.items() if suffix in suffixes), None)
+    if kind is None and path == STANDARD:
+        kind = next(iter(formats))
+    if kind is not None and not (zipped and kind in BINARY):
+        return kind
+    what = "has no suffix of a supported output format" if kind is None else f"would compress {kind} twice"
+    listed = ", ".join(suffix for suffixes in formats.values() for suffix in suffixes)
     named = f", or choose with --format ({', '.join(formats)})" if by_name else ""
-    raise UnknownFormat(f"{shown(path)} {what}: use one of {known}{named}; text formats also with .gz.")
+    raise UnknownFormat(f"{shown(path)} {what}: use one of {listed}{named}; text formats also with .gz.")
+
+
+def format_suffix(path: Path) -> tuple[str, bool]:
+    """Return the suffix that names a format, in lower case, and whether `.gz` follows it.
+
+    >>> format_suffix(Path("v1.2.TSV.gz"))
+    ('.tsv', True)
+    """
+    zipped = path.suffix.lower() == ".gz"
+    return (path.with_suffix("") if zipped else path).suffix.lower(), zipped
 
 
 def check_output(path: Path, *others: Path) -> None:
-    """Refuse an output that cannot be written, before any work is done.
-
-    Args:
-        path: the output.
-        others: the other files that the command reads and writes.
+    """Refuse an output that cannot be written, before any work is done; `others` are all other files of the command.
 
     Raises:
         InputError: it is a folder, its folder is a file, the location is not writable, or it is one of the others,
@@ -99,8 +99,9 @@ def check_output(path: Path, *others: Path) -> None:
         if not folder.is_dir():
             raise _refused(path, f"{str(folder)!r} is not a folder")
         if folder == target.parent:
-            _beside(target).touch(exist_ok=False)
-            _beside(target).unlink()
+            beside = target.with_name(f".{target.name[:100]}.{os.getpid()}.tmp")
+            beside.touch(exist_ok=False)
+            beside.unlink()
         elif not os.access(folder, os.W_OK):
             raise _refused(path, os.strerror(errno.EACCES))
     except OSError as error:
@@ -111,10 +112,7 @@ def check_output(path: Path, *others: Path) -> None:
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """Provide a binary file to write to; it becomes `path` when the block ends without an exception.
 
-    Missing parent folders are created.
-
-    Args:
-        path: compressed when it ends in `.gz`; `-` is standard output.
+    It is compressed if the path ends in `.gz`. Missing parent folders are created; `-` is standard output.
 
     Raises:
         InputError: it cannot be written.
@@ -134,15 +132,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: Path, parts: Iterable[str]) -> None:
-    """Write a UTF-8 text file, whole or not at all.
-
-    Args:
-        path: as for `whole_file`.
-        parts: parts of the text, in order.
-
-    Raises:
-        InputError: it cannot be written.
-    """
+    """Write a UTF-8 text file, whole or not at all, from the parts of its text; path and errors as for `whole_file`."""
     with whole_file(path) as file:
         file.writelines(part.encode() for part in parts)
 
@@ -193,10 +183,6 @@ def _compressed(file: IO[bytes], path: Path) -> Iterator[Any]:
     # No name and no time inside: equal content gives equal bytes.
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as zipped:
         yield zipped
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
 
 
 def _reason(error: OSError) -> str:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -25,13 +25,7 @@ _HEAD = 1 << 16
 
 
 class Caption(NamedTuple):
-    """One caption.
-
-    Args:
-        image: which image it describes.
-        text: the caption.
-        line: line of the file, or position among the annotations of COCO, from 1.
-    """
+    """One caption of an image; `line` is that of the file, or the position among the annotations of COCO, from 1."""
 
     image: str
     text: str
@@ -48,10 +42,7 @@ class CaptionPair(NamedTuple):
 
 
 def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Caption | tuple[int, RowError]]:
-    """Read the captions of a file in the first layout that it fits.
-
-    Yields:
-        Each caption, or its line and what was wrong with it.
+    """Read the captions of a file, or what was wrong with a line, in the first layout that it fits.
 
     Raises:
         InputError: the file cannot be read, or fits none of the layouts.
@@ -64,9 +55,10 @@ def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Capt
             case "coco json" if start.lstrip().startswith("{"):
                 return _coco(path)
             case "wide" if header[0] == layout.image and any(name.startswith(layout.caption) for name in header):
-                return _wide(path, header, layout)
+                captions = [column for column, name in enumerate(header) if name.startswith(layout.caption)]
+                return _columns(path, len(header), 0, captions)
             case "rows" if {layout.image, layout.caption} <= set(header):
-                return _rows(path, header, layout)
+                return _columns(path, len(header), header.index(layout.image), [header.index(layout.caption)])
             case "tokens" if "#" in header[0] and len(header) == 2:
                 return _tokens(path)
     expected = "; or ".join(_EXPECTED[layout.form].format(layout) for layout in layouts)
@@ -81,31 +73,17 @@ _EXPECTED: Mapping[str, str] = {
 }
 
 
-def _wide(path: Path, header: list[str], layout: CaptionLayout) -> Iterator[Caption | tuple[int, RowError]]:
-    places = [place for place, name in enumerate(header) if name.startswith(layout.caption)]
-    for line, cells in _below_header(path, len(header)):
+def _columns(path: Path, width: int, image: int, captions: Sequence[int]) -> Iterator[Caption | tuple[int, RowError]]:
+    """Read the captions of a table with a header line, given the position of each column."""
+    for line, cells in islice(cell_rows(path, "tsv", "ordinary"), 1, None):
         if isinstance(cells, RowError):
             yield line, cells
-        else:
-            for place in places:
-                yield _caption(cells[0], cells[place], line)
-
-
-def _rows(path: Path, header: list[str], layout: CaptionLayout) -> Iterator[Caption | tuple[int, RowError]]:
-    image, caption = header.index(layout.image), header.index(layout.caption)
-    for line, cells in _below_header(path, len(header)):
-        yield (line, cells) if isinstance(cells, RowError) else _caption(cells[image], cells[caption], line)
-
-
-def _below_header(path: Path, width: int) -> Iterator[tuple[int, list[str] | RowError]]:
-    rows = cell_rows(path, "tsv", "ordinary")
-    next(rows)
-    for line, cells in rows:
-        if isinstance(cells, list) and len(cells) != width:
+        elif len(cells) != width:
             message = f"the row has {counted(len(cells), 'cell')}; expected {width}"
             yield line, RowError(RejectCode.WRONG_COLUMNS, message)
         else:
-            yield line, cells
+            for caption in captions:
+                yield _caption(cells[image], cells[caption], line)
 
 
 def _tokens(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
@@ -147,15 +125,10 @@ def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]
 def pair_captions(
     captions: Iterator[Caption | tuple[int, RowError]], wanted: Literal["all"] | int
 ) -> Iterator[CaptionPair | Caption | tuple[int, RowError]]:
-    """Pair the captions of each image.
+    """Yield the wanted number of pairs of captions of each image, which may stand anywhere in the file.
 
-    Args:
-        captions: what `read_captions` yields; the captions of an image may stand anywhere.
-        wanted: how many pairs of an image; all where it has fewer.
-
-    Yields:
-        What was wrong, as it comes; then the pairs, image by image in the order of the file; a caption that is alone
-        with its image as itself.
+    What was wrong comes as it comes; then the pairs, image by image in the order of the file. A caption that is alone
+    with its image comes as itself.
     """
     of_image: dict[str, list[Caption]] = {}
     for caption in captions:

@@ -33,12 +33,13 @@ BLANK = RowError(RejectCode.EMPTY_SENTENCE, "the line is empty")
 """What is wrong with a blank line, where these count."""
 
 Numbered = tuple[int, list[str] | RowError]
+"""The number of a row's first line, from 1, and its cells, or what was wrong with it."""
 
 
 def cell_rows(
     path: Path, form: TableFormat, quotes: Quotes, encoding: str | None = None, *, blanks: bool = False
 ) -> Iterator[Numbered]:
-    """Read the cells of every line of a TSV or CSV file, the header line included.
+    """Read the cells of every line of a TSV or CSV file, the header line included, or what was wrong with it.
 
     Args:
         path: the file.
@@ -46,9 +47,6 @@ def cell_rows(
         quotes: what double quotes are.
         encoding: encoding of lines that are not UTF-8; when None, such a line is wrong.
         blanks: whether blank lines count, as wrong rows (`BLANK`); by default they are skipped.
-
-    Yields:
-        Number of the row's first line, from 1, and its cells, or what was wrong with it.
     """
     separator = SEPARATORS[form]
     enclose = decided_quotes(path, form, quotes) == "enclose"

@@ -5,27 +5,26 @@ files = { train, test }             trained on one, scored on the other         
 files = { train, dev, test }        and selected on the third                     SST-2, SST-5
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from features.core.faults import ColumnMissing, NothingToLearn, NothingToScore, RowWrong
 from features.core.types import SPLITS, Split
 from features.corpora.reading import NO_TEXT, evaluation_outcomes
-from features.corpora.rows import BadRow, PairRow, Skip, TextRow
+from features.corpora.rows import PairRow, Skip, TextRow
 from features.corpora.settings import EvaluationSet
 
 
 @dataclass(frozen=True, slots=True)
 class ClassTask:
-    """Texts or pairs with one class each.
+    """Texts or pairs with one class each, (n_items,).
 
     Args:
         name: name of the set, with the aspect if the set has several.
-        texts: texts or first sentences of pairs, (n_items,).
-        others: second sentences of pairs, (n_items,); None for texts.
-        labels: class of each item, (n_items,).
-        splits: split of each item, (n_items,); all the same if the task is cross-validated.
+        texts: texts or first sentences of pairs.
+        others: second sentences of pairs; None for texts.
+        labels: class of each item.
+        splits: split of each item; all the same if the task is cross-validated.
         empty: number of rows left out because they have no text.
     """
 
@@ -43,11 +42,7 @@ class ClassTask:
 
 
 def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
-    """Read the tasks of an evaluation set: one, or one per aspect if its texts have several.
-
-    Args:
-        evaluation: a set that `has_classes`.
-        base: folder that relative paths are resolved against.
+    """Read the tasks of an evaluation set that `has_classes`: one, or one per aspect if its texts have several.
 
     Raises:
         InputError: a file is missing or in another form, a row is wrong, a text has two classes, or there is nothing to
@@ -58,8 +53,6 @@ def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
     for outcome in evaluation_outcomes(evaluation, base):
         if isinstance(outcome, Skip) and outcome.reason == NO_TEXT:
             empty += 1
-        elif isinstance(outcome, BadRow):
-            raise RowWrong(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
         elif isinstance(outcome, TextRow):
             _require_one_class(outcome, evaluation)
             for aspect, label in outcome.labels:
@@ -72,17 +65,15 @@ def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
                 )
             items.setdefault("", []).append((outcome.text_a, outcome.text_b, outcome.label, outcome.split))
     names = {aspect: f"{evaluation.name}: {aspect}" if len(items) > 1 else evaluation.name for aspect in items}
-    tasks = [_task(names[aspect], rows, empty) for aspect, rows in items.items()]
+    tasks = []
+    for aspect, rows in items.items():
+        texts, others, labels, splits = zip(*rows, strict=True)
+        tasks.append(ClassTask(names[aspect], texts, None if others[0] is None else others, labels, splits, empty))
     if not tasks:
         raise NothingToScore(f"evaluation set {evaluation.name!r} has no text with a class: check its files.")
     for task in tasks:
         _require_something_to_learn(task, evaluation)
     return tasks
-
-
-def _task(name: str, rows: Sequence[tuple[str, str | None, str, Split]], empty: int) -> ClassTask:
-    texts, others, labels, splits = zip(*rows, strict=True)
-    return ClassTask(name, texts, None if others[0] is None else others, labels, splits, empty)
 
 
 def _require_one_class(row: TextRow, evaluation: EvaluationSet) -> None:

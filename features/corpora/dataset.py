@@ -6,7 +6,7 @@
                         └─ TextLayout      texts with labels: aspects of papers, classes of reviews
 
 A file is read in the first layout that it fits. A record holds facts only; the readers are in `tables.py`,
-`captions.py`, `parallel_graphs.py` and `texts.py`.
+`captions.py`, `texts.py` and, for graphs, `reading.py`.
 """
 
 from collections.abc import Mapping
@@ -114,10 +114,6 @@ class TextLayout(Record):
 Layout = TableLayout | CaptionLayout | GraphLayout | TextLayout
 
 
-def _same_names() -> Mapping[str, Split]:
-    return {split: split for split in SPLITS}
-
-
 class Dataset(Record):
     """A pinned record of a dataset.
 
@@ -126,7 +122,7 @@ class Dataset(Record):
         kind: what its pairs are judged for; `aspects` and `classes` are texts with several labels and with one label,
             `own` is a user's data.
         about: one sentence for a reader who does not know it.
-        splits: the splits that its makers released.
+        splits: the splits that its makers released; by default all three.
         layouts: the forms that its files come in; a file is read in the first that fits.
         score_range: lowest and highest human score, as released.
         unscored: rows without a score belong to the release; they are skipped, not rejected.
@@ -137,7 +133,7 @@ class Dataset(Record):
         split_names: names of our splits in a column with the role `split`.
         licence: terms of use, as its makers state them.
         source: where to get it.
-        paper: where it was published.
+        paper: where it was published, if it was.
         package_file: for data that come with facetflow, the file in the package `features.corpora`.
         sha256: digests of the uncompressed copies that the readers were checked with, by file name.
     """
@@ -145,17 +141,17 @@ class Dataset(Record):
     name: str
     kind: Literal["similarity", "paraphrase", "inference", "captions", "aspects", "classes", "own"]
     about: str
-    splits: tuple[Split, ...]
+    splits: tuple[Split, ...] = SPLITS
     layouts: tuple[Layout, ...] = Field(min_length=1)
     score_range: tuple[float, float] | None = None
     unscored: bool = False
     labels: tuple[str, ...] = ()
     label_scores: Mapping[str, float] = Field(default_factory=dict)
     no_gold: tuple[str, ...] = ()
-    split_names: Mapping[str, Split] = Field(default_factory=_same_names)
+    split_names: Mapping[str, Split] = {split: split for split in SPLITS}
     licence: str
     source: str
-    paper: str
+    paper: str = "none"
     package_file: Path | None = None
     sha256: Mapping[str, str] = Field(default_factory=dict)
 

@@ -19,62 +19,41 @@ _VOTES = re.compile(r"\(\s*(\d)\s*,\s*(\d)\s*\)")
 
 
 class NoJudgement(NamedTuple):
-    """A row that the makers of the dataset do not count.
-
-    Args:
-        reason: why, in a few words.
-    """
+    """A row that the makers of the dataset do not count, with the reason in a few words."""
 
     reason: str
 
 
 def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudgement | None:
-    """Return a score.
+    """Return a score in the range of the dataset; None if a user's own row has none.
 
     Args:
         written: a number or its text; None or empty if the row has none.
-        dataset: the record, for the range.
-
-    Returns:
-        The score in the range of the dataset; None if it is missing and the dataset allows that.
+        dataset: the record.
 
     Raises:
         RowError: BAD_SCORE.
     """
+    limits = " from {:g} to {:g}".format(*dataset.score_range) if dataset.score_range else ""
+    expected = f"expected a number{limits}"
     if written is None or (isinstance(written, str) and not written.strip()):
         if not dataset.unscored:
-            raise RowError(RejectCode.BAD_SCORE, f"the score is empty; expected a number{_range(dataset)}")
+            raise RowError(RejectCode.BAD_SCORE, f"the score is empty; {expected}")
         return None if dataset.kind == "own" else NoJudgement("not rated")
     try:
         score = float(written)
     except (ValueError, OverflowError):
         score = math.nan
     if math.isnan(score):
-        message = f"the score {written!r} is not a number; expected a number{_range(dataset)}"
-        raise RowError(RejectCode.BAD_SCORE, message)
+        raise RowError(RejectCode.BAD_SCORE, f"the score {written!r} is not a number; {expected}")
     low, high = dataset.score_range or (-math.inf, math.inf)
     if not (math.isfinite(score) and low <= score <= high):
-        raise RowError(
-            RejectCode.BAD_SCORE, f"the score {written!r} is out of range; expected a number{_range(dataset)}"
-        )
+        raise RowError(RejectCode.BAD_SCORE, f"the score {written!r} is out of range; {expected}")
     return score
 
 
-def _range(dataset: Dataset) -> str:
-    return " from {:g} to {:g}".format(*dataset.score_range) if dataset.score_range else ""
-
-
 def read_label(written: str | None, form: LabelForm, dataset: Dataset) -> str | NoJudgement | None:
-    """Return a label.
-
-    Args:
-        written: the label in the file; None or empty if the row has none.
-        form: how it is written.
-        dataset: the record, for the label set.
-
-    Raises:
-        RowError: BAD_LABEL.
-    """
+    """Return the label of a row, None if it has none and the dataset has no set of labels; raise RowError BAD_LABEL."""
     text = (written or "").strip()
     if not text and not dataset.labels:
         return None

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from features.core.faults import ColumnMissing, ColumnsUnclear
-from features.core.files import table_format
-from features.core.outputs import shown
+from features.core.files import source_name, table_format
 from features.corpora.cells import BLANK
 from features.corpora.dataset import Dataset, Role, TableLayout
 from features.corpora.piped import as_file
@@ -18,18 +17,14 @@ from features.corpora.settings import CorpusSettings
 from features.corpora.tables import TableRow, columns_of, fitting_layout, hint_of_form, read_rows
 from features.sentences import normalise
 
-_SENTENCES = ("sentence_a", "sentence_b")
+_SENTENCES: tuple[Role, Role] = ("sentence_a", "sentence_b")
 _ADVICE = "name the two with --columns, or give their positions from 0 if there is no header line"
 
 
 class PairCells(NamedTuple):
-    """One row of a table of pairs.
+    """One row of a table of pairs: its first line, from 1, and both sentences with single spaces.
 
-    Args:
-        line: number of its first line, from 1 (of the row, for Parquet).
-        text_a: sentence a, with single spaces; None if the row could not be read.
-        text_b: sentence b, in the same form.
-        problem: why it is not a pair of sentences; empty if it is one.
+    `problem` is why it is not a pair of sentences; the sentences of a row that cannot be read are None.
     """
 
     line: int
@@ -38,15 +33,11 @@ class PairCells(NamedTuple):
     problem: str = ""
 
 
-def _nothing(_: str) -> None:
-    """Ignore the notes."""
-
-
 def read_pair_rows(
     path: Path,
     columns: Sequence[str | int] = (),
     corpora: Sequence[CorpusSettings] = (),
-    tell: Callable[[str], None] = _nothing,
+    tell: Callable[[str], None] = lambda _: None,
     advice: str = _ADVICE,
 ) -> list[PairCells]:
     """Read every row of a table of pairs (TSV, CSV, JSONL, Parquet), including wrong ones, in order.
@@ -63,23 +54,22 @@ def read_pair_rows(
     Raises:
         InputError: the table cannot be read, has no rows, or lacks these columns.
     """
-    found = []
+    pairs = []
     with as_file(path) as file:
-        name = shown(path, "standard input")
+        name = source_name(path)
         layout = _asked(file, columns, corpora, name, tell) if columns else _found(file, corpora, name, tell, advice)
         for row in read_rows(file, layout, blanks=True):
             if not isinstance(row, TableRow):
-                found.append(PairCells(row[0], None, None, row[1].message))
+                pairs.append(PairCells(row[0], None, None, row[1].message))
                 continue
-            texts = normalise(row.sentence_a), normalise(row.sentence_b)
-            empty = [side for side, text in zip("ab", texts, strict=True) if not text]
-            problem = (
-                "both sentences are empty" if len(empty) == 2 else f"sentence {empty[0]} is empty" if empty else ""
-            )
-            found.append(PairCells(row.line, *texts, problem))
-    while found[-1].problem == BLANK.message:  # at the end they hold no place
-        found.pop()
-    return found
+            a, b = normalise(row.sentence_a), normalise(row.sentence_b)
+            problem = "both sentences are empty"
+            if a or b:
+                problem = "" if a and b else f"sentence {'b' if a else 'a'} is empty"
+            pairs.append(PairCells(row.line, a, b, problem))
+    while pairs[-1].problem == BLANK.message:  # at the end they hold no place
+        pairs.pop()
+    return pairs
 
 
 def _asked(
@@ -93,10 +83,9 @@ def _asked(
     form = table_format(file)
     there = columns_of(file, form, [[str(column) for column in columns]])
     listed = ", ".join(map(repr, there)) or "none"
-    by_name = all(column in there for column in columns)
-    places = (
-        list(columns) if by_name or not all(str(column).isdecimal() for column in columns) else [*map(int, columns)]
-    )
+    places = list(columns)
+    if all(str(column).isdecimal() for column in columns) and not all(column in there for column in columns):
+        places = [*map(int, columns)]
     if places[0] == places[1]:
         raise ColumnsUnclear(f"--columns takes both sentences from {places[0]!r}: give the columns of two.")
     if all(isinstance(place, int) for place in places):
@@ -155,11 +144,7 @@ def _own(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
 def _of_record(record: Dataset) -> list[TableLayout]:
     # Only the sentences are needed: a table to explain or to label needs no score.
     return [
-        TableLayout(columns=_of_sentences(layout), quotes=layout.quotes)
+        TableLayout(columns={role: layout.columns[role] for role in _SENTENCES}, quotes=layout.quotes)
         for layout in record.layouts
         if isinstance(layout, TableLayout)
     ]
-
-
-def _of_sentences(layout: TableLayout) -> dict[Role, str | int]:
-    return {role: place for role, place in layout.columns.items() if role in _SENTENCES}

@@ -6,17 +6,14 @@ from pathlib import Path
 
 from features.core.errors import InputError
 from features.core.faults import FileEmpty
-from features.core.files import open_bytes, short_name
+from features.core.files import open_bytes, short_name, source_name
 from features.core.leftovers import scratch
-from features.core.outputs import STANDARD, TABLES, shown
+from features.core.outputs import STANDARD, TABLES
 
 
 @contextmanager
 def as_file(path: Path) -> Iterator[Path]:
-    """Yield a file that can be read several times: piped input is copied to a temporary file.
-
-    Args:
-        path: file, named pipe, or `-` for standard input.
+    """Yield a file that can be read several times: a named pipe, or `-` for standard input, is copied to a file.
 
     Raises:
         InputError: the pipe is empty. Errors raised within the block name the pipe, not the copy.
@@ -24,7 +21,7 @@ def as_file(path: Path) -> Iterator[Path]:
     if path != STANDARD and (path.is_file() or path.is_dir() or not path.exists()):
         yield path
         return
-    name = shown(path, "standard input")
+    name = source_name(path)
     with open_bytes(path) as source:
         content = source.read()
     if not content.strip():

@@ -8,6 +8,7 @@ settings ─ locate ─ file ─ layout ─ row ─┬─ PairRow   a pair
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
 
@@ -21,41 +22,24 @@ from features.core.types import RejectCode, Split
 from features.corpora.captions import Caption, CaptionPair, pair_captions, read_captions
 from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableLayout, TextLayout
 from features.corpora.judgements import NoJudgement, read_label, read_score
-from features.corpora.parallel_graphs import read_parallel
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Source, locate
 from features.corpora.tables import TableRow, fitting_layout, read_rows
 from features.corpora.texts import LabelledText, read_texts
+from features.graphs.penman_files import read_blocks
 from features.stage_output import Reject
 
 NO_TEXT = "no text"
 """Why a row of texts or pairs with a class is left out."""
 
 
-def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | TextRow | Reject]:
-    """Read the rows of a corpus.
-
-    Args:
-        settings: settings of the corpus.
-        base: folder that relative paths are resolved against: that of the project file.
-
-    Yields:
-        Every pair or text, and a reject for every wrong row. Rows left out by design are not included (`read_outcomes`
-        has them, too).
+def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
+    """Read what becomes of every row of a corpus; `base` is the folder of the project file.
 
     Raises:
         InputError: a file is missing, empty, in another encoding or in another form.
     """
-    for outcome in read_outcomes(settings, base):
-        if isinstance(outcome, PairRow | TextRow):
-            yield outcome
-        elif isinstance(outcome, BadRow):
-            yield outcome.reject
-
-
-def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
-    """Read what becomes of every row of a corpus; arguments and errors are those of `read`."""
     reader = _Reader(settings.name, own_record(settings), settings.chosen_labels, settings.caption_pairs)
     for source in locate(settings.record, settings.files, base, settings.files_key):
         yield from reader.outcomes(source)
@@ -91,8 +75,6 @@ def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
     rows: list[PairRow] = []
     scores: list[float] = []
     for outcome in evaluation_outcomes(evaluation, base):
-        if isinstance(outcome, BadRow):
-            raise RowWrong(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
         if isinstance(outcome, PairRow):
             score = scores_of_labels.get(outcome.label or "") if outcome.score is None else outcome.score
             if score is not None:
@@ -112,13 +94,13 @@ def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
     )
 
 
-def evaluation_outcomes(evaluation: EvaluationSet, base: Path, *, held_out: bool = False) -> Iterator[Outcome]:
-    """Read what becomes of every row of an evaluation set, whatever its label.
+def evaluation_outcomes(
+    evaluation: EvaluationSet, base: Path, *, held_out: bool = False
+) -> Iterator[PairRow | TextRow | Skip]:
+    """Read what becomes of every row of an evaluation set, or of what is held out from training, whatever its label.
 
-    Args:
-        evaluation: the set.
-        base: folder that relative paths are resolved against.
-        held_out: leave out what a classifier is trained on.
+    Raises:
+        InputError: a file is missing or in another form, or a row is wrong.
     """
     files = evaluation.held_out if held_out else evaluation.splits
     reader = _Reader(evaluation.name, own_record(evaluation), None, "all")
@@ -127,14 +109,13 @@ def evaluation_outcomes(evaluation: EvaluationSet, base: Path, *, held_out: bool
         for source in locate(evaluation.record, part, base, evaluation.files_key):
             split = next(iter(part)) if evaluation.files else evaluation.split
             for outcome in reader.outcomes(source._replace(splits=(split,))):
-                yield _without_text(outcome) if evaluation.has_classes else outcome
-
-
-def _without_text(outcome: Outcome) -> Outcome:
-    """Leave out a row without text: releases have such lines (CR, MPQA), and nobody can correct them."""
-    if isinstance(outcome, BadRow) and outcome.reject.code == RejectCode.EMPTY_SENTENCE:
-        return Skip(outcome.split, NO_TEXT, outcome.reject.entity_id)
-    return outcome
+                if not isinstance(outcome, BadRow):
+                    yield outcome
+                # Releases have lines without text (CR, MPQA), and nobody can correct them.
+                elif evaluation.has_classes and outcome.reject.code == RejectCode.EMPTY_SENTENCE:
+                    yield Skip(outcome.split, NO_TEXT, outcome.reject.entity_id)
+                else:
+                    raise RowWrong(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
 
 
 def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
@@ -161,14 +142,7 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the files of one corpus.
-
-    Args:
-        corpus: its name.
-        record: record of its dataset.
-        labels: labels of the rows to read; None for every row.
-        caption_pairs: how many pairs of captions per image.
-    """
+    """Reads the files of one corpus; of rows with labels, only those with one of `labels` unless that is None."""
 
     corpus: str
     record: Dataset
@@ -176,15 +150,8 @@ class _Reader:
     caption_pairs: Literal["all"] | int
 
     def outcomes(self, source: Source) -> Iterator[Outcome]:
-        kinds = {type(layout) for layout in self.record.layouts}
-        if kinds == {GraphLayout}:
-            yield from self._graphs(source)
-        elif kinds == {CaptionLayout}:
-            yield from self._captions(source)
-        elif kinds == {TextLayout}:
-            yield from self._texts(source)
-        else:
-            yield from self._table(source)
+        readers = {GraphLayout: self._graphs, CaptionLayout: self._captions, TextLayout: self._texts}
+        return readers.get(type(self.record.layouts[0]), self._table)(source)  # a record's layouts are of one kind
 
     def _table(self, source: Source) -> Iterator[Outcome]:
         layouts = [layout for layout in self.record.layouts if isinstance(layout, TableLayout)]
@@ -199,7 +166,10 @@ class _Reader:
                 f"{source.name!r} has no column with the label, so {list(self.labels)} cannot be chosen: name the "
                 'column of the label, or set labels = "all".'
             )
-        scores = _scores_beside(source, layout)
+        scores = None
+        if layout.scores_beside is not None:
+            with open_text(source.path.with_name(source.path.name.replace(*layout.scores_beside))) as text:
+                scores = {number: line.strip() for number, line in enumerate(text, start=1)}
         line = 0
         for row in read_rows(source.path, layout):
             line = row[0]
@@ -237,20 +207,19 @@ class _Reader:
         return PairRow(self.corpus, split, row.sentence_a, row.sentence_b, score, label, "positive", origin, group)
 
     def _split(self, written: str | None) -> Split:
-        name = (written or "").strip()
-        found = self.record.split_names.get(name)
-        if found is None:
-            expected = ", ".join(self.record.split_names)
-            raise RowError(RejectCode.WRONG_COLUMNS, f"the split {name!r} is unknown; expected one of {expected}")
-        return found
+        name, names = (written or "").strip(), self.record.split_names
+        if name not in names:
+            message = f"the split {name!r} is unknown; expected one of {', '.join(names)}"
+            raise RowError(RejectCode.WRONG_COLUMNS, message)
+        return names[name]
 
     def _captions(self, source: Source) -> Iterator[Outcome]:
         split = self._only_split(source)
         layouts = [layout for layout in self.record.layouts if isinstance(layout, CaptionLayout)]
         nothing = True
-        for found in pair_captions(read_captions(source.path, layouts), self.caption_pairs):
+        for item in pair_captions(read_captions(source.path, layouts), self.caption_pairs):
             nothing = False
-            match found:
+            match item:
                 case CaptionPair(text_a, text_b, line, image):
                     origin = f"{source.name}:{line}"
                     yield PairRow(self.corpus, split, text_a, text_b, None, None, "positive", origin, image)
@@ -262,13 +231,28 @@ class _Reader:
             raise FileEmpty(f"{source.name!r} has no rows: check that it was written to its end.")
 
     def _graphs(self, source: Source) -> Iterator[Outcome]:
-        split = self._only_split(source)
-        for row in read_parallel(source.path, source.partner or source.path):
-            if isinstance(row, TableRow):
-                origin = f"{source.name}:{row.line}"
-                yield PairRow(self.corpus, split, row.sentence_a, row.sentence_b, None, None, "positive", origin)
+        """Read two PENMAN files; a broken graph still has its sentence, and the parse stage reports what is wrong."""
+        split, partner = self._only_split(source), source.partner or source.path
+        count = 0
+        for a, b in zip_longest(read_blocks(source.path), read_blocks(partner)):
+            if a is None or b is None:
+                longer = partner if a is None else source.path
+                raise NotParallel(
+                    f"{str(source.path)!r} and {str(partner)!r} are not parallel: {longer.name} continues after "
+                    f"{count} blocks; give two files with one block per pair."
+                )
+            count += 1
+            text_a, text_b = (block.metadata.get("snt", "") for block in (a, b))
+            if text_a.strip() and text_b.strip():
+                origin = f"{source.name}:{a.line}"
+                yield PairRow(self.corpus, split, text_a, text_b, None, None, "positive", origin)
             else:
-                yield self._bad(source, row[0], row[1])
+                unnamed = b if text_a.strip() else a
+                where = f"{unnamed.path.name}:{unnamed.line}"
+                message = f"the block at {where} has no sentence; expected a line '# ::snt ...'"
+                yield self._bad(source, a.line, RowError(RejectCode.EMPTY_SENTENCE, message))
+        if not count:
+            raise FileEmpty(f"{str(source.path)!r} has no graphs: check that it was written to its end.")
 
     def _texts(self, source: Source) -> Iterator[Outcome]:
         split = self._only_split(source)
@@ -281,21 +265,22 @@ class _Reader:
 
     def _labelled(self, row: LabelledText, split: Split, source: Source) -> Outcome:
         origin = f"{source.name}:{row.line}"
-        known = [(aspect, label) for aspect, label in row.labels if label and label not in self.record.no_gold]
+        gold = [(aspect, label) for aspect, label in row.labels if label and label not in self.record.no_gold]
         if row.lacking:
             return Skip(split, f"no {row.lacking}", origin)
         if not row.text:
             return self._bad(source, row.line, RowError(RejectCode.EMPTY_SENTENCE, "the text is empty"))
         if not any(label for _, label in row.labels):
-            columns = ", ".join(repr(column) for layout in self.record.layouts for column in _label_columns(layout))
+            layouts = [layout for layout in self.record.layouts if isinstance(layout, TextLayout)]
+            columns = ", ".join(repr(column) for layout in layouts for column in layout.aspects.values())
             return self._bad(source, row.line, RowError(RejectCode.NO_LABEL, f"the text has no label in {columns}"))
-        for _, label in known:
+        for _, label in gold:
             if self.record.labels and label not in self.record.labels:
                 message = f"the label {label!r} is unknown; expected one of {', '.join(self.record.labels)}"
                 return self._bad(source, row.line, RowError(RejectCode.BAD_LABEL, message))
-        chosen = tuple((aspect, label) for aspect, label in known if self.labels is None or label in self.labels)
+        chosen = tuple((aspect, label) for aspect, label in gold if self.labels is None or label in self.labels)
         if not chosen:
-            return Skip(split, "label not asked for" if known else "no label", origin)
+            return Skip(split, "label not asked for" if gold else "no label", origin)
         return TextRow(self.corpus, split, row.text, chosen, origin)
 
     @staticmethod
@@ -309,16 +294,3 @@ class _Reader:
     def _bad(source: Source, line: int, error: RowError, split: Split | None = None) -> BadRow:
         origin = f"{source.name}:{line}"
         return BadRow(split or source.splits[0], Reject(origin, error.code, f"{origin}: {error.message}"))
-
-
-def _label_columns(layout: object) -> list[str]:
-    return list(layout.aspects.values()) if isinstance(layout, TextLayout) else []
-
-
-def _scores_beside(source: Source, layout: TableLayout) -> dict[int, str] | None:
-    """Return the scores in the second file by line, from 1; None if the layout has none."""
-    if layout.scores_beside is None:
-        return None
-    path = source.path.with_name(source.path.name.replace(*layout.scores_beside))
-    with open_text(path) as text:
-        return {number: line.strip() for number, line in enumerate(text, start=1)}

@@ -1,16 +1,13 @@
 """The datasets that facetflow knows, by name."""
 
 from features.corpora.dataset import Dataset
-from features.corpora.records.arguments import UKP_ASPECT
-from features.corpora.records.aspects import PWC_AREA_TASK, PWC_TDM, UKP_TOPICS, WIKI_ENTITIES
+from features.corpora.records.aspects import PWC_AREA_TASK, PWC_TDM, UKP_ASPECT, UKP_TOPICS, WIKI_ENTITIES
 from features.corpora.records.captions import COCO, FLICKR30K
 from features.corpora.records.classes import TRANSFER_TASKS
 from features.corpora.records.inference import ALLNLI, MNLI, SNLI
-from features.corpora.records.mrpc import MRPC
 from features.corpora.records.own import EXAMPLE, PAIRS, PENMAN, TEXTS
-from features.corpora.records.paraphrase import PAN, PAWS_QQP, PAWS_WIKI, PIT2015, QQP, TWITTER_URL
-from features.corpora.records.sick import SICK
-from features.corpora.records.sts import STS_SEMEVAL, STSB
+from features.corpora.records.paraphrase import MRPC, PAN, PAWS_QQP, PAWS_WIKI, PIT2015, QQP, TWITTER_URL
+from features.corpora.records.sts import SICK, STS_SEMEVAL, STSB
 
 DATASETS: dict[str, Dataset] = {
     record.name: record

@@ -14,8 +14,8 @@ class PairRow(NamedTuple):
         split: its split.
         text_a: sentence a, as written.
         text_b: sentence b, as written.
-        score: human score in the range of the dataset; None if there is none.
-        label: human label; None if there is none.
+        score: human score in the range of the dataset, if any.
+        label: human label, if any.
         kind: pairs that are read are positive; negatives are drawn at ingest.
         origin: `file:line`.
         group: what it shares with pairs that must be in its split: image, topic, document; empty if unknown.
@@ -37,16 +37,7 @@ class PairRow(NamedTuple):
 
 
 class TextRow(NamedTuple):
-    """One text of a source, with its labels.
-
-    Args:
-        corpus: name of the corpus.
-        split: its split.
-        text: the text, as written.
-        labels: aspect and label, each once.
-        origin: `file:line`.
-        kept: whether the store has it in this split, although the present settings would put it into another.
-    """
+    """One text of a source, as written, with aspect and label, each once; `origin` and `kept` as in `PairRow`."""
 
     corpus: str
     split: Split
@@ -59,10 +50,7 @@ class TextRow(NamedTuple):
 class Skip(NamedTuple):
     """A row that the dataset or the settings leave out: not rated, no gold label, a label not requested.
 
-    Args:
-        split: its split.
-        reason: why, in a few words; rows are counted by reason.
-        origin: `file:line`.
+    Rows are counted by the reason, a few words; `origin` is `file:line`.
     """
 
     split: Split
@@ -71,12 +59,7 @@ class Skip(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row that is not what its format promises.
-
-    Args:
-        split: the split that was read.
-        reject: what was wrong.
-    """
+    """A row that is not what its format promises, in the split that was read."""
 
     split: Split
     reject: Reject

@@ -4,12 +4,12 @@ import difflib
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from features.core.draws import share_of
 from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownLabel, UnknownName
 from features.core.types import SPLITS, SentenceId, Split
-from features.corpora.dataset import Dataset, Quotes, Role
+from features.corpora.dataset import Dataset, Quotes, Record, Role
 from features.corpora.registry import DATASETS
 
 Files = str | tuple[str, ...]
@@ -26,24 +26,16 @@ def _known_dataset(name: str) -> str:
     return name
 
 
-DatasetName = Annotated[str, AfterValidator(_known_dataset)]
-Columns = Mapping[Role, str | int]
-
-
 def _check_files(files: Mapping[Split, Files]) -> None:
     for split, named in files.items():
         if not named:
             raise EmptySetting(f"`files.{split}` is empty: name a file, or leave {split} out")
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 
-class DrawSettings(_Settings):
+class DrawSettings(Record):
     """Random splits, for texts with labels and for pairs that come without splits.
 
     Each text is drawn by a hash of it and the seed: its split never changes when others are added, and is the same in
@@ -88,7 +80,7 @@ class DrawSettings(_Settings):
         return {split: share for split, share in shares.items() if share}
 
 
-class _SourceSettings(_Settings):
+class _SourceSettings(Record):
     """Settings common to all sources of pairs or texts.
 
     Args:
@@ -104,12 +96,12 @@ class _SourceSettings(_Settings):
             record says, else detected from the file.
     """
 
-    dataset: DatasetName
+    dataset: Annotated[str, AfterValidator(_known_dataset)]
     name: str = Field(default="", pattern=r"^[\w.+-]*$")
     text: str | tuple[str, ...] | None = None
     aspects: Mapping[str, str] | None = None
     separator: Annotated[str, Field(min_length=1)] | None = None
-    columns: Columns | None = None
+    columns: Mapping[Role, str | int] | None = None
     quotes: Quotes | None = None
 
     @property
@@ -118,14 +110,10 @@ class _SourceSettings(_Settings):
         return DATASETS[self.dataset]
 
     @model_validator(mode="after")
-    def _names_columns(self) -> "_SourceSettings":
+    def _columns_fit_the_record(self) -> Self:
         empty = [name for name in ("text", "aspects", "columns") if getattr(self, name) in ("", (), {})]
         if empty:
             raise EmptySetting(f"`{empty[0]}` is empty: name a column, or leave it out for the usual columns")
-        return self
-
-    @model_validator(mode="after")
-    def _texts_have_their_own_columns(self) -> "_SourceSettings":
         given = [name for name in ("text", "aspects", "separator") if getattr(self, name) is not None]
         if given and not self.record.has_texts:
             raise Conflict(f"`{given[0]}` is for texts with labels, and {self.dataset!r} is pairs: use `columns`")
@@ -138,16 +126,11 @@ class _SourceSettings(_Settings):
                 f"{self.dataset!r} has lines with a label and a text, no columns for `{given[0]}`: for a table use "
                 "dataset = 'texts'"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _columns_are_of_one_kind(self) -> "_SourceSettings":
-        if self.columns is None:
-            return self
-        by_position = [isinstance(place, int) for place in self.columns.values()]
-        if any(by_position) and not (all(by_position) and {"sentence_a", "sentence_b"} <= set(self.columns)):
+        columns = self.columns or {}
+        by_position = [isinstance(place, int) for place in columns.values()]
+        if any(by_position) and not (all(by_position) and {"sentence_a", "sentence_b"} <= set(columns)):
             raise Conflict(
-                f"the columns {dict(self.columns)!r} mix names and positions, or lack the position of a sentence: "
+                f"the columns {dict(columns)!r} mix names and positions, or lack the position of a sentence: "
                 "give all as names, or all as positions with sentence_a and sentence_b among them"
             )
         return self
@@ -191,8 +174,7 @@ class CorpusSettings(_SourceSettings):
         _check_files(self.files)
         if self.labels == ():
             raise EmptySetting('`labels` is empty, so no row would be read: name labels, or set labels = "all"')
-        unknown = set(self.labels) - set(record.labels) if isinstance(self.labels, tuple) and record.labels else set()
-        if unknown:
+        if record.labels and (unknown := set(self.chosen_labels or ()) - set(record.labels)):
             raise UnknownLabel(
                 f"{record.name!r} has no labels {sorted(unknown)}; use some of {list(record.labels)}, or 'all'"
             )
@@ -283,11 +265,7 @@ class EvaluationSet(_SourceSettings):
     @property
     def files_key(self) -> str:
         """The name of the setting with the file, for messages."""
-        return f"`files.{{split}}` of the evaluation set {self.name!r}" if self.files else self._file_key
-
-    @property
-    def _file_key(self) -> str:
-        return f"`file` of the evaluation set {self.name!r}"
+        return f"`{'files.{split}' if self.files else 'file'}` of the evaluation set {self.name!r}"
 
     @property
     def has_classes(self) -> bool:
@@ -324,7 +302,7 @@ class EvaluationSet(_SourceSettings):
         return self
 
 
-class LeakageSettings(_Settings):
+class LeakageSettings(Record):
     """The guard against evaluation sentences in training data.
 
     Args:
@@ -337,7 +315,7 @@ class LeakageSettings(_Settings):
     evaluation: tuple[EvaluationSet, ...] = ()
 
 
-class IngestSettings(_Settings):
+class IngestSettings(Record):
     """How sentences and pairs are stored.
 
     Args:

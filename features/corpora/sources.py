@@ -13,17 +13,11 @@ from features.core.types import SPLITS, Split
 from features.corpora.dataset import Dataset, GraphLayout
 from features.corpora.settings import Files
 
-_BLOCK = 1 << 20
-
 
 class Source(NamedTuple):
-    """A file to read.
+    """A file to read, named as the user wrote it, with the split to read, or several if it has a column of them.
 
-    Args:
-        path: its path.
-        name: its path as the user wrote it; `file:line` in messages begins with it.
-        splits: the splits to read from it: one, or several if the file has a column with the split.
-        partner: the file of sentences b, if sentences a and b are in two files.
+    `partner` is the file of sentences b, if sentences a and b are in two files.
     """
 
     path: Path
@@ -39,7 +33,7 @@ def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str)
         dataset: the record.
         files: paths or patterns by split; may be empty for data that come with facetflow.
         base: folder that relative paths are resolved against.
-        key: name of the setting with the files, for messages, with `{split}` for the split.
+        key: the setting with the files, for messages, with `{split}` for the split.
 
     Raises:
         InputError: a file is missing or a folder, a pattern matches nothing, or parsed pairs are not two files.
@@ -62,7 +56,7 @@ def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str)
 
 
 def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
-    found: list[tuple[Path, str]] = []
+    expanded: list[tuple[Path, str]] = []
     for name in (files,) if isinstance(files, str) else files:
         path = (base / Path(name).expanduser()).resolve()
         if path.is_dir():
@@ -71,7 +65,7 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
                 f"{str(Path(name) / '*.tsv')!r}."
             )
         if path.is_file():
-            found.append((path, name))
+            expanded.append((path, name))
             continue
         if path.exists():
             raise NotAFile(
@@ -87,41 +81,29 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
             raise FileMissing(
                 f"No file matches {name!r}, which {key} names (relative to {str(base)!r}): check the pattern."
             )
-        found += [(Path(match), str(Path(name).parent / Path(match).name)) for match in matches]
-    return found
+        expanded += [(Path(match), str(Path(name).parent / Path(match).name)) for match in matches]
+    return expanded
 
 
-def _parallel(dataset: Dataset, split: Split, found: list[tuple[Path, str]]) -> Source:
-    if len(found) != 2:
+def _parallel(dataset: Dataset, split: Split, files: list[tuple[Path, str]]) -> Source:
+    if len(files) != 2:
         raise SplitUnclear(
-            f"split {split!r} of {dataset.name!r} names {len(found)} files ({[name for _, name in found]}): "
+            f"split {split!r} of {dataset.name!r} names {len(files)} files ({[name for _, name in files]}): "
             "give two, the graphs of sentences a and of sentences b."
         )
-    (first, name), (second, _) = found
+    (first, name), (second, _) = files
     return Source(first, name, (split,), partner=second)
 
 
 class Copy(NamedTuple):
-    """Which copy of a file was read.
-
-    Args:
-        sha256: digest of the uncompressed file.
-        known_as: name of the checked file that it equals; None for any other copy.
-    """
+    """Which copy of a file was read: the digest of the uncompressed file, and the name of the checked one it equals."""
 
     sha256: str
     known_as: str | None
 
 
 def identify(dataset: Dataset, path: Path) -> Copy:
-    """Return the digest of a file and, if the readers were checked with it, its name.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    digest = hashlib.sha256()
+    """Return which copy of a file of a dataset this is; raise an InputError if it cannot be read."""
     with open_bytes(path, in_lines=False) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    known = {pinned: name for name, pinned in dataset.sha256.items()}
-    return Copy(digest.hexdigest(), known.get(digest.hexdigest()))
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Copy(digest, next((name for name, pinned in dataset.sha256.items() if pinned == digest), None))

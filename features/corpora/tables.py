@@ -31,16 +31,10 @@ Cell = str | float | None
 
 
 class TableRow(NamedTuple):
-    """The cells of one row that have a role; None for a role that the table lacks.
+    """The cells of one row that have a role, as written; None for a role that the table lacks.
 
-    Args:
-        line: number of its first line, from 1 (of the row, for Parquet).
-        sentence_a: sentence a.
-        sentence_b: sentence b.
-        score: score, as written.
-        label: label, as written.
-        split: name of the split, as written.
-        group: topic, document or image, as written; pairs that share it must be in one split.
+    `line` is the number of its first line, from 1 (of the row, for Parquet). Pairs that share a group (a topic, a
+    document, an image) must be in one split.
     """
 
     line: int
@@ -58,7 +52,7 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
     Raises:
         InputError: the file cannot be read, or fits none of the layouts.
     """
-    found: list[str] = []
+    misfits: list[str] = []
     columns: list[str] = []
     decide = cache(partial(decided_quotes, path))
     for layout in layouts:
@@ -72,29 +66,25 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
                 kept = {role: place for role, place in layout.columns.items() if place in columns}
                 require_once(path, columns, [str(place) for place in kept.values()])
                 return layout.model_copy(update={"form": form, "columns": kept, "quotes": quotes})
-            found.append(f"it has the columns {columns}")
+            misfits.append(f"it has the columns {columns}")
         elif form in {"jsonl", "parquet"}:
-            raise UnknownForm(_by_name(path, form))
+            names = ", ".join(map(repr, columns_of(path, form))) or "none"
+            raise UnknownForm(
+                f"{str(path)!r} is {form}, whose columns have names: {names}; give names instead of positions, "
+                'columns = { sentence_a = "…", sentence_b = "…" }.'
+            )
         elif layout.scores_beside is None or layout.scores_beside[0] in path.name:
             width = layout.width or 1 + max(int(place) for place in layout.columns.values())
             cells = [row for _, row in islice(cell_rows(path, form, quotes), _HEAD) if isinstance(row, list)]
             if any(len(row) >= width for row in cells):
                 return layout.model_copy(update={"form": form, "width": width, "quotes": quotes})
-            found.append(f"its rows have {counted(max(map(len, cells), default=0), 'cell')}")
+            misfits.append(f"its rows have {counted(max(map(len, cells), default=0), 'cell')}")
     hint = "" if any(layout.form for layout in layouts) else hint_of_form(path)
     if not hint and len(layouts) == 1 and layouts[0].has_header:
         raise ColumnMissing(_lacking(path, layouts[0], columns))
     expected = "; or ".join(_describe(layout) for layout in layouts)
     raise UnknownForm(
-        f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(found))}; expected {expected}{hint}."
-    )
-
-
-def _by_name(path: Path, form: TableFormat) -> str:
-    there = ", ".join(map(repr, columns_of(path, form))) or "none"
-    return (
-        f"{str(path)!r} is {form}, whose columns have names: {there}; give names instead of positions, "
-        'columns = { sentence_a = "…", sentence_b = "…" }.'
+        f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(misfits))}; expected {expected}{hint}."
     )
 
 
@@ -112,17 +102,12 @@ def _lacking(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
         close = difflib.get_close_matches(place.casefold(), free, n=1)
         meant.append(f'{role} = "{free.pop(close[0]) if close else "…"}"')
     wanted = " and ".join(f"{place!r} (for {role})" for role, place in needed.items())
-    there = shown_names(columns)
-    named = ", ".join(meant)
+    named = f"columns = {{ {', '.join(meant)} }}"
+    advice = f"name them, {named}." if "…" in named else f"did you mean {named}?"
     if any(name.startswith('"') for name in columns):
-        question = 'set quotes = "enclose" if these quotes enclose cells.'
-    else:
-        question = (
-            f"did you mean columns = {{ {named} }}?" if "…" not in named else f"name them, columns = {{ {named} }}."
-        )
-    return (
-        f"{str(path)!r} lacks the column{'s' if len(needed) > 1 else ''} {wanted}; its columns are {there}: {question}"
-    )
+        advice = 'set quotes = "enclose" if these quotes enclose cells.'
+    plural, names = "s" if len(needed) > 1 else "", shown_names(columns)
+    return f"{str(path)!r} lacks the column{plural} {wanted}; its columns are {names}: {advice}"
 
 
 def shown_names(columns: Sequence[str]) -> str:
@@ -177,13 +162,8 @@ def columns_of(
 ) -> list[str]:
     """Return the column names of the header line, the objects or the schema.
 
-    Args:
-        path: the file.
-        form: form of the table.
-        wanted: sets of names, any one of which suffices. JSON lines are read until all names of one set have occurred,
-            because many writers leave out keys without a value; without names, their first objects suffice.
-        quotes: role of double quotes in a TSV file.
-        optional: names that are also wanted if JSON lines have them: they are searched for up to the last line.
+    Many writers leave out keys without a value: JSON lines are read until all names of one of the wanted sets have
+    occurred, and to the last line for optional ones; without names, their first objects suffice.
     """
     if form == "parquet":
         return list(scan_parquet(path).collect_schema().names())
@@ -214,11 +194,7 @@ def _keys(lines: Iterable[str], wanted: Sequence[Collection[str]], optional: Col
 
 
 def require_once(path: Path, columns: Sequence[str], read: Collection[str]) -> None:
-    """Raise if a column to read occurs more than once: it is unclear which is meant.
-
-    Raises:
-        InputError: a column occurs more than once; the message names it.
-    """
+    """Raise an InputError if a column to read occurs more than once: it is unclear which is meant."""
     for name in read:
         if columns.count(name) > 1:
             raise ColumnTwice(f"{str(path)!r} has the column {name!r} more than once: keep one, and rename the others.")
@@ -229,15 +205,9 @@ Read = TableRow | tuple[int, RowError]
 
 
 def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Iterator[Read]:
-    """Read the rows of a table.
+    """Read the rows of a table, in the layout that `fitting_layout` returned for it.
 
-    Args:
-        path: the file.
-        layout: what `fitting_layout` returned for it.
-        blanks: whether blank lines count, as wrong rows; by default they are skipped.
-
-    Yields:
-        Each row, or its line and what was wrong with it.
+    Blank lines are skipped, unless they count as wrong rows (`blanks`).
 
     Raises:
         InputError: the file cannot be read, or has no rows.
@@ -271,7 +241,7 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout, *, blanks: bo
         place_of = {role: int(place) for role, place in layout.columns.items()}
         least, most = layout.width or 0, 1 << 30  # cells after the known ones are notes
     a, b = place_of["sentence_a"], place_of["sentence_b"]
-    score, label, split, group = (place_of.get(role) for role in _OPTIONAL)
+    others = [place_of.get(role) for role in _OPTIONAL]
     for line, cells in rows:
         if isinstance(cells, RowError):
             yield line, cells
@@ -280,15 +250,7 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout, *, blanks: bo
             message = f"the row has {counted(len(cells), 'cell')}; {expected}"
             yield line, RowError(RejectCode.WRONG_COLUMNS, message)
         else:
-            yield TableRow(
-                line,
-                cells[a],
-                cells[b],
-                None if score is None else cells[score],
-                None if label is None else cells[label],
-                None if split is None else cells[split],
-                None if group is None else cells[group],
-            )
+            yield TableRow(line, cells[a], cells[b], *(None if place is None else cells[place] for place in others))
 
 
 _OPTIONAL: tuple[Role, ...] = ("score", "label", "split", "group")
@@ -314,29 +276,25 @@ def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Rea
 
 def parse_object(line: str) -> dict[str, object] | RowError:
     """Return the object of a line of JSON, or what is wrong with it."""
-    if wrong := encoding_fault(line):
-        return wrong
+    if fault := encoding_fault(line):
+        return fault
     try:
         entry = json.loads(line)
     except json.JSONDecodeError as error:
-        return RowError(
-            RejectCode.WRONG_COLUMNS, f"the line is not a JSON object ({error}); expected one object a line"
-        )
+        wrong = f"the line is not a JSON object ({error}); expected one object a line"
     except ValueError:
-        return RowError(RejectCode.WRONG_COLUMNS, "the object has a number with too many digits to read")
+        wrong = "the object has a number with too many digits to read"
     except RecursionError:
-        return RowError(RejectCode.WRONG_COLUMNS, "the object is nested too deeply to read")
-    if not isinstance(entry, dict):
-        return RowError(RejectCode.WRONG_COLUMNS, "the line is not a JSON object; expected one object a line")
-    return entry
+        wrong = "the object is nested too deeply to read"
+    else:
+        if isinstance(entry, dict):
+            return entry
+        wrong = "the line is not a JSON object; expected one object a line"
+    return RowError(RejectCode.WRONG_COLUMNS, wrong)
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
-    """Return the rows of a Parquet file as a lazy frame.
-
-    Raises:
-        InputError: there is no such file, or it is not Parquet.
-    """
+    """Return the rows of a Parquet file as a lazy frame; raise an InputError if there is no such file."""
     if not path.is_file():
         raise FileMissing(f"{str(path)!r} does not exist: check the path.")
     try:

@@ -21,13 +21,9 @@ _ID = "id"
 
 
 class TextCells(NamedTuple):
-    """A row of a table of texts.
+    """A row of a table of texts: line and text as in `LabelledText`, the content of the column `id`, if there is one.
 
-    Args:
-        line: number of its first line, from 1 (of the row, for Parquet).
-        id: content of the column `id`; empty where there is none.
-        text: columns of the text, joined; empty for a wrong row.
-        problem: what is wrong with the row; empty for a usable one.
+    `problem` is what is wrong with the row, which then has no text.
     """
 
     line: int
@@ -37,24 +33,12 @@ class TextCells(NamedTuple):
 
 
 def text_columns(path: Path, wanted: Sequence[str]) -> list[str]:
-    """Return the names of a table's columns.
-
-    Args:
-        path: TSV, CSV, JSONL or Parquet file.
-        wanted: columns with the text; JSON lines are read until all of them have occurred.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+    """Return the names of a table's columns; JSON lines are read until all that are wanted have occurred."""
     return columns_of(path, table_format(path), [wanted], optional=[_ID])
 
 
 def read_text_table(path: Path, columns: Sequence[str]) -> Iterator[TextCells]:
-    """Yield the texts of a table, row by row.
-
-    Args:
-        path: TSV, CSV, JSONL or Parquet file.
-        columns: columns with the text, joined by ": "; all are there (`text_columns`).
+    """Yield the texts of a table, in columns that are there (`text_columns`), row by row.
 
     Raises:
         InputError: the file cannot be read, or has a column that is read more than once.
@@ -71,22 +55,13 @@ def read_text_table(path: Path, columns: Sequence[str]) -> Iterator[TextCells]:
 
 
 def complete_ids(ids: Sequence[str]) -> list[str]:
-    """Return the ids of rows with none empty.
-
-    Args:
-        ids: of each row, empty where it has none: that row gets its number from 1, as `row 7` where others have ids, of
-            which `7` could be one.
-    """
+    """Return the ids with none empty: a row without gets its number from 1, as `row 7` where others have ids."""
     word = "row " if any(ids) else ""
     return [each or f"{word}{number}" for number, each in enumerate(ids, start=1)]
 
 
 def text_of_cell(cell: object) -> str:
-    """Return the text in a cell, stripped.
-
-    Raises:
-        RowError: it is not text.
-    """
+    """Return the text in a cell, stripped; raise a RowError if it is not text."""
     # A number may be part of a text, such as the year of a paper; true and false are not.
     if isinstance(cell, bool):
         raise no_text(cell)
@@ -98,13 +73,7 @@ def named_rows(
 ) -> Iterator[tuple[int, Mapping[str, object] | RowError]]:
     """Yield the line of each row, and its cells by the names of their columns or what is wrong with it.
 
-    Args:
-        path: the file.
-        form: form of the table.
-        encoding: encoding of a text file; UTF-8 when None.
-
-    Raises:
-        InputError: the file cannot be read.
+    `encoding` is that of a text file; UTF-8 when None.
     """
     match form:
         case "parquet":

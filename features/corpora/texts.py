@@ -19,13 +19,9 @@ from features.corpora.text_tables import JOIN, named_rows, text_of_cell
 
 
 class LabelledText(NamedTuple):
-    """A text as found in a file.
+    """A text of a file, with its first line, from 1, and aspect and label as written, in the order of the layout.
 
-    Args:
-        line: number of its first line, from 1 (of the row, for Parquet).
-        text: the text.
-        labels: aspect and label, as written, in the order of the layout.
-        lacking: the missing column for which the row is left out; empty if it is used.
+    `lacking` is the missing column for which the row is left out; empty if it is used.
     """
 
     line: int
@@ -35,10 +31,7 @@ class LabelledText(NamedTuple):
 
 
 def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledText | tuple[int, RowError]]:
-    """Read the texts of a file in the first layout that it fits.
-
-    Yields:
-        Each text, or its line and what was wrong with it.
+    """Read the texts of a file, or what was wrong with a line, in the first layout that it fits.
 
     Raises:
         InputError: the file cannot be read, fits none, or has no rows.
@@ -53,11 +46,7 @@ def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledTe
 
 
 def fitting_texts(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
-    """Return the first layout that a file fits.
-
-    Raises:
-        InputError: the file cannot be read, or fits none of the layouts.
-    """
+    """Return the first layout that a file fits; raise an InputError if it fits none or cannot be read."""
     columns: list[str] = []
     for layout in layouts:
         if layout.form == "label first":
@@ -85,12 +74,8 @@ def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
             if wrong := encoding_fault(line):
                 yield number, wrong
             elif not text:
-                yield (
-                    number,
-                    RowError(
-                        RejectCode.EMPTY_SENTENCE, f"the line is {label!r} alone; expected a label, a blank, a text"
-                    ),
-                )
+                message = f"the line is {label!r} alone; expected a label, a blank, a text"
+                yield number, RowError(RejectCode.EMPTY_SENTENCE, message)
             else:
                 yield LabelledText(number, text, ((aspect, _cut(label, layout)),))
 

@@ -41,7 +41,7 @@ class StoredGraphs:
     """
 
     def __init__(self, root: Path, release: int | None = None) -> None:
-        from features.store import Store
+        from features.store.store import Store
 
         self._store = Store.open(root)
         self._versions = self._store.release(release).versions

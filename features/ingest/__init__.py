@@ -10,19 +10,3 @@ Known pairs are skipped and known shards never change, so a refresh, a second ca
 build are the same code. Files are cumulative: the n-th repeat of a pair within a split is recognised by counting, so a
 refresh reads the old rows and the new ones.
 """
-
-from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
-from features.ingest.drawing import Spellings
-from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
-from features.ingest.report import IngestReport
-
-__all__ = [
-    "ALGORITHM_VERSION",
-    "KNOWN_LABELS",
-    "KNOWN_PAIRS",
-    "KNOWN_SENTENCES",
-    "IngestReport",
-    "Ingested",
-    "Spellings",
-    "ingest",
-]

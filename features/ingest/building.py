@@ -12,27 +12,22 @@ import polars as pl
 
 from features.core.faults import NameTaken
 from features.core.types import LabelId, PairId, PairKind, Shard, Split
-from features.corpora.leakage import LeakageGuard
 from features.corpora.reading import read_outcomes
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
-from features.ingest.chosen_labels import unused_labels
 from features.ingest.drawing import Placing, Spellings, placings
 from features.ingest.judgement_faults import judgement_faults
 from features.ingest.key_faults import key_faults
 from features.ingest.known import Known
-from features.ingest.label_faults import label_faults
-from features.ingest.leaks import LeakCounter
+from features.ingest.label_faults import label_faults, text_faults, unused_labels
+from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import arrange
-from features.ingest.overlaps import overlaps
 from features.ingest.report import FileReport, IngestReport, SplitReport
-from features.ingest.sentences import Sentences
-from features.ingest.shards import cut, next_number
-from features.ingest.shrinking import shrunk
+from features.ingest.sentences import Sentences, cut, next_number
+from features.ingest.split_faults import overlaps, shrunk
 from features.ingest.split_labels import SplitLabels, labels_of
 from features.ingest.split_pairs import SplitPairs, pairs_of
-from features.ingest.text_faults import text_faults
 from features.stage_output import Reject
 
 ALGORITHM_VERSION = "1"
@@ -46,15 +41,7 @@ AnySplit = TypeVar("AnySplit", SplitPairs, SplitLabels)
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """The new rows.
-
-    Args:
-        sentences: rows of `SENTENCES` by shard.
-        pairs: rows of `PAIRS` by shard.
-        labels: rows of `LABELS` by shard.
-        rejects: rows that were wrong, and those that the leakage guard dropped.
-        report: counts.
-    """
+    """The new rows of each table by shard, and the rows that were wrong or that the leakage guard dropped."""
 
     sentences: dict[Shard, pl.DataFrame]
     pairs: dict[Shard, pl.DataFrame]
@@ -89,12 +76,12 @@ def ingest(
         leakage: the guard of evaluation sentences.
         settings: sizes of shards, longest sentence.
         base: folder that relative paths are resolved against: that of the project file.
-        known_sentences: stored sentences: columns of `KNOWN_SENTENCES`; may be an empty frame.
-        known_pairs: stored pairs: columns of `KNOWN_PAIRS`; may be an empty frame.
-        known_labels: stored labels: columns of `KNOWN_LABELS`; none when None.
-        placed: pairs whose splits are binding when splits are drawn: columns of `KNOWN_PAIRS`; the stored pairs by
-            default. Repeating an earlier ingest must give the same splits, which later pairs show.
-        placed_labels: likewise labels, for texts: columns of `KNOWN_LABELS`.
+        known_sentences: stored sentences, columns of `KNOWN_SENTENCES`; may be an empty frame, as the others.
+        known_pairs: stored pairs, columns of `KNOWN_PAIRS`.
+        known_labels: stored labels, columns of `KNOWN_LABELS`; none when None.
+        placed: pairs whose splits are binding when splits are drawn; the stored pairs by default. Repeating an earlier
+            ingest must give the same splits, which later pairs show.
+        placed_labels: likewise labels, for texts.
         admits: whether a pair or a label is read; every one by default. The others are treated as missing from the
             files, so that an earlier ingest can be repeated.
         spellings: `together` draws texts that differ only in case or punctuation into one split; `apart` draws each by
@@ -111,10 +98,9 @@ def ingest(
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
         raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
-    labels = pl.DataFrame() if known_labels is None else known_labels
-    known = Known(known_sentences, known_pairs, labels, placed, admits, placed_labels)
+    known = Known(known_sentences, known_pairs, known_labels, placed, admits, placed_labels)
     sentences = Sentences(known, settings)
-    guard = LeakCounter(LeakageGuard.from_settings(leakage, base), drops=leakage.mode == "drop")
+    guard = LeakageGuard.from_settings(leakage, base)
     splits: list[SplitPairs | SplitLabels] = []
     rejects: list[Reject] = []
     places = placings(corpora, lambda corpus: read_outcomes(corpus, base), sentences, known, spellings)
@@ -150,10 +136,10 @@ def _split(corpus: CorpusSettings, split: Split, arrivals: Iterator[int]) -> Spl
 
 
 def _take(
-    split: SplitPairs | SplitLabels, outcome: Outcome, sentences: Sentences, guard: LeakCounter, known: Known
+    split: SplitPairs | SplitLabels, outcome: Outcome, sentences: Sentences, guard: LeakageGuard, known: Known
 ) -> Reject | None:
     """Count a row and keep it if it is of its split's kind; return a reject if it is rejected."""
-    split.rows += 1
+    split.report.rows += 1
     if isinstance(outcome, Skip):
         split.report.skipped[outcome.reason] = split.report.skipped.get(outcome.reason, 0) + 1
         return None
@@ -171,13 +157,9 @@ def _files(corpora: Sequence[CorpusSettings], base: Path) -> list[FileReport]:
     reports = []
     for corpus in corpora:
         for source in locate(corpus.record, corpus.files, base, corpus.files_key):
-            for path in (source.path, source.partner):
-                if path is not None:
-                    copy = identify(corpus.record, path)
-                    name = source.name if path is source.path else path.name
-                    reports.append(
-                        FileReport(corpus=corpus.name, name=name, sha256=copy.sha256, known_as=copy.known_as)
-                    )
+            for path in filter(None, (source.path, source.partner)):
+                name = source.name if path is source.path else path.name
+                reports.append(FileReport(corpus=corpus.name, name=name, **identify(corpus.record, path)._asdict()))
     return reports
 
 
@@ -186,7 +168,7 @@ def _finish(
     splits: Sequence[SplitPairs | SplitLabels],
     rejects: list[Reject],
     sentences: Sentences,
-    guard: LeakCounter,
+    guard: LeakageGuard,
     known: Known,
     settings: IngestSettings,
     files: list[FileReport],
@@ -211,24 +193,22 @@ def _finish(
         rows = labels_of(texts, shard_of, drawn=texts[0].report.corpus in drawn)
         label_shards |= cut(rows, "labels", size, first)
     changed = [split.changed(known) if isinstance(split, SplitPairs) else split.changes for split in splits]
+    corpora = [place.corpus for place in places]
     report = IngestReport(
         changed=list(chain.from_iterable(changed)),
-        splits=[
-            split.finish(len(found)) if isinstance(split, SplitPairs) else split.finish()
-            for split, found in zip(splits, changed, strict=True)
-        ],
+        splits=[split.report for split in splits],
         leaks=guard.reports(),
         overlaps=overlaps(of_pairs, of_labels, sentences),
-        label_faults=label_faults([place.corpus for place in places], of_labels, known),
-        unused_labels=unused_labels([place.corpus for place in places], splits),
-        text_faults=text_faults([place.corpus for place in places], of_labels, sentences),
+        label_faults=label_faults(corpora, of_labels, known),
+        unused_labels=unused_labels(corpora, splits),
+        text_faults=text_faults(corpora, of_labels, sentences),
         judgement_faults=judgement_faults(
-            [place.corpus for place in places],
+            corpora,
             [(split, of) for split, of in zip(splits, changed, strict=True) if isinstance(split, SplitPairs)],
             sentences,
         ),
         draws=[report for place in places for report in place.reports()],
-        shrunk=shrunk([place.corpus.name for place in places], splits, known),
+        shrunk=shrunk([corpus.name for corpus in corpora], splits, known),
         files=files,
         new_sentences=len(sentences.new),
         sentence_shards=len(sentence_shards),

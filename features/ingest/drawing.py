@@ -14,6 +14,7 @@ different splits is left out.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 from features.core.types import SPLITS, SentenceId, Split
@@ -35,11 +36,7 @@ _FEW, _MANY = 0.5, 1.5
 
 
 class Placing:
-    """Puts every row of a corpus into the split of its file.
-
-    Args:
-        corpus: that the rows are of.
-    """
+    """Puts every row of a corpus into the split of its file."""
 
     draws = False
     """Whether rows of one file may be put into several splits."""
@@ -65,13 +62,8 @@ def placings(
 ) -> list[Placing]:
     """Return the objects that assign the rows of corpora to splits, one for each corpus.
 
-    Args:
-        corpora: the corpora.
-        rows: reads the rows of one, in the splits of their files; called if rows are drawn, all of which have to be
-            known before the first is placed.
-        sentences: gives the ids of texts.
-        known: what is stored.
-        spellings: how those of a text are drawn.
+    `rows` reads the rows of one, in the splits of their files; it is called if rows are drawn, all of which have to be
+    known before the first is placed.
     """
     texts: dict[DrawSettings | str, _DrawnTexts] = {}
     of_corpus: dict[str, _DrawnTexts] = {}
@@ -110,14 +102,7 @@ def _placing(
 
 
 class _Drawing(Placing):
-    """Assigns rows in the files of one split to the splits without files.
-
-    Args:
-        corpus: that the rows are of.
-        source: the split of the files.
-        sentences: knows the ids of texts.
-        known: what is stored.
-    """
+    """Assigns rows in the files of one split, the source, to the splits without files."""
 
     draws = True
 
@@ -130,13 +115,7 @@ class _Drawing(Placing):
 
 
 class _DrawnTexts:
-    """Texts of the corpora that are drawn alike: which are spellings of one, and the splits that the store has them in.
-
-    Args:
-        sentences: knows the ids of texts.
-        known: what is stored.
-        corpora: names of the corpora.
-    """
+    """Texts of the corpora that are drawn alike: which are spellings of one, and the splits the store has them in."""
 
     def __init__(self, sentences: Sentences, known: Known, *corpora: str) -> None:
         self._sentences = sentences
@@ -173,12 +152,7 @@ class _DrawnTexts:
 class _Texts(_Drawing):
     """Assigns texts to splits, independently of each other but for the spellings of one.
 
-    Args:
-        corpus: that the texts are of.
-        source: the split of the files.
-        sentences: knows the ids of texts.
-        known: what is stored.
-        alike: the texts of all corpora that are drawn as this one, which is among them.
+    `alike` are the texts of all corpora that are drawn as this one, which is among them.
     """
 
     def __init__(
@@ -191,7 +165,8 @@ class _Texts(_Drawing):
         if not isinstance(row, TextRow) or row.split != self.source:
             return row
         spellings = self._alike.spellings(row.text)
-        draws = [self._drawn(row, each) for each in spellings]
+        draw = self.corpus.draw
+        draws = [row.split if draw is None else draw.split_of(each) for each in spellings]
         here = self.known.splits_of_text.get((row.corpus, self.sentences.identify(row.text)[0]), ())
         stored = next((split for split in self.splits if split in here), None)
         if stored is not None:
@@ -200,28 +175,19 @@ class _Texts(_Drawing):
         elsewhere = self._alike.stored(spellings)
         return row._replace(split=next((split for split in self.splits if split in elsewhere), draws[0]))
 
-    def _drawn(self, row: TextRow, sentence: SentenceId) -> Split:
-        """Return the split of a text by itself."""
-        return row.split if self.corpus.draw is None else self.corpus.draw.split_of(sentence)
-
 
 class _Pairs(_Drawing):
     """Assigns pairs to splits, keeping those together that share a sentence or a user-defined group.
 
-    Args:
-        corpus: that the pairs are of.
-        source: the split of the files.
-        rows: all rows of the corpus.
-        sentences: knows the ids of texts.
-        known: what is stored.
+    `rows` are all rows of the corpus.
     """
 
     def __init__(
         self, corpus: CorpusSettings, source: Split, rows: Iterable[Outcome], sentences: Sentences, known: Known
     ) -> None:
         super().__init__(corpus, source, sentences, known)
-        shares = corpus.draw.shares if corpus.draw is not None else {}
-        self._possible = {source, *shares, *(("train",) if shares else ())}
+        self._shares = corpus.draw.shares if corpus.draw is not None else {}
+        self._possible = {source, *self._shares, *(("train",) if self._shares else ())}
         self._groups = _Groups()
         self._placed: Counter[Split] = Counter()
         self._n_stored = 0
@@ -283,31 +249,22 @@ class _Pairs(_Drawing):
 
     def reports(self) -> list[DrawReport]:
         total = self._placed.total()
-        shares = self.corpus.draw.shares if self.corpus.draw is not None else {}
-        largest = max(self._groups.pairs.values(), default=0)
+        report = partial(
+            DrawReport,
+            corpus=self.corpus.name,
+            pairs=total,
+            largest=max(self._groups.pairs.values(), default=0),
+            stored=self._n_stored,
+        )
         return [
-            DrawReport(
-                corpus=self.corpus.name,
-                split=split,
-                share=share,
-                pairs=total,
-                drawn=self._placed[split],
-                largest=largest,
-                stored=self._n_stored,
-            )
-            for split, share in shares.items()
+            report(split=split, share=share, drawn=self._placed[split])
+            for split, share in self._shares.items()
             if not _FEW * share * total <= self._placed[split] <= _MANY * share * total
         ]
 
 
 class _Hanging(NamedTuple):
-    """What a pair joins.
-
-    Args:
-        a: sentence a.
-        b: sentence b.
-        further: their leakage keys, and their image, topic or document.
-    """
+    """What a pair joins: its sentences, and further their leakage keys, and their image, topic or document."""
 
     a: SentenceId
     b: SentenceId
@@ -315,7 +272,6 @@ class _Hanging(NamedTuple):
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """All of these."""
         return (self.a, self.b, *self.further)
 
 

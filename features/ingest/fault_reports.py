@@ -9,11 +9,13 @@ from features.core.counting import all_of
 _FEW, _SHOWN = 5, 40  # keys in a message, and characters of each
 
 
-class _FaultReport(BaseModel):
+class Report(BaseModel):
+    """A part of the report of an ingest."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class LabelFaultReport(_FaultReport):
+class LabelFaultReport(Report):
     """Suspicious labels of a corpus in one aspect, or texts without any; they are kept as they are.
 
     Args:
@@ -83,15 +85,11 @@ class LabelFaultReport(_FaultReport):
         )
 
 
-class KeyFaultReport(_FaultReport):
-    """Rows of JSON lines that lack a key, and have others that are perhaps the same one, misspelt.
+class KeyFaultReport(Report):
+    """Rows of JSON lines that lack a key that is read, and have others that are perhaps the same one, misspelt.
 
-    Args:
-        corpus: name of the corpus.
-        key: the key that is read.
-        rows: number of rows of a file that lack it.
-        unread: keys that nothing reads and no row with `key` has, with the number of their rows, most frequent first.
-        origin: `file:line` of the first row with the first of these.
+    `unread` are keys that nothing reads and no row with `key` has, with the number of their rows, the most frequent
+    first; `origin` is `file:line` of the first row with the first of these.
     """
 
     corpus: str
@@ -111,13 +109,8 @@ class KeyFaultReport(_FaultReport):
         )
 
 
-class ChosenLabelReport(_FaultReport):
-    """A label that `labels` of a corpus names and no row has.
-
-    Args:
-        corpus: name of the corpus.
-        label: the label.
-    """
+class ChosenLabelReport(Report):
+    """A label that `labels` of a corpus names and no row has."""
 
     corpus: str
     label: str
@@ -129,14 +122,10 @@ class ChosenLabelReport(_FaultReport):
         )
 
 
-class TextFaultReport(_FaultReport):
-    """Texts with labels of a corpus that differ only in case or punctuation; they are kept as they are.
+class TextFaultReport(Report):
+    """Texts with labels of a corpus that have another spelling, in case or punctuation; they are kept as they are.
 
-    Args:
-        corpus: its name.
-        texts: number of texts that have another spelling in the corpus.
-        parted: number of these of which the spellings are in several splits.
-        examples: two spellings of one text, perhaps shortened.
+    `parted` is the number of those whose spellings are in several splits; the examples may be shortened.
     """
 
     corpus: str
@@ -154,8 +143,8 @@ class TextFaultReport(_FaultReport):
         )
 
 
-class JudgementFaultReport(_FaultReport):
-    """Suspicious labels or scores of the pairs of a corpus; they are kept as they are.
+class JudgementFaultReport(Report):
+    """Suspicious judgements, labels or scores, of the pairs of a corpus that were read; they are kept as they are.
 
     Args:
         corpus: its name.
@@ -164,7 +153,7 @@ class JudgementFaultReport(_FaultReport):
             added now included; `spelling`: differs from another label only in case or white space; `several`: two
             sentences are a pair more than once, with different ones.
         pairs: number of pairs that were read.
-        affected: number of pairs with the fault.
+        affected: number of those with the fault.
         examples: labels with the number of their pairs; with `several`, those of one pair.
         texts: with `several`, the sentences of this pair, perhaps shortened.
     """

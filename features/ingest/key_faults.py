@@ -23,18 +23,13 @@ from features.ingest.fault_reports import KeyFaultReport
 
 
 def key_faults(corpora: Sequence[CorpusSettings], base: Path) -> list[KeyFaultReport]:
-    """Return the keys that may be misspelt, file by file; the files have been read before, so they can be read.
-
-    Args:
-        corpora: the corpora that were read.
-        base: folder that relative paths are resolved against.
-    """
-    found = []
+    """Return the keys that may be misspelt, file by file; the files have been read before, so they can be read."""
+    reports = []
     for corpus in corpora:
         record = own_record(corpus)
         for source in locate(record, corpus.files, base, corpus.files_key):
-            found += _faults(corpus.name, source, _keys_read(source.path, record))
-    return found
+            reports += _faults(corpus.name, source, _keys_read(source.path, record))
+    return reports
 
 
 def _keys_read(path: Path, record: Dataset) -> list[str]:
@@ -53,14 +48,12 @@ def _keys_read(path: Path, record: Dataset) -> list[str]:
 
 
 def _faults(corpus: str, source: Source, read: Sequence[str]) -> list[KeyFaultReport]:
-    if not read:
-        return []
     known = frozenset(read)
     lacking: Counter[str] = Counter()
     everywhere: Counter[str] = Counter()
     beside: dict[str, Counter[str]] = {key: Counter() for key in read}
     first: dict[tuple[str, str], int] = {}
-    for line, row in named_rows(source.path, "jsonl"):
+    for line, row in named_rows(source.path, "jsonl") if read else ():
         if not isinstance(row, dict):
             continue
         others = row.keys() - known
@@ -70,12 +63,12 @@ def _faults(corpus: str, source: Source, read: Sequence[str]) -> list[KeyFaultRe
             beside[key].update(others)
             for other in others:
                 first.setdefault((key, other), line)
-    found = []
+    reports = []
     for key in dict.fromkeys(read):
         odd = {name: rows for name, rows in sorted(beside[key].items()) if rows == everywhere[name]}
         if odd and lacking[key]:
             most = max(odd, key=lambda name: odd[name])
             origin = f"{source.name}:{first[key, most]}"
             unread = dict(sorted(odd.items(), key=lambda each: -each[1]))
-            found.append(KeyFaultReport(corpus=corpus, key=key, rows=lacking[key], unread=unread, origin=origin))
-    return found
+            reports.append(KeyFaultReport(corpus=corpus, key=key, rows=lacking[key], unread=unread, origin=origin))
+    return reports

@@ -1,49 +1,73 @@
-"""Leakage during an ingest: pairs with a sentence of an evaluation set, counted by corpus, split and set."""
+"""The guard against evaluation sentences in training data, which counts what it finds.
+
+Sentences are compared without case and punctuation (`features.sentences.leakage_key`): captions and inference data
+contain sentences of the test sets of STSb and SICK that differ only in punctuation.
+"""
 
 from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
 
 from features.core.types import SentenceId, Split
-from features.corpora.leakage import TRAINING_SPLITS, LeakageGuard
+from features.corpora.reading import evaluation_outcomes
+from features.corpora.rows import PairRow, TextRow
+from features.corpora.settings import LeakageSettings
 from features.ingest.report import LeakReport, SplitReport
+from features.sentences import leakage_key
 
 
-class LeakCounter:
-    """Finds leaked pairs and counts them.
+class LeakageGuard:
+    """Finds leaked pairs and texts in the splits `train`, and counts them by corpus, split and evaluation set.
 
-    Args:
-        guard: knows the sentences of the evaluation sets.
-        drops: whether leaked pairs are kept out.
+    `sets_of` are the names of the sets with a sentence, by its leakage key; `drops` whether leaked rows are kept out.
     """
 
-    def __init__(self, guard: LeakageGuard, *, drops: bool) -> None:
-        self._guard = guard
-        self._sets_of: dict[SentenceId, tuple[str, ...]] = {}
+    def __init__(self, sets_of: Mapping[str, tuple[str, ...]], *, drops: bool) -> None:
         self.drops = drops
-        self._pairs: Counter[tuple[str, Split, str]] = Counter()
+        self._sets_of = sets_of
+        self._sets_of_sentence: dict[SentenceId, tuple[str, ...]] = {}
+        self._rows: Counter[tuple[str, Split, str]] = Counter()
         self._sentences: dict[tuple[str, Split, str], set[SentenceId]] = {}
 
+    @classmethod
+    def from_settings(cls, settings: LeakageSettings, base: Path) -> "LeakageGuard":
+        """Read the evaluation sets, except what classifiers are trained on, and pairs that were not rated."""
+        sets_of: dict[str, tuple[str, ...]] = {}
+        for evaluation in settings.evaluation:
+            for outcome in evaluation_outcomes(evaluation, base, held_out=True):
+                if isinstance(outcome, PairRow | TextRow):
+                    texts = (outcome.text,) if isinstance(outcome, TextRow) else (outcome.text_a, outcome.text_b)
+                    for key in map(leakage_key, texts):
+                        # A sentence of punctuation only has an empty key, and would match all others like it.
+                        if key and evaluation.name not in sets_of.get(key, ()):
+                            sets_of[key] = (*sets_of.get(key, ()), evaluation.name)
+        return cls(sets_of, drops=settings.mode == "drop")
+
+    def sets_with(self, text: str) -> tuple[str, ...]:
+        """Return the names of the evaluation sets that contain a sentence."""
+        return self._sets_of.get(leakage_key(text), ()) if self._sets_of else ()
+
     def leaks(self, report: SplitReport, *sentences: tuple[SentenceId, str, bool]) -> str | None:
-        """Count the pair for each set that has one of its sentences; return such a sentence and the sets, in words."""
-        if report.split not in TRAINING_SPLITS:
+        """Count the row for each set that has one of its sentences; return such a sentence and the sets, in words."""
+        if report.split != "train":
             return None
         words = None
         hit: set[str] = set()
         for sentence, text, _ in sentences:
-            sets = self._sets_of.get(sentence)
-            if sets is None:
-                sets = self._sets_of[sentence] = self._guard.sets_with(text)
+            if sentence not in self._sets_of_sentence:
+                self._sets_of_sentence[sentence] = self.sets_with(text)
+            sets = self._sets_of_sentence[sentence]
             for name in sets:
                 hit.add(name)
                 self._sentences.setdefault((report.corpus, report.split, name), set()).add(sentence)
             if sets and words is None:
                 words = f"{text!r} is a sentence of {', '.join(sets)}"
-        for name in hit:
-            self._pairs[report.corpus, report.split, name] += 1
+        self._rows.update((report.corpus, report.split, name) for name in hit)
         return words
 
     def reports(self) -> list[LeakReport]:
-        """Return the counts by corpus, split and evaluation set."""
+        """Return the counts."""
         return [
             LeakReport(corpus=key[0], split=key[1], evaluation=key[2], pairs=pairs, sentences=len(self._sentences[key]))
-            for key, pairs in sorted(self._pairs.items())
+            for key, pairs in sorted(self._rows.items())
         ]

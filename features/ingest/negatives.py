@@ -23,15 +23,9 @@ Positive = tuple[PairId, SentenceId, SentenceId]
 def draw_negatives(
     pool: Sequence[Positive], wanted: Set[PairId], paired: Set[tuple[SentenceId, SentenceId]]
 ) -> Iterator[tuple[Positive, SentenceId | None]]:
-    """Draw a negative for the wanted pairs.
+    """Yield each wanted pair of a pool, all positives of one split of one corpus, in the order of ids, with its a−.
 
-    Args:
-        pool: all positives of one split of one corpus.
-        wanted: the pairs that need a negative.
-        paired: sentences that are a pair, in either order; those of the pool and any others.
-
-    Yields:
-        Each wanted pair, in the order of ids, and its a−; None if every sentence of the pool is a or paired with a.
+    That is None if every sentence of the pool is a or paired with a, in either order, in the pool or elsewhere.
     """
     ordered = sorted(pool)
     listed: dict[SentenceId, list[SentenceId]] = {}
@@ -71,12 +65,8 @@ def arrange(negatives: pl.DataFrame, pairs_per_shard: int) -> pl.DataFrame:
     """Order negatives so that a shard of them needs few sentence shards.
 
     Both sentences of a negative may be in any shard, so a shard in random order would need every sentence shard.
-    Ordered by the cells of a square grid over (shard_a, shard_b), with about as many cells as there will be shards, it
-    needs about two sides of a cell.
-
-    Args:
-        negatives: rows with `shard_a`, `shard_b` and `pair_id`.
-        pairs_per_shard: size of the shards into which they will be cut.
+    Ordered by the cells of a square grid over (shard_a, shard_b), with about as many cells as there will be shards of
+    `pairs_per_shard`, it needs about two sides of a cell.
     """
     if negatives.height <= pairs_per_shard:
         return negatives.sort("pair_id")

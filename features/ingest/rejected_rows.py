@@ -7,6 +7,7 @@ rejects ──┬── of ingest: `file:line` is stored ───────�
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -51,17 +52,9 @@ _Key = tuple[SentenceId, ...]  # a sentence, or the two of a pair
 def rejected_rows(
     store: Store, corpora: Sequence[CorpusSettings], base: Path, *, stage: str | None = None, code: str | None = None
 ) -> pl.DataFrame:
-    """Return rejected rows, by stage, code, file and line.
+    """Return rejected rows, with the columns `REJECTED`, by stage, code, file and line.
 
-    Args:
-        store: the store.
-        corpora: the corpora its rows came from, to find their lines.
-        base: folder that relative paths are resolved against.
-        stage: only rejects of this stage.
-        code: only rejects with this code.
-
-    Returns:
-        Columns `REJECTED`.
+    Their lines are found in the corpora that they came from. A stage or a code selects its rejects only.
 
     Raises:
         SettingsError: no row was rejected by that stage or with that code, although others were.
@@ -108,28 +101,24 @@ def _entities(store: Store, ids: Sequence[str]) -> tuple[dict[str, _Key], dict[S
 
 def _origins(corpora: Sequence[CorpusSettings], base: Path, wanted: Collection[_Key]) -> dict[_Key, _Origin]:
     """Return the first line in which each sentence, or pair of sentences, occurs."""
-    found: dict[_Key, _Origin] = {}
-    if not wanted:
-        return found
-    for row in _readable(corpora, base):
+    origins: dict[_Key, _Origin] = {}
+    for row in _readable(corpora, base) if wanted else ():
         texts = (row.text,) if isinstance(row, TextRow) else (row.text_a, row.text_b)
         ids = tuple(sentence_id(normalise(text)) for text in texts)
         for key in (ids, *((identity,) for identity in ids)):
-            if key in wanted and key not in found:
+            if key in wanted and key not in origins:
                 file, _, line = row.origin.rpartition(":")
-                found[key] = _Origin(file, int(line))
-    return found
+                origins[key] = _Origin(file, int(line))
+    return origins
 
 
 def _readable(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[PairRow | TextRow]:
     """Yield the pairs and texts of the corpora as far as they can be read: a file may be gone by now."""
     for corpus in corpora:
-        try:
+        with suppress(InputError):
             for outcome in read_outcomes(corpus, base):
                 if isinstance(outcome, PairRow | TextRow):
                     yield outcome
-        except InputError:
-            continue
 
 
 def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Path) -> pl.DataFrame:
@@ -137,18 +126,16 @@ def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Pat
     lines = rows.filter(pl.col("text").is_null() & pl.col("line").is_not_null()).select("file", "line").unique()
     paths: dict[str, Path] = {}
     for corpus in corpora:
-        try:
+        with suppress(InputError):
             sources = locate(corpus.record, corpus.files, base, corpus.files_key)
             paths |= {source.name: source.path for source in sources}
-        except InputError:
-            continue
-    found = [
+    read = [
         {"file": str(file), "line": line, "of_file": text}
         for (file,), of in lines.group_by("file")
         if file in paths
         for line, text in _lines(paths[str(file)], set(of["line"]))
     ]
-    texts = pl.DataFrame(found, schema={"file": pl.String, "line": pl.Int64, "of_file": pl.String})
+    texts = pl.DataFrame(read, schema={"file": pl.String, "line": pl.Int64, "of_file": pl.String})
     joined = rows.join(texts, on=["file", "line"], how="left", maintain_order="left")
     return joined.with_columns(pl.coalesce("text", "of_file").alias("text")).select(list(REJECTED))
 
@@ -157,10 +144,7 @@ def _lines(path: Path, wanted: Collection[int]) -> Iterator[tuple[int, str]]:
     """Yield the wanted lines of a text file, numbered from 1, with tabs replaced by ` | `."""
     if path.suffix == ".parquet":
         return
-    try:
-        with open_bytes(path) as file:
-            for number, line in enumerate(file, start=1):
-                if number in wanted:
-                    yield number, line.decode("utf-8", errors="replace").rstrip("\r\n").replace("\t", " | ")
-    except (InputError, OSError):
-        return
+    with suppress(InputError, OSError), open_bytes(path) as file:
+        for number, line in enumerate(file, start=1):
+            if number in wanted:
+                yield number, line.decode("utf-8", errors="replace").rstrip("\r\n").replace("\t", " | ")

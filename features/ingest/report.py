@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from features.core.counting import all_of
 from features.core.types import Split
@@ -13,6 +13,7 @@ from features.ingest.fault_reports import (
     JudgementFaultReport,
     KeyFaultReport,
     LabelFaultReport,
+    Report,
     TextFaultReport,
 )
 
@@ -20,11 +21,7 @@ _FEW = 0.5
 """Share of the stored rows below which a file may have been cut off."""
 
 
-class _Report(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class SplitReport(_Report):
+class SplitReport(Report):
     """Counts of one split of one corpus; rows = new + known + dropped + joining + rejected + the skipped.
 
     Args:
@@ -69,16 +66,8 @@ class SplitReport(_Report):
     kept: int = 0
 
 
-class LeakReport(_Report):
-    """How much of an evaluation set is in a corpus.
-
-    Args:
-        corpus: name of the corpus.
-        split: its split.
-        evaluation: name of the evaluation set.
-        pairs: pairs of the corpus with a sentence of the set.
-        sentences: distinct sentences of the corpus that are in the set.
-    """
+class LeakReport(Report):
+    """How much of an evaluation set is in a split of a corpus: pairs with a sentence of it, and distinct sentences."""
 
     corpus: str
     split: Split
@@ -87,39 +76,22 @@ class LeakReport(_Report):
     sentences: int
 
 
-class ChangedJudgement(_Report):
-    """A known pair or text whose score or label has changed.
-
-    Args:
-        pair_id: the pair, or the label of the text.
-        origin: `file:line` of the row that was read.
-        stored_score: score in the store.
-        found_score: score in the file.
-        stored_label: label in the store.
-        found_label: label in the file.
-    """
+class ChangedJudgement(Report):
+    """A known pair, or label of a text, whose score or label in the store and found in the file, `origin`, differ."""
 
     pair_id: str
     origin: str
-    stored_score: float | None
-    found_score: float | None
-    stored_label: str | None
-    found_label: str | None
+    stored_score: float | None = None
+    found_score: float | None = None
+    stored_label: str | None = None
+    found_label: str | None = None
 
 
-class OverlapReport(_Report):
-    """How many pairs (with their sentences in either order) or labelled texts of a split are also in a split `train`.
+class OverlapReport(Report):
+    """How many of the distinct pairs (in either order) or labelled texts of a split are also in `train` of a corpus.
 
-    A text is also there if another spelling of it is, which differs only in case or punctuation.
-
-    Args:
-        corpus: name of the corpus with the split `train`.
-        other_corpus: name of the other corpus; may be the same.
-        other_split: its split, `dev` or `test`.
-        pairs: number of distinct pairs, or texts, of the other split.
-        shared: number of these that are in `train`.
-        spelt: number of the latter that are there only in another spelling.
-        what: what they are.
+    A text is also there if another spelling of it is, which differs only in case or punctuation; `spelt` is the number
+    of those.
     """
 
     corpus: str
@@ -141,17 +113,11 @@ class OverlapReport(_Report):
         )
 
 
-class DrawReport(_Report):
+class DrawReport(Report):
     """A split of pairs for which far less, or far more, than the requested share was drawn.
 
-    Args:
-        corpus: its name.
-        split: the split.
-        share: requested share of the pairs.
-        pairs: number of pairs to draw from.
-        drawn: number of pairs in the split.
-        largest: size of the largest group of pairs joined by shared sentences.
-        stored: number of the pairs that the store had before, which keep their split.
+    `largest` is the size of the largest group of pairs joined by shared sentences; `stored` the number of pairs that
+    the store had before, which keep their split.
     """
 
     corpus: str
@@ -181,15 +147,10 @@ class DrawReport(_Report):
         return f"{asked}, and stored pairs keep theirs; give a larger share, or build a new store."
 
 
-class ShrunkReport(_Report):
+class ShrunkReport(Report):
     """A corpus of which some of the stored rows were not read again: its files or its settings have changed.
 
-    Args:
-        corpus: its name.
-        stored: number of its stored pairs, without those that ingest drew, or texts.
-        found: number of these that were read again.
-        what: what they are.
-        named: whether the project still has the corpus.
+    Pairs that ingest drew do not count; `named` is whether the project still has the corpus.
     """
 
     corpus: str
@@ -220,15 +181,8 @@ class ShrunkReport(_Report):
         )
 
 
-class FileReport(_Report):
-    """A file that was read.
-
-    Args:
-        corpus: name of the corpus.
-        name: as the user wrote it.
-        sha256: digest of the uncompressed file.
-        known_as: name of the checked copy that it equals; None for any other copy.
-    """
+class FileReport(Report):
+    """A file that was read, named as the user wrote it; digest and `known_as` are those of `sources.Copy`."""
 
     corpus: str
     name: str
@@ -236,27 +190,8 @@ class FileReport(_Report):
     known_as: str | None
 
 
-class IngestReport(_Report):
-    """Report of an ingest.
-
-    Args:
-        splits: counts by corpus and split.
-        leaks: evaluation sentences found, by corpus, split and set.
-        overlaps: splits that share most of their pairs, or any text, with a split `train`.
-        label_faults: suspicious labels of texts.
-        key_faults: keys of JSON lines that may be misspelt.
-        unused_labels: labels that settings choose and no row has.
-        text_faults: texts with labels in several spellings.
-        judgement_faults: suspicious labels and scores of pairs.
-        draws: splits for which far too few or far too many pairs were drawn.
-        shrunk: corpora of whose stored rows some were not read again.
-        changed: judgements that changed at the source.
-        files: files that were read.
-        new_sentences: sentences that were added.
-        sentence_shards: sentence shards that were added.
-        pair_shards: pair shards that were added.
-        label_shards: label shards that were added.
-    """
+class IngestReport(Report):
+    """Report of an ingest: counts by corpus and split, what is suspicious, files that were read, what was added."""
 
     splits: list[SplitReport]
     leaks: list[LeakReport]

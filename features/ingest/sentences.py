@@ -1,13 +1,16 @@
-"""Sentences during an ingest: their ids, and the shard in which each is placed when its first pair is taken."""
+"""Sentences during an ingest: their ids, and the shard in which each is placed when its first pair is taken.
 
-from collections.abc import Set
+Shards never change: rows are cut into new ones, numbered after those that the store has.
+"""
+
+from collections.abc import Iterable, Set
 
 import polars as pl
 
+from features.core.faults import UnknownShard
 from features.core.types import SentenceId, Shard
 from features.corpora.settings import IngestSettings
 from features.ingest.known import Known
-from features.ingest.shards import next_number, shard_name
 from features.schemas import SENTENCES
 from features.sentences import leakage_key, normalise, sentence_id
 
@@ -27,11 +30,10 @@ class Sentences:
 
     def identify(self, text: str) -> tuple[SentenceId, str, bool]:
         """Return id, normalised text, and whether the sentence is too long."""
-        found = self._seen.get(text)
-        if found is None:
+        if text not in self._seen:
             clean = normalise(text)
-            found = self._seen[text] = (sentence_id(clean), clean, clean.count(" ") >= self.max_words)
-        return found
+            self._seen[text] = (sentence_id(clean), clean, clean.count(" ") >= self.max_words)
+        return self._seen[text]
 
     def text_of(self, sentence: SentenceId) -> str:
         """Return the normalised text of a sentence that was identified."""
@@ -47,11 +49,10 @@ class Sentences:
         A text of punctuation alone has one spelling, its own.
         """
         sentence, clean, _ = self.identify(text)
-        found = self._shared.get(sentence)
-        if found is None:
+        if sentence not in self._shared:
             key = leakage_key(clean)
-            found = self._shared[sentence] = sentence_id(key) if key else sentence
-        return found
+            self._shared[sentence] = sentence_id(key) if key else sentence
+        return self._shared[sentence]
 
     def place(self, sentence: SentenceId, text: str) -> None:
         """Place a sentence in a shard unless it has one."""
@@ -79,3 +80,35 @@ class Sentences:
         )
         parts = rows.partition_by("shard", maintain_order=True, as_dict=True, include_key=False)
         return {Shard(str(shard)): part for (shard,), part in parts.items()}
+
+
+def shard_name(table: str, number: int) -> Shard:
+    """Return the name of a shard.
+
+    >>> shard_name("pairs", 7)
+    'pairs-00007'
+    """
+    return Shard(f"{table}-{number:05d}")
+
+
+def next_number(table: str, known: Iterable[Shard]) -> int:
+    """Return the first free number after those of the known shards.
+
+    Raises:
+        StoreError: a shard's name does not have our form.
+    """
+    last = -1
+    for name in known:
+        prefix, _, number = name.rpartition("-")
+        if prefix != table or not number.isdecimal():
+            raise UnknownShard(f"the known shard {name!r} is not a shard of {table!r}: pass the shards of that table.")
+        last = max(last, int(number))
+    return last + 1
+
+
+def cut(rows: pl.DataFrame, table: str, size: int, first: int) -> dict[Shard, pl.DataFrame]:
+    """Cut rows into shards of `size` rows, the last one with the remainder, numbered from `first`."""
+    return {
+        shard_name(table, first + number): rows.slice(start, size)
+        for number, start in enumerate(range(0, rows.height, size))
+    }

@@ -10,7 +10,7 @@ import polars as pl
 from features.core.types import LabelId, RejectCode, SentenceId, Shard
 from features.corpora.rows import TextRow
 from features.ingest.known import Known
-from features.ingest.leaks import LeakCounter
+from features.ingest.leaks import LeakageGuard
 from features.ingest.report import ChangedJudgement, SplitReport
 from features.ingest.sentences import Sentences
 from features.ingest.split_pairs import in_order_of_arrival
@@ -21,7 +21,7 @@ from features.stage_output import Reject
 
 @dataclass(slots=True)
 class SplitLabels:
-    """The labelled texts of one split of one corpus.
+    """The labelled texts of one split of one corpus; of the new labels column by column, as `PairColumns`.
 
     A text with several labels in one aspect has one row for each, once. If a text has one label, rows are counted like
     pairs: a text that occurs twice is two examples, and a label corrected at the source does not add another one.
@@ -30,11 +30,6 @@ class SplitLabels:
         report: counts; rows are texts.
         several: whether a text may have several labels in one aspect.
         arrivals: counter shared by all splits of a corpus, one number per new label.
-        ids: ids of the new labels.
-        sentences: their texts.
-        aspects: what they are about.
-        labels: the labels.
-        arrived: their order of arrival, among those of all splits.
         changes: known texts whose one label has changed.
         occurrences: how often a text has occurred.
         texts: the texts that are kept, new and known.
@@ -42,9 +37,6 @@ class SplitLabels:
         seen: labels that occurred before in the split.
         counts: texts by aspect and label, including known ones.
         kept: known texts that the present settings would put into another split.
-        rows: number of texts read.
-        added: number of texts with a new label.
-        stored: number of texts whose labels were all stored before.
     """
 
     report: SplitReport
@@ -62,23 +54,18 @@ class SplitLabels:
     seen: set[LabelId] = field(default_factory=set)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     kept: set[SentenceId] = field(default_factory=set)
-    rows: int = 0
-    added: int = 0
-    stored: int = 0
 
-    def take(self, outcome: TextRow, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
+    def take(self, outcome: TextRow, sentences: Sentences, guard: LeakageGuard, known: Known) -> Reject | None:
         """Keep a text with its labels; return a reject if it is rejected."""
         report = self.report
         text = sentences.identify(outcome.text)
         occurrence = 0 if self.several else self.occurrences[text[0]]
-        ids = {
-            label_id(report.corpus, report.split, text[0], aspect, label if self.several else "", occurrence): (
-                aspect,
-                label,
-            )
-            for aspect, label in outcome.labels
-        }
-        ids = {identity: label for identity, label in ids.items() if known.admits(identity)}
+        ids: dict[LabelId, tuple[str, str]] = {}
+        for aspect, label in outcome.labels:
+            own = label if self.several else ""
+            identity = label_id(report.corpus, report.split, text[0], aspect, own, occurrence)
+            if known.admits(identity):
+                ids[identity] = (aspect, label)
         if not ids:
             return None
         self.occurrences[text[0]] += 1
@@ -100,6 +87,7 @@ class SplitLabels:
                 return Reject(next(iter(ids)), RejectCode.LEAKED, f"{outcome.origin}: {leak}")
         if outcome.kept:
             self.kept.add(text[0])
+            report.kept = len(self.kept)
         self._keep(ids, text[0], outcome.origin, known)
         sentences.place(text[0], text[1])
         self.texts[text[0]] = text[1]
@@ -114,14 +102,7 @@ class SplitLabels:
             before = known.label_of.get(identity)
             if before is not None and before != label:
                 self.changes.append(
-                    ChangedJudgement(
-                        pair_id=identity,
-                        origin=origin,
-                        stored_score=None,
-                        found_score=None,
-                        stored_label=before,
-                        found_label=label,
-                    )
+                    ChangedJudgement(pair_id=identity, origin=origin, stored_label=before, found_label=label)
                 )
             if identity in self.seen:
                 continue
@@ -134,8 +115,10 @@ class SplitLabels:
                 self.labels.append(label)
                 self.arrived.append(next(self.arrivals))
                 new += 1
-        self.added += new > 0
-        self.stored += new == 0
+        self.report.labels += new
+        self.report.new += new > 0
+        self.report.known += new == 0
+        self.report.changed = len(self.changes)
 
     def frame(self, shard_of: Mapping[SentenceId, Shard]) -> pl.DataFrame:
         """Return the new labels as a table with the columns of `LABELS`."""
@@ -151,28 +134,11 @@ class SplitLabels:
         }
         return pl.DataFrame(columns, schema=LABELS)
 
-    def finish(self) -> SplitReport:
-        """Return the counts."""
-        return self.report.model_copy(
-            update={
-                "rows": self.rows,
-                "new": self.added,
-                "known": self.stored,
-                "changed": len(self.changes),
-                "labels": len(self.ids),
-                "kept": len(self.kept),
-            }
-        )
-
 
 def labels_of(splits: Sequence[SplitLabels], shard_of: Mapping[SentenceId, Shard], *, drawn: bool) -> pl.DataFrame:
-    """Return the new labels of a corpus as a table with the columns of `LABELS`.
+    """Return the new labels of a corpus, columns of `LABELS`, split by split; in order of arrival if these are drawn.
 
-    Args:
-        splits: splits of the corpus.
-        shard_of: the shard of each text.
-        drawn: whether its splits are drawn. Then the rows are in order of arrival, so that new rows of a corpus that
-            has grown follow the earlier ones, as shards that are made again require; else split by split.
+    Then new rows of a corpus that has grown follow the earlier ones, as shards that are made again require.
     """
     rows = pl.concat([split.frame(shard_of) for split in splits])
     return in_order_of_arrival(rows, [split.arrived for split in splits]) if drawn else rows

@@ -12,7 +12,7 @@ from features.core.faults import UnknownShard
 from features.core.types import PairId, PairKind, RejectCode, SentenceId, Shard
 from features.corpora.rows import PairRow
 from features.ingest.known import Known
-from features.ingest.leaks import LeakCounter
+from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import Positive, draw_negatives
 from features.ingest.neighbours import draw_neighbours
 from features.ingest.report import ChangedJudgement, SplitReport
@@ -86,9 +86,6 @@ class SplitPairs:
         stored: known pairs, as they now are in the file.
         origins: origins of `stored`.
         occurrences: how often two sentences were a pair.
-        kept: known pairs in a split into which the present settings would put none.
-        rows: number of rows read.
-        repeats: number of pairs that occurred before in the split.
     """
 
     report: SplitReport
@@ -100,11 +97,8 @@ class SplitPairs:
     stored: PairColumns = field(default_factory=PairColumns)
     origins: list[str] = field(default_factory=list)
     occurrences: Counter[tuple[SentenceId, SentenceId]] = field(default_factory=Counter)
-    kept: int = 0
-    rows: int = 0
-    repeats: int = 0
 
-    def take(self, outcome: PairRow, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
+    def take(self, outcome: PairRow, sentences: Sentences, guard: LeakageGuard, known: Known) -> Reject | None:
         """Keep a pair; return a reject if it is rejected."""
         report = self.report
         first, second = sentences.identify(outcome.text_a), sentences.identify(outcome.text_b)
@@ -133,8 +127,10 @@ class SplitPairs:
             if guard.drops and not is_known:
                 report.dropped += 1
                 return Reject(pair, RejectCode.LEAKED, f"{outcome.origin}: {leak}")
-        self.repeats += occurrence > 0
-        self.kept += outcome.kept
+        report.repeats += occurrence > 0
+        report.kept += outcome.kept
+        report.known += is_known
+        report.new += not is_known
         if is_known:
             if a not in sentences.shard_of or b not in sentences.shard_of:
                 raise UnknownShard(
@@ -169,6 +165,7 @@ class SplitPairs:
                 pair = pair_id(report.corpus, report.split, "negative", a, other, occurrence)
             taken.add(pair)
             self.negatives.add(pair, a, other, positive=positive)
+            report.negatives += 1
 
     def add_neighbours(self, count: int, sentences: Sentences, known: Known) -> None:
         """Draw neighbours of every sentence that has none, from those of all its pairs."""
@@ -179,13 +176,14 @@ class SplitPairs:
         paired |= known.paired(corpus)
         for a, b in draw_neighbours(sentences.texts(ids), wanted, paired, count) if wanted else ():
             self.neighbours.add(pair_id(corpus, split, "neighbour", a, b, 0), a, b)
+            self.report.neighbours += 1
 
     def columns(self, kind: PairKind) -> PairColumns:
         """Return the new rows of a kind."""
         return {"positive": self.positives, "negative": self.negatives, "neighbour": self.neighbours}[kind]
 
     def changed(self, known: Known) -> list[ChangedJudgement]:
-        """Return the known pairs whose score or label has changed."""
+        """Count and return the known pairs whose score or label has changed."""
         if not self.origins:
             return []
         now = pl.DataFrame(
@@ -202,48 +200,25 @@ class SplitPairs:
             pl.col("found_score").ne_missing(pl.col("stored_score"))
             | pl.col("found_label").ne_missing(pl.col("stored_label"))
         )
+        self.report.changed = other.height
         return [ChangedJudgement(**row) for row in other.iter_rows(named=True)]
-
-    def finish(self, changed: int) -> SplitReport:
-        """Return the counts."""
-        return self.report.model_copy(
-            update={
-                "rows": self.rows,
-                "new": len(self.positives.pair_id),
-                "known": len(self.stored.pair_id),
-                "repeats": self.repeats,
-                "changed": changed,
-                "negatives": len(self.negatives.pair_id),
-                "neighbours": len(self.neighbours.pair_id),
-                "kept": self.kept,
-            }
-        )
 
 
 def pairs_of(
     splits: Sequence[SplitPairs], kind: PairKind, shard_of: Mapping[SentenceId, Shard], *, drawn: bool
 ) -> pl.DataFrame:
-    """Return the new pairs of a kind as a table with the columns of `PAIRS`.
+    """Return the new pairs of a kind of a corpus, columns of `PAIRS`.
 
-    Args:
-        splits: splits of the corpus.
-        kind: kind of the pairs.
-        shard_of: the shard of each sentence.
-        drawn: whether its splits are drawn. Then positives are in order of arrival, as labels are (`labels_of`); else,
-            and for those that are drawn always, split by split.
+    If its splits are drawn, positives are in order of arrival, as labels are (`labels_of`); all others split by split.
     """
     rows = pl.concat([split.columns(kind).frame(split.report, kind, shard_of) for split in splits])
     return in_order_of_arrival(rows, [split.columns(kind).arrived for split in splits]) if drawn else rows
 
 
 def in_order_of_arrival(rows: pl.DataFrame, arrived: Iterable[Sequence[int]]) -> pl.DataFrame:
-    """Return rows in order of arrival, so that new rows of a corpus that has grown follow the earlier ones.
+    """Return rows, split by split, in order of arrival; files are not sorted by the drawn split.
 
-    Shards that are made again require it: files are not sorted by the drawn split.
-
-    Args:
-        rows: rows of all splits, split by split.
-        arrived: place of each row among those of all splits, by split.
+    `arrived` is the place of each row among those of all splits, by split.
     """
     places = pl.Series("arrived", list(chain.from_iterable(arrived)), dtype=pl.Int64)
     return rows.with_columns(places).sort("arrived", maintain_order=True).drop("arrived")

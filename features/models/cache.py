@@ -19,6 +19,7 @@ from features.core import leftovers
 from features.core.durable import file_sha256, sync, sync_tree
 from features.core.errors import ModelError
 from features.core.faults import ModelDamaged
+from features.core.locks import is_held
 from features.models.files import model_files
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
@@ -102,7 +103,7 @@ def tidy() -> None:
     for copy in cache.glob(f"{PULLING}*/{_REPLACED}"):
         with suppress(OSError, ValueError, TypeError, KeyError):  # another process was first, or its record is damaged
             target = entry(json.loads((copy / "manifest.json").read_text(encoding="utf-8"))["name"])
-            if not target.exists() and not leftovers.is_held(copy.parent):
+            if not target.exists() and not is_held(copy.parent):
                 copy.rename(target)
     leftovers.remove_dead(cache.glob(f"{PULLING}*"))
 

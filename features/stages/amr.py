@@ -25,12 +25,7 @@ BESIDE = 280 * MIB
 
 
 def parse_amr(sentences: pl.DataFrame, parser: "AmrParser", on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Parse each sentence to its AMR graph.
-
-    Args:
-        sentences: rows of `SENTENCES`.
-        parser: see `features.parsers.amr.load`.
-        on_rows: called with how many of the sentences are done.
+    """Parse sentences, rows of `SENTENCES`, with what `features.parsers.amr.load` returns.
 
     Returns:
         Rows of `AMR`; rejects for sentences that are too long, have no graph or one that is not well formed.

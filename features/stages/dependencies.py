@@ -25,12 +25,7 @@ ALGORITHM_VERSION = "1"
 def parse_dependencies(
     sentences: pl.DataFrame, parser: "DependencyParser", on_rows: OnRows = ignore_rows
 ) -> StageOutput:
-    """Parse each sentence to its dependency tree.
-
-    Args:
-        sentences: rows of `SENTENCES`.
-        parser: see `features.parsers.dependencies.load`.
-        on_rows: called with how many of the sentences are done.
+    """Parse sentences, rows of `SENTENCES`, with what `features.parsers.dependencies.load` returns.
 
     Returns:
         Rows of `DEPENDENCIES`; rejects for sentences that are too long.

@@ -24,12 +24,7 @@ BESIDE = 20 * MIB
 
 
 def embed_sentences(sentences: pl.DataFrame, encoder: "SentenceEncoder", on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Embed each sentence with the teacher.
-
-    Args:
-        sentences: rows of `SENTENCES`.
-        encoder: see `features.parsers.sentence_encoder.load`.
-        on_rows: called with how many of the sentences are done.
+    """Embed sentences, rows of `SENTENCES`, with the teacher that `features.parsers.sentence_encoder.load` returns.
 
     Returns:
         Rows of `EMBEDDINGS`; rejects for sentences that are too long.

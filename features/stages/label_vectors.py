@@ -28,12 +28,7 @@ _OF_TEXT = 0.4
 
 
 def embed_labels(amr: pl.DataFrame, vectors: "WordVectors", on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Return the vector of each word in the labels of a shard's graphs.
-
-    Args:
-        amr: rows of `AMR`.
-        vectors: see `features.parsers.label_vectors.load`.
-        on_rows: called with how many of the words are done.
+    """Return the vector of each word in the labels of graphs, rows of `AMR`.
 
     Returns:
         Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
@@ -41,17 +36,12 @@ def embed_labels(amr: pl.DataFrame, vectors: "WordVectors", on_rows: OnRows = ig
     """
     from features.metrics.label_vectors import labels_of, words_of
 
-    words = sorted(words_of(labels_of(amr)))
-    known, matrix = vectors.look_up(words, on_rows)
-    return StageOutput(pl.DataFrame({"label": known, "vector": vector_column(matrix)}, schema=LABEL_VECTORS))
+    words, matrix = vectors.look_up(sorted(words_of(labels_of(amr))), on_rows)
+    return StageOutput(pl.DataFrame({"label": words, "vector": vector_column(matrix)}, schema=LABEL_VECTORS))
 
 
 def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
-    """Return the recipe, with the hash of the encoder or of the file of word vectors.
-
-    Raises:
-        InputError: when the file of word vectors is missing.
-    """
+    """Return the recipe, with the hash of the encoder or of the file of word vectors, which must be there."""
     from features.models import digest, locate
 
     if settings.file is not None:

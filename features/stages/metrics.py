@@ -36,22 +36,14 @@ class MetricSettings(BaseModel):
 
 
 def read_own_metrics(settings: MetricSettings) -> "OwnMetrics":
-    """Return the project's own metrics by content, since workers need not see the files.
-
-    Raises:
-        InputError: a file of metrics cannot be read.
-    """
+    """Return the project's own metrics by content, since workers need not see the files."""
     from features.metrics.own import OwnMetrics, read_metric_file
 
     return OwnMetrics(files=tuple(read_metric_file(file) for file in settings.own))
 
 
 def _tables_of_own(own: "OwnMetrics") -> tuple[str, ...]:
-    """Return the tables other than `amr` that the project's own metrics read.
-
-    Raises:
-        InputError: a file of metrics cannot be run.
-    """
+    """Return the tables other than `amr` that the project's own metrics read."""
     if not own.files:
         return ()
     from features.metrics.items import TABLES

@@ -20,14 +20,10 @@ LIBRARIES = {"torch": 180 * MIB, "sentence_transformers": 180 * MIB, "spacy": 30
 
 @dataclass(frozen=True, slots=True)
 class StageModels:
-    """What a stage loads with its settings.
+    """What a stage loads with its settings: libraries (keys of `LIBRARIES`), models, and other files that it reads.
 
-    Args:
-        libraries: keys of `LIBRARIES`.
-        names: models that a worker has to find, by name or path; none for those in the package.
-        files: other files that a worker reads.
-        bytes: path of a model → bytes that it takes in memory.
-        beside: bytes that the stage keeps in addition: vocabularies, tensors, buffers.
+    `names` are the models that a worker has to find, none of those in the package; `bytes` what each takes in memory,
+    and `beside` what the stage keeps in addition: vocabularies, tensors, buffers.
     """
 
     libraries: frozenset[str] = frozenset()
@@ -54,11 +50,7 @@ class StageModels:
 
 
 def total(models: Mapping[str, StageModels]) -> int:
-    """Return the bytes needed by a process that runs all of these stages; it keeps the models of each.
-
-    Args:
-        models: stage → what it loads; a model that two stages share counts once.
-    """
+    """Return the bytes needed by a process that runs all of these stages; a model that two stages share counts once."""
     libraries = frozenset[str]().union(*(each.libraries for each in models.values()))
     files = {path: size for each in models.values() for path, size in each.bytes}
     beside = sum(each.beside for each in models.values())

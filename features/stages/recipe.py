@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from features.core.faults import PlanWrong, StoreDamaged
@@ -13,7 +13,7 @@ class Recipe:
     """How a stage makes its rows; equal recipes make equal rows from equal input.
 
     Args:
-        stage: name of the stage, which is also the name of its table.
+        stage: its name, which is also the name of its table.
         parameters: everything the user can set that changes rows; JSON values only.
         algorithm: version of the code that makes the rows; raised by hand when its output changes.
         weights: digest of the model weights; None for a stage without a model.
@@ -26,15 +26,7 @@ class Recipe:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the recipe as it is stored: plain JSON values."""
-        text = canonical(
-            {
-                "stage": self.stage,
-                "parameters": dict(self.parameters),
-                "algorithm": self.algorithm,
-                "weights": self.weights,
-            }
-        )
-        return dict(json.loads(text))
+        return dict(json.loads(canonical(asdict(self))))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
@@ -46,11 +38,7 @@ class Recipe:
 
 
 def canonical(value: Any) -> str:
-    """Return a JSON value as text, equal for equal values.
-
-    Raises:
-        SettingsError: it is not a JSON value.
-    """
+    """Return a JSON value as text, equal for equal values; raise a SettingsError for anything else."""
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:

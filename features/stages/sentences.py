@@ -13,12 +13,10 @@ def admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str]
     count = pl.col("text").str.split(" ").list.len()
     fits = sentences.filter(count <= max_words)
     long = sentences.filter(count > max_words).select("sentence_id", count.alias("words"))
-    rejects = [
-        Reject(
-            identity, RejectCode.SENTENCE_TOO_LONG, f"the sentence has {words} words, more than max_words = {max_words}"
-        )
-        for identity, words in long.iter_rows()
-    ]
+    rejects = []
+    for identity, words in long.iter_rows():
+        message = f"the sentence has {words} words, more than max_words = {max_words}"
+        rejects.append(Reject(identity, RejectCode.SENTENCE_TOO_LONG, message))
     return fits["sentence_id"].to_list(), fits["text"].to_list(), rejects
 
 

@@ -23,12 +23,7 @@ ALGORITHM_VERSION = "1"
 
 
 def parse_srl(sentences: pl.DataFrame, parser: "SrlParser", on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Label the semantic roles of each sentence.
-
-    Args:
-        sentences: rows of `SENTENCES`.
-        parser: see `features.parsers.srl.parser.load`.
-        on_rows: called with how many of the sentences are done.
+    """Label the semantic roles of sentences, rows of `SENTENCES`, with what `features.parsers.srl.parser.load` returns.
 
     Returns:
         Rows of `SRL`; rejects for sentences that are too long. A sentence without a predicate has a row without frames.
@@ -71,15 +66,12 @@ def _models(settings: SrlSettings) -> StageModels:
     from features.models import locate
     from features.parsers.srl.parser import EMBEDDED, locate_tagger
 
-    names = () if settings.model == EMBEDDED else (settings.model,)
-    tags = (locate(settings.tags),) if settings.predicates == "spacy" else ()
-    return StageModels.loaded(
-        locate_tagger(settings.model),
-        *tags,
-        libraries=("torch", "spacy"),
-        beside=80 * MIB,
-        names=(*names, *([settings.tags] if tags else [])),
-    )
+    models = [locate_tagger(settings.model)]
+    names = [] if settings.model == EMBEDDED else [settings.model]
+    if settings.predicates == "spacy":
+        models.append(locate(settings.tags))
+        names.append(settings.tags)
+    return StageModels.loaded(*models, libraries=("torch", "spacy"), beside=80 * MIB, names=tuple(names))
 
 
 SRL_STAGE = Stage(

@@ -12,11 +12,11 @@ from features.core.faults import CommitRefused, UnknownTable
 from features.core.types import Shard
 from features.schemas import Columns
 from features.stages.recipe import Recipe
-from features.store.checks import check_conservation, further_columns
-from features.store.delta import NewFile, Table
+from features.store.delta import DataFile, Table
 from features.store.fingerprints import identity, identity_of
 from features.store.receipts import Receipt, WrittenFile
-from features.store.stage import ShardKey
+from features.store.scope import ShardKey
+from features.store.writing import check_conservation, further_columns
 
 
 def commit(
@@ -33,66 +33,69 @@ def commit(
         _verify(tables, receipt, recipes)
     if not unique:
         return {}
-    said = {"run_id": run_id, "code_version": code_version or importlib.metadata.version("facetflow")}
+    metadata = {"run_id": run_id, "code_version": code_version or importlib.metadata.version("facetflow")}
     before = {name: table.version() for name, table in tables.items()}
     # Rejects first: a crash in between leaves rejects of a shard that is made again, never rows whose rejects are lost.
     rejected = [receipt for receipt in unique if receipt.reject_data]
     after = {
         "rejects": tables["rejects"].replace(
-            [NewFile(r.reject_data, r.shard, r.fingerprint, r.stage) for r in rejected if r.reject_data],
+            [_file(r.reject_data, r, r.stage) for r in rejected if r.reject_data],
             [(receipt.stage, receipt.shard) for receipt in unique if not receipt.reject_data],
-            said | {"versions": before} | _described(rejected, recipes),
+            metadata | {"versions": before} | _described(rejected, recipes),
         )
     }
     for name, table in tables.items():
-        made = [receipt for receipt in unique if receipt.table == name and receipt.data]
+        made = [receipt for receipt in unique if receipt.stage == name and receipt.data]
         if made:
             # Before the files: a column that no file has yet does no harm, a file with unknown columns does.
             table.add_columns(_columns(table, made))
             after[name] = table.replace(
-                [NewFile(r.data, r.shard, r.fingerprint, None) for r in made if r.data],
+                [_file(r.data, r, None) for r in made if r.data],
                 (),
-                said | {"versions": before | after} | _described(made, recipes),
+                metadata | {"versions": before | after} | _described(made, recipes),
             )
     return after
 
 
 def withdraw(tables: Mapping[str, Table], shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
     """Take shards out of their tables; `Store.withdraw` says the rest."""
-    gone: dict[str, list[Shard]] = {}
+    withdrawn: dict[str, list[Shard]] = {}
     for stage, shard in shards:
-        gone.setdefault(stage, []).append(shard)
-    said = {"run_id": run_id, "code_version": importlib.metadata.version("facetflow"), "withdrawn": gone}
-    if not gone:
+        withdrawn.setdefault(stage, []).append(shard)
+    if not withdrawn:
         return {}
+    code_version = importlib.metadata.version("facetflow")
+    metadata = {"run_id": run_id, "code_version": code_version, "withdrawn": withdrawn}
     # Rejects first: after a crash in between the rows are still there, and the next call takes them out.
-    rejected = [(stage, shard) for stage, of in gone.items() for shard in of]
-    after = {"rejects": tables["rejects"].replace([], rejected, said)}
+    rejected = [(stage, shard) for stage, names in withdrawn.items() for shard in names]
+    after = {"rejects": tables["rejects"].replace([], rejected, metadata)}
     return after | {
-        stage: tables[stage].replace([], [(None, shard) for shard in of], said) for stage, of in gone.items()
+        stage: tables[stage].replace([], [(None, shard) for shard in names], metadata)
+        for stage, names in withdrawn.items()
     }
+
+
+def _file(file: WrittenFile, receipt: Receipt, stage: str | None) -> DataFile:
+    return DataFile(file.path, file.bytes, file.rows, receipt.shard, receipt.fingerprint, stage)
 
 
 def _columns(table: Table, receipts: Sequence[Receipt]) -> Columns:
     """Return the columns that a table needs for the files of some receipts: its own, and those of the project."""
-    own = {name: dtype for receipt in receipts for name, dtype in _own_columns(table, receipt).items()}
-    return {**table.columns, **own}
-
-
-def _own_columns(table: Table, receipt: Receipt) -> Columns:
-    if receipt.data is None or not table.extensible:
-        return {}
-    name = table.file(receipt.data.path)
-    try:
-        return further_columns(table, pl.read_parquet_schema(io.BytesIO(table.storage.read(name))))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise CommitRefused(
-            f"The file {table.storage.url(name)!r} cannot be read; run shard {receipt.shard!r} again."
-        ) from error
+    columns = dict(table.columns)
+    for receipt in receipts if table.extensible else ():
+        if receipt.data:
+            name = table.file(receipt.data.path)
+            try:
+                columns |= further_columns(table, pl.read_parquet_schema(io.BytesIO(table.storage.read(name))))
+            except (pl.exceptions.PolarsError, OSError) as error:
+                raise CommitRefused(
+                    f"The file {table.storage.url(name)!r} cannot be read; run shard {receipt.shard!r} again."
+                ) from error
+    return columns
 
 
 def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
-    unique: dict[tuple[str, Shard], Receipt] = {}
+    unique: dict[ShardKey, Receipt] = {}
     for receipt in receipts:
         other = unique.get((receipt.stage, receipt.shard))
         if other and other.fingerprint != receipt.fingerprint:
@@ -123,10 +126,10 @@ def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str,
             f"The fingerprint {receipt.fingerprint!r} of {where} is not that of the recipe, {identity(recipe)!r}; "
             "plan again with the settings in use."
         )
-    if receipt.data and receipt.table not in tables:
-        raise UnknownTable(f"There is no table {receipt.table!r} for {where}; there are {', '.join(tables)}.")
+    if receipt.data and receipt.stage not in tables:
+        raise UnknownTable(f"There is no table {receipt.stage!r} for {where}; there are {', '.join(tables)}.")
     check_conservation(receipt.rows, receipt.rejects, receipt.expected, where)
-    for table, file in ((receipt.table, receipt.data), ("rejects", receipt.reject_data)):
+    for table, file in ((receipt.stage, receipt.data), ("rejects", receipt.reject_data)):
         if file:
             _verify_file(tables[table], file, where)
 

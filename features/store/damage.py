@@ -28,15 +28,9 @@ _READERS = 4  # hashing releases the GIL; more readers gain nothing on one disk
 class Damage:
     """A committed file that is missing, or differs from what was written.
 
-    Args:
-        table: its table.
-        stage: the stage that made it: the table, or the one that rejected the rows.
-        shard: its shard.
-        path: path of the file, relative to the table's folder.
-        problem: what is wrong with it.
-        detail: the same in words, such as `has 512 bytes instead of 1034`.
-        current: whether the newest version of the table names it.
-        releases: numbers of the releases that need it.
+    The stage is the one that made it, or that rejected its rows; the path is relative to the table's folder. `detail`
+    is the problem in words, such as `has 512 bytes instead of 1034`. `current` is whether the newest version of the
+    table names the file, `releases` the numbers of those that need it.
     """
 
     table: str
@@ -64,25 +58,12 @@ class Damage:
 
 
 def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool) -> list[Damage]:
-    """Return those of a table's files that are damaged.
-
-    Args:
-        table: the table.
-        files: its files according to the log.
-        deep: whether every byte is read.
-    """
+    """Return those of a table's files, as its log names them, that are damaged; `deep` reads every byte."""
     listed = list(files)
     with ThreadPoolExecutor(_READERS) as readers:
         flaws = list(readers.map(lambda file: _flaw(table, file, deep=deep), listed))
     return [
-        Damage(
-            table=table.name,
-            stage=file.stage or table.name,
-            shard=file.shard,
-            path=file.path,
-            problem=flaw[0],
-            detail=flaw[1],
-        )
+        Damage(table.name, file.stage or table.name, file.shard, file.path, *flaw)
         for file, flaw in zip(listed, flaws, strict=True)
         if flaw
     ]
@@ -104,16 +85,12 @@ def _flaw(table: Table, file: DataFile, *, deep: bool) -> tuple[Problem, str] | 
         entry = table.storage.stat(name)
         if entry.bytes != file.bytes:
             return "size", f"has {entry.bytes:,} bytes instead of {file.bytes:,}"
-        touched = entry.modified > file.committed
-        if (deep or touched) and not _digest(table, name).startswith(name.rpartition("/")[2].removesuffix(".parquet")):
-            return "content", "is not what was written: its sha256 is not the one in its name"
+        if deep or entry.modified > file.committed:
+            digest = hashlib.sha256(table.storage.read(name)).hexdigest()
+            if not digest.startswith(name.rpartition("/")[2].removesuffix(".parquet")):
+                return "content", "is not what was written: its sha256 is not the one in its name"
     except FileNotFoundError:
         return "missing", "is missing"
     except OSError as error:
         return "unreadable", f"cannot be read: {explain(error)}"
     return None
-
-
-def _digest(table: Table, name: str) -> str:
-    """Return the digest of a file's bytes; a file is named by the first digits of its own."""
-    return hashlib.sha256(table.storage.read(name)).hexdigest()

@@ -33,7 +33,6 @@ from features.core.file_errors import clear_errors, explain
 from features.core.leftovers import scratch
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
-from features.store.receipts import WrittenFile
 from features.store.storage import Storage
 
 _CONFIGURATION: dict[str, str | None] = {
@@ -50,16 +49,10 @@ _METADATA = "facetflow"
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file of a table, as the log describes it.
+    """A file of a table, as the log describes it; the path is relative to the table's folder.
 
-    Args:
-        path: relative to the table's folder.
-        bytes: its size.
-        rows: its rows.
-        shard: its shard.
-        fingerprint: what was done, and to what.
-        stage: the stage that rejected the rows; None outside `rejects`.
-        committed: time of the commit, in milliseconds since 1970; the file was written before.
+    `stage` is the one that rejected the rows, None outside `rejects`; `committed` the time of the commit, in
+    milliseconds since 1970, 0 before it.
     """
 
     path: str
@@ -68,22 +61,12 @@ class DataFile:
     shard: Shard
     fingerprint: Fingerprint
     stage: str | None
-    committed: int
+    committed: int = 0
 
     @property
     def key(self) -> tuple[str | None, Shard]:
         """The key that is unique within a table."""
         return (self.stage, self.shard)
-
-
-@dataclass(frozen=True, slots=True)
-class NewFile:
-    """A written file and the partition that it belongs to."""
-
-    file: WrittenFile
-    shard: Shard
-    fingerprint: Fingerprint
-    stage: str | None
 
     @property
     def partition(self) -> dict[str, str | None]:
@@ -92,30 +75,12 @@ class NewFile:
         return {**stage, "shard": self.shard, "fingerprint": self.fingerprint}
 
 
-@dataclass(frozen=True, slots=True)
-class CommitRecord:
-    """The metadata of a commit.
-
-    Args:
-        version: the version of the table that the commit made.
-        content: the metadata given to `replace`; empty for a commit by another program.
-    """
-
-    version: int
-    content: Mapping[str, Any]
-
-
 class Table:
     """One Delta table; holds no open file, so it may be pickled and used from any process.
 
-    Args:
-        name: name of the table.
-        storage: where the store keeps it.
-        columns: its columns, without the partitions.
-        partitions: names of the partition columns.
-        table_id: the id that it was made with. A table that was deleted and made again counts its versions from 0, and
-            a release would read other rows under the same version: such a table is refused.
-        extensible: whether a project may add columns of numbers to `columns`.
+    Its columns are those without the partitions; a project may add columns of numbers to an extensible table. One that
+    was deleted and made again counts its versions from 0, and a release would read other rows under the same version:
+    such a table is refused, by the id that it was made with.
     """
 
     def __init__(
@@ -157,10 +122,6 @@ class Table:
             )
             with contextlib.suppress(FileExistsError):
                 self.storage.put_if_absent(self.file(_log(0)), (folder / _log(0)).read_bytes())
-        return self.id()
-
-    def id(self) -> str:
-        """Return the id that the table was made with."""
         return str(self.open().metadata().id)
 
     def open(self, version: int | None = None) -> DeltaTable:
@@ -193,11 +154,11 @@ class Table:
         """Return the table's files at a version, by stage and shard; no file is opened."""
         return self._files(self.open(version))
 
-    def history(self) -> list[CommitRecord]:
-        """Return the metadata of every commit, newest first."""
+    def history(self) -> list[tuple[int, Mapping[str, Any]]]:
+        """Return version and metadata of every commit, newest first; those of other programs have no metadata."""
         table = self.open()
         with self._clear_errors("Reading"):
-            return [CommitRecord(int(commit["version"]), commit.get(_METADATA, {})) for commit in table.history()]
+            return [(int(commit["version"]), commit.get(_METADATA, {})) for commit in table.history()]
 
     def columns_at(self, version: int | None = None) -> Columns:
         """Return the columns at a version, without the partitions; rows that were written before a column lack it."""
@@ -207,11 +168,7 @@ class Table:
         return {**self.columns, **dict.fromkeys(own, OWN_COLUMN)}
 
     def add_columns(self, columns: Columns) -> None:
-        """Add columns to the table, in a transaction of its own that changes no row: older rows lack their values.
-
-        Args:
-            columns: the columns; existing ones change nothing.
-        """
+        """Add those columns that the table lacks, in a transaction that changes no row: older rows have nulls there."""
         table = self.open()
         present = _names(table)
         if new := {name: dtype for name, dtype in columns.items() if name not in present}:
@@ -222,47 +179,41 @@ class Table:
     def stale_files(self, keep_versions: Collection[int], older_than: timedelta) -> list[str]:
         """Return files, relative to the table's folder, that neither the newest nor the given versions name.
 
-        Args:
-            keep_versions: versions that stay readable.
-            older_than: minimum age; files removed from the table, or written and never committed, more recently than
-                that are not listed.
+        Those that were removed from the table, or written and never committed, more recently are not listed.
         """
         table = self.open()
-        hours = math.ceil(older_than.total_seconds() / 3600)
         with self._clear_errors("Reading"):
             return table.vacuum(
-                retention_hours=hours,
+                retention_hours=math.ceil(older_than.total_seconds() / 3600),
                 dry_run=True,
                 enforce_retention_duration=False,
                 full=True,
                 keep_versions=sorted(keep_versions),
             )
 
-    def replace(self, new: Sequence[NewFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
-        """Replace the content of shards with new files, in one transaction.
+    def replace(self, new: Sequence[DataFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
+        """Replace the content of shards with new files, which have been verified; return the version that holds them.
 
-        Files that the table already has are left alone, so a repeated call changes nothing and commits nothing.
-
-        Args:
-            new: files to add; they exist and have been verified.
-            emptied: keys of shards that lose their files and get none.
-            metadata: metadata of the commit; JSON values.
-
-        Returns:
-            The version that holds the new files.
+        This is one transaction. Files that the table already has are left alone, so a repeated call changes nothing and
+        commits nothing. Shards whose keys are `emptied` lose their files and get none; metadata are JSON values.
 
         Raises:
             StoreError: when other processes keep committing in between, or the table cannot be written.
         """
-        keys = {(file.stage, file.shard) for file in new} | set(emptied)
-        wanted = {file.file.path for file in new}
+        keys = {file.key for file in new} | set(emptied)
+        wanted = {file.path for file in new}
         for attempt in range(_ATTEMPTS):
             table = self.open()
             version = table.version()
             present = self._files(table)
             paths = {file.path for file in present}
-            added = [_add(file) for file in new if file.file.path not in paths]
-            removed = [self._remove(file) for file in present if file.key in keys and file.path not in wanted]
+            added = [_add(file) for file in new if file.path not in paths]
+            now = time.time_ns() // 1_000_000
+            removed = [
+                RemoveAction(file.path, True, now, file.bytes, file.partition)  # noqa: FBT003
+                for file in present
+                if file.key in keys and file.path not in wanted
+            ]
             if not added and not removed:
                 return version
             try:
@@ -320,11 +271,6 @@ class Table:
                 )
         return files
 
-    def _remove(self, file: DataFile) -> RemoveAction:
-        partition: dict[str, str | None] = {} if file.stage is None else {"stage": file.stage}
-        partition |= {"shard": file.shard, "fingerprint": file.fingerprint}
-        return RemoveAction(file.path, True, time.time_ns() // 1_000_000, file.bytes, partition)  # noqa: FBT003
-
     @contextlib.contextmanager
     def _clear_errors(self, action: str, version: int | None = None) -> Iterator[None]:
         what = f"{action} table {self.name!r} in {self._shown!r}" + ("" if version is None else f" at {version=}")
@@ -347,12 +293,12 @@ def _names(table: DeltaTable) -> list[str]:
     return [field.name for field in table.schema().fields]
 
 
-def _add(new: NewFile) -> AddAction:
+def _add(file: DataFile) -> AddAction:
     return AddAction(
-        path=new.file.path,
-        size=new.file.bytes,
-        partition_values=new.partition,
+        path=file.path,
+        size=file.bytes,
+        partition_values=file.partition,
         modification_time=time.time_ns() // 1_000_000,
         data_change=True,
-        stats=json.dumps({"numRecords": new.file.rows}),
+        stats=json.dumps({"numRecords": file.rows}),
     )

@@ -18,9 +18,9 @@ from features.core.types import Shard
 from features.metrics.registry import METRIC_NAMES
 from features.stages.metrics import METRIC_STAGE
 from features.store.drift import Drift, compare_values
+from features.store.fingerprints import RecipeChange, recipe_changes
 from features.store.reader import StoreReader
 from features.store.reading import decoding
-from features.store.recipe_changes import RecipeChange, recipe_changes
 from features.store.releases import Release
 from features.store.tables import KEYS
 
@@ -30,16 +30,7 @@ _ROWS_AT_ONCE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class TableDifference:
-    """How the rows of a table differ.
-
-    Args:
-        table: its name.
-        old: rows of the older release.
-        new: rows of the newer one.
-        added: rows that only the newer one has.
-        lost: rows that only the older one has.
-        changed: rows that both have, with other values.
-    """
+    """How the rows of a table differ: how many each release has, added ones, lost ones, and those with other values."""
 
     table: str
     old: int
@@ -56,15 +47,7 @@ class TableDifference:
 
 @dataclass(frozen=True, slots=True)
 class PartDifference:
-    """How many pairs or labels of a corpus and split were added and lost.
-
-    Args:
-        table: `pairs`, `labels` or `metrics`.
-        corpus: its name.
-        split: its name.
-        added: rows that only the newer release has.
-        lost: rows that only the older one has.
-    """
+    """How many rows of a corpus and split were added and lost; `table` is `pairs`, `labels` or `metrics`."""
 
     table: str
     corpus: str
@@ -87,11 +70,7 @@ class RejectDifference:
 class ValueDifference:
     """How many of the rows in both releases changed their value in a column.
 
-    Args:
-        table: the table.
-        column: the column.
-        rows: rows whose value changed.
-        largest: the largest change of a number; None if the values are not numbers, or were added or removed.
+    `largest` is the largest change of a number; None if the values are not numbers, or were added or removed.
     """
 
     table: str
@@ -102,17 +81,17 @@ class ValueDifference:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDifference:
-    """The differences between two releases.
+    """The differences between two releases, by their numbers.
 
     Args:
         old: number of the older one.
         new: number of the newer one.
-        tables: rows, one entry for each table that either has.
-        parts: pairs and labels by corpus and split, where any were added or lost.
-        rejects: rejects by stage and code, where either release has some.
+        tables: one entry for each table that either has.
+        parts: corpora and splits with pairs or labels that were added or lost.
+        rejects: stages and codes with rejects in either release.
         recipes: stages whose rows are made differently.
         values: columns in which rows of both releases changed their values.
-        drift: how the distribution of each metric moved, where it can have moved.
+        drift: metrics that can have moved.
     """
 
     old: int
@@ -139,12 +118,7 @@ class ReleaseDifference:
 
 
 def compare_releases(store: StoreReader, old: Release, new: Release) -> ReleaseDifference:
-    """Compare two releases.
-
-    Args:
-        store: the store of both.
-        old: the reference.
-        new: the release compared with it; it may be the older of the two.
+    """Compare a release of a store with the reference `old`, which may be the newer of the two.
 
     Raises:
         StoreError: when files of a release are missing or damaged.
@@ -157,12 +131,14 @@ def compare_releases(store: StoreReader, old: Release, new: Release) -> ReleaseD
         parts += of_parts
         values += of_values
         moved |= table == METRIC_STAGE.name and not counts.same
+    before, after = reject_codes(store, old), reject_codes(store, new)
+    codes = sorted(before.keys() | after.keys())
     return ReleaseDifference(
         old=old.number,
         new=new.number,
         tables=tuple(tables),
         parts=tuple(parts),
-        rejects=tuple(_compare_rejects(store, old, new)),
+        rejects=tuple(RejectDifference(*code, before.get(code, 0), after.get(code, 0)) for code in codes),
         recipes=tuple(recipe_changes(old.recipes, new.recipes)),
         values=tuple(values),
         drift=tuple(_drift(store, old, new)) if moved else (),
@@ -174,16 +150,16 @@ def _compare_table(
 ) -> tuple[TableDifference, list[PartDifference], list[ValueDifference]]:
     """Compare the rows of the shards of a table whose files differ."""
     files = [store.files(table, release.versions[table]) if table in release.rows else {} for release in (old, new)]
-    paths = [{shard: file.path for shard, file in of.items()} for of in files]
+    paths = [{shard: file.path for shard, file in side.items()} for side in files]
     differ = sorted(shard for shard in {*paths[0], *paths[1]} if paths[0].get(shard) != paths[1].get(shard))
-    rows = {shard: file.rows for of in files for shard, file in of.items()}
+    rows = {shard: file.rows for side in files for shard, file in side.items()}
     counts = {"added": 0, "lost": 0, "changed": 0}
     parts: dict[tuple[str, str], list[int]] = {}
     values: dict[str, tuple[int, float | None]] = {}
     for shards in _batches(differ, rows):
         frames = [
-            _read(store, table, release, [shard for shard in shards if shard in of])
-            for release, of in zip((old, new), files, strict=True)
+            _read(store, table, release, [shard for shard in shards if shard in side])
+            for release, side in zip((old, new), files, strict=True)
         ]
         key = list(KEYS[table])
         lost = frames[0].join(frames[1].select(key), on=key, how="anti")
@@ -192,13 +168,13 @@ def _compare_table(
         counts["lost"] += lost.height
         counts["changed"] += _count_changes(frames, key, values)
         if table in _BY_PART:
-            for place, (frame, release) in enumerate(((added, new), (lost, old))):
+            for index, (frame, release) in enumerate(((added, new), (lost, old))):
                 for corpus, split, count in _by_part(store, table, frame, release, shards):
-                    parts.setdefault((corpus, split), [0, 0])[place] += count
+                    parts.setdefault((corpus, split), [0, 0])[index] += count
     return (
         TableDifference(table, old.rows.get(table, 0), new.rows.get(table, 0), **counts),
-        [PartDifference(table, corpus, split, *of) for (corpus, split), of in sorted(parts.items())],
-        [ValueDifference(table, column, *found) for column, found in values.items()],
+        [PartDifference(table, corpus, split, *changes) for (corpus, split), changes in sorted(parts.items())],
+        [ValueDifference(table, column, *changes) for column, changes in values.items()],
     )
 
 
@@ -217,18 +193,18 @@ def _batches(shards: Sequence[Shard], rows: Mapping[Shard, int]) -> Iterator[lis
 
 
 def _read(store: StoreReader, table: str, release: Release, shards: Sequence[str]) -> pl.DataFrame:
-    version = release.versions[table] if table in release.rows else None
-    with_shard = "shard" in KEYS[table]
-    if version is None or not shards:
-        return store.scan(table, shards=(), with_shard=with_shard).collect()
-    return store.read(table, version, shards, with_shard=with_shard)
+    # A table that the release lacks has no shards.
+    version = release.versions[table] if shards else None
+    return store.read(table, version, shards, with_shard="shard" in KEYS[table])
 
 
 def _count_changes(frames: Sequence[pl.DataFrame], key: list[str], values: dict[str, tuple[int, float | None]]) -> int:
     """Count the rows of both frames whose values differ; add to `values` how much each column changed."""
     old, new = frames
     columns = [name for name in dict.fromkeys([*old.columns, *new.columns]) if name not in key]
-    old, new = (_with_columns(frame, columns, other) for frame, other in ((old, new), (new, old)))
+    # A column that only one of them has is null in the other.
+    empty = pl.concat([old.clear(), new.clear()], how="diagonal")
+    old, new = (pl.concat([empty, frame], how="diagonal") for frame in frames)
     both = old.join(new, on=key, how="inner", suffix=":new")
     if not both.height:
         return 0
@@ -243,29 +219,17 @@ def _count_changes(frames: Sequence[pl.DataFrame], key: list[str], values: dict[
     return int(differ.select(pl.any_horizontal(pl.all())).to_series().sum())
 
 
-def _with_columns(frame: pl.DataFrame, columns: Sequence[str], other: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with columns of nulls for those that only the other one has."""
-    missing = [name for name in columns if name not in frame.columns]
-    return frame.with_columns(pl.lit(None, other.schema[name]).alias(name) for name in missing)
-
-
 def _largest(rows: pl.DataFrame, name: str) -> float | None:
     """Return the largest change in a column of numbers, or in any component of a column of vectors."""
     dtype = rows.schema[name]
-    if dtype.is_float():
-        size = rows.select((pl.col(f"{name}:new") - pl.col(name)).abs().max()).item()
-    elif isinstance(dtype, pl.List) and dtype.inner.is_float():
+    if isinstance(dtype, pl.List) and dtype.inner.is_float():
         # Vectors of different lengths cannot be subtracted.
         alike = rows.filter(pl.col(name).list.len() == pl.col(f"{name}:new").list.len())
-        size = (
-            alike.select(name, f"{name}:new")
-            .explode(name, f"{name}:new")
-            .select((pl.col(f"{name}:new") - pl.col(name)).abs().max())
-            .item()
-        )
-    else:
+        rows = alike.select(name, f"{name}:new").explode(name, f"{name}:new")
+    elif not dtype.is_float():
         return None
-    return None if size is None else float(size)
+    size: float | None = rows.select((pl.col(f"{name}:new") - pl.col(name)).abs().max()).item()
+    return size
 
 
 def _by_part(
@@ -275,31 +239,15 @@ def _by_part(
     if rows.is_empty():
         return []
     if table == METRIC_STAGE.name:
-        present = store.files("pairs", release.versions["pairs"])
-        of = store.read(
-            "pairs",
-            release.versions["pairs"],
-            [shard for shard in shards if shard in present],
-            ["pair_id", "corpus", "split"],
-        )
-        rows = rows.select("pair_id").join(of, on="pair_id")
-    return [(str(c), str(s), int(n)) for c, s, n in rows.group_by("corpus", "split").len().iter_rows()]
-
-
-def _compare_rejects(store: StoreReader, old: Release, new: Release) -> list[RejectDifference]:
-    counts: dict[tuple[str, str], list[int]] = {}
-    for place, release in enumerate((old, new)):
-        for (stage, code), rows in reject_codes(store, release).items():
-            counts.setdefault((stage, code), [0, 0])[place] = rows
-    return [RejectDifference(stage, code, *of) for (stage, code), of in sorted(counts.items())]
+        version = release.versions["pairs"]
+        present = store.files("pairs", version).keys() & set(shards)
+        pairs = store.read("pairs", version, present, ["pair_id", "corpus", "split"])
+        rows = rows.select("pair_id").join(pairs, on="pair_id")
+    return list(rows.group_by("corpus", "split").len().iter_rows())
 
 
 def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], int]:
-    """Return the rejected rows of a release by stage and code, for its shards as they are in the release.
-
-    Args:
-        store: the store of the release.
-        release: a release, or the draft of one.
+    """Return the rejected rows by stage and code of a release, or of its draft, for its shards as they are in it.
 
     Raises:
         StoreError: when files of the release are missing or damaged.
@@ -308,9 +256,9 @@ def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], 
     made = {stage: store.committed(stage, release.versions[stage]) for stage in release.rejects if stage in KEYS}
     counted = [
         f"{stage}/{shard}"
-        for (stage, shard), known in store.rejected(version).items()
+        for (stage, shard), rejected in store.rejected(version).items()
         if stage in release.rejects
-        and (stage not in made or (shard in made[stage] and made[stage][shard].fingerprint == known.fingerprint))
+        and (stage not in made or (shard in made[stage] and made[stage][shard].fingerprint == rejected.fingerprint))
     ]
     with decoding("rejects", store.location):
         rows = (
@@ -320,22 +268,16 @@ def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], 
             .len()
             .collect()
         )
-    return {(str(stage), str(code)): int(count) for stage, code, count in rows.iter_rows()}
+    return {(stage, code): count for stage, code, count in rows.iter_rows()}
 
 
 def _drift(store: StoreReader, old: Release, new: Release) -> Iterator[Drift]:
     """Yield the drift of each metric that both releases have."""
-    scans = []
-    for release in (old, new):
-        if METRIC_STAGE.name not in release.rows:
-            return
-        scans.append(store.scan(METRIC_STAGE.name, release.versions[METRIC_STAGE.name]))
-    schemas = [scan.collect_schema() for scan in scans]
-    own = [
-        name
-        for name, dtype in schemas[1].items()
-        if dtype.is_float() and name not in METRIC_NAMES and name in schemas[0]
-    ]
+    if not (METRIC_STAGE.name in old.rows and METRIC_STAGE.name in new.rows):
+        return
+    scans = [store.scan(METRIC_STAGE.name, release.versions[METRIC_STAGE.name]) for release in (old, new)]
+    before, after = (scan.collect_schema() for scan in scans)
+    own = [name for name, dtype in after.items() if dtype.is_float() and name in before and name not in METRIC_NAMES]
     for name in (*METRIC_NAMES, *own):
         with decoding(METRIC_STAGE.name, store.location):
             values = [scan.select(pl.col(name).drop_nulls()).collect().to_series().to_numpy() for scan in scans]

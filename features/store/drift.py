@@ -22,14 +22,9 @@ Size = Literal["none", "within chance", "small", "moderate", "large"]
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Values of a metric.
+    """Values of a metric: their number, mean, standard deviation, and quantiles at `QUANTILES`.
 
-    Args:
-        rows: number of values.
-        mean: their mean.
-        deviation: their standard deviation.
-        quantiles: quantiles at `QUANTILES`.
-        shares: shares of the rows in each of the `BINS` parts of the range of both releases; their sum is 1.
+    `shares` are the shares of the rows in each of the `BINS` parts of the range of both releases; their sum is 1.
     """
 
     rows: int
@@ -41,7 +36,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How a metric moved.
+    """How a metric moved between an old and a new release.
 
     Args:
         metric: its name.
@@ -65,18 +60,15 @@ class Drift:
 
 
 def compare_values(metric: str, old: NDArray[np.float64], new: NDArray[np.float64]) -> Drift:
-    """Compare two sets of values.
-
-    Args:
-        metric: name of the metric.
-        old: shape (n_old,), at least one, all finite.
-        new: shape (n_new,), at least one, all finite.
-    """
+    """Compare two sets of values of a metric, shapes (n_old,) and (n_new,), each at least one, all finite."""
     from scipy.stats import wasserstein_distance
 
     # Equal values must stay equal on another machine: many pairs have 0 or 1, and their last digit would be drift.
     before, after = (np.sort(np.round(values, _DIGITS)) for values in (old, new))
-    distance = _kolmogorov_smirnov(before, after)
+    # `scipy.stats.ks_2samp` would add a test that does not hold here.
+    values = np.concatenate([before, after])
+    below = [np.searchsorted(side, values, side="right") / len(side) for side in (before, after)]
+    distance = float(np.abs(below[0] - below[1]).max())
     ends = _range(min(before[0], after[0]), max(before[-1], after[-1]))
     return Drift(
         metric=metric,
@@ -87,13 +79,6 @@ def compare_values(metric: str, old: NDArray[np.float64], new: NDArray[np.float6
         size=_size(distance, len(old), len(new)),
         range=ends,
     )
-
-
-def _kolmogorov_smirnov(old: NDArray[np.float64], new: NDArray[np.float64]) -> float:
-    """Return the distance of two sorted samples; `scipy.stats.ks_2samp` would add a test that does not hold here."""
-    values = np.concatenate([old, new])
-    shares = [np.searchsorted(side, values, side="right") / len(side) for side in (old, new)]
-    return float(np.abs(shares[0] - shares[1]).max())
 
 
 def _size(distance: float, n_old: int, n_new: int) -> Size:

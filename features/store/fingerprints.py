@@ -10,9 +10,9 @@ fingerprint of a shard can be computed long before anything is run.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from features.core.types import Fingerprint
 from features.stages.recipe import Recipe, canonical
@@ -59,11 +59,6 @@ def identity_of(value: Fingerprint) -> str:
     return value.partition("-")[0]
 
 
-def inputs_of(value: Fingerprint) -> str:
-    """Return the second half of a fingerprint, which identifies the inputs."""
-    return value.partition("-")[2]
-
-
 def changes(old: Recipe, new: Recipe) -> list[Change]:
     """Return the parts in which two recipes differ: one entry per parameter, nested ones by their path."""
     before, after = _flat("", old.as_dict()), _flat("", new.as_dict())
@@ -72,6 +67,36 @@ def changes(old: Recipe, new: Recipe) -> list[Change]:
         for part in sorted(before.keys() | after.keys())
         if before.get(part) != after.get(part)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeChange:
+    """A stage that was added or removed, or whose recipe changed in the parts `changes`."""
+
+    stage: str
+    kind: Literal["new", "gone", "changed"]
+    changes: tuple[Change, ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind == "changed":
+            return f"{self.stage}: {', '.join(map(str, self.changes))}"
+        return f"{self.stage}: {'a new stage' if self.kind == 'new' else 'no longer a stage'}"
+
+
+def recipe_changes(old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> list[RecipeChange]:
+    """Return the stages whose recipes differ, in the order of the new ones; removed stages come last.
+
+    Args:
+        old: stage → recipe, as `Recipe.as_dict` gives it.
+        new: stage → recipe, in the same form.
+    """
+    differences = []
+    for stage in [*new, *(stage for stage in old if stage not in new)]:
+        if stage not in old or stage not in new:
+            differences.append(RecipeChange(stage, "new" if stage in new else "gone"))
+        elif parts := changes(Recipe.from_dict(old[stage]), Recipe.from_dict(new[stage])):
+            differences.append(RecipeChange(stage, "changed", tuple(parts)))
+    return differences
 
 
 def _flat(prefix: str, value: Any) -> dict[str, Any]:
@@ -93,11 +118,7 @@ def _text(value: Any) -> str:
 
 
 def _short(old: str, new: str) -> tuple[str, str]:
-    """Return two texts to show in one line: long ones are cut so that the first difference stays visible.
-
-    >>> _short("0123456789ab" * 4, "0123456789ab" * 3 + "cd")
-    ('…89ab01234567…', '…89abcd')
-    """
+    """Return two texts to show in one line: long ones are cut so that the first difference stays visible."""
     if max(len(old), len(new)) <= _LONGEST:
         return old, new
     same = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), 0)

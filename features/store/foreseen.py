@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import polars as pl
 
 from features.core.types import Fingerprint, Shard
-from features.store.provenance import Committed
-from features.store.reader import StoreReader
+from features.store.reader import Committed, StoreReader
 from features.store.tables import SOURCES
 
 
@@ -17,8 +16,7 @@ class StoreAhead(StoreReader):
         store: the store as it is.
         rows: table → shard → its rows.
         unreadable: table and shard of committed rows that cannot be read.
-        fingerprints: table and shard → the fingerprint the shard will be committed under; the present one, for
-            committed shards.
+        fingerprints: table and shard → the fingerprint that the shard has or will be committed under.
     """
 
     def __init__(
@@ -36,17 +34,17 @@ class StoreAhead(StoreReader):
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
         """Return what is or will be committed of every shard that is readable or in memory."""
-        known = self._store.committed(table, version)
+        stored = self._store.committed(table, version)
         if version is not None or table not in SOURCES:
-            return known
+            return stored
         made = self._rows.get(table, {})
-        there = {shard: of for shard, of in known.items() if shard in made or (table, shard) not in self._unreadable}
+        unreadable = {shard for shard in stored if (table, shard) in self._unreadable} - made.keys()
         new = {
             shard: Committed(self._fingerprints[table, shard], rows.height, 0)
             for shard, rows in made.items()
-            if shard not in known
+            if shard not in stored
         }
-        return there | new
+        return {shard: committed for shard, committed in stored.items() if shard not in unreadable} | new
 
     def scan(
         self,
@@ -57,7 +55,7 @@ class StoreAhead(StoreReader):
         *,
         with_shard: bool = False,
     ) -> pl.LazyFrame:
-        """Return the readable rows and those in memory; as `Store.scan`."""
+        """Return the readable rows and those in memory; as `StoreReader.scan`."""
         if version is not None or table not in SOURCES:
             return self._store.scan(table, version, shards, columns, with_shard=with_shard)
         made = self._rows.get(table, {})

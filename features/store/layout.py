@@ -34,23 +34,14 @@ def table_of(storage: Storage, name: str, table_id: str | None = None) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The content of `store.json`.
-
-    Args:
-        tables: table → id that it was made with.
-        project: name of the project that owns the store; None if it was made without one.
-    """
+    """The content of `store.json`: table → id that it was made with, and the project that owns the store, if any."""
 
     tables: Mapping[str, str]
     project: str | None = None
 
 
 def read(storage: Storage, *, or_empty: bool = False) -> Description:
-    """Return the description of a store.
-
-    Args:
-        storage: its objects.
-        or_empty: where `create` would make a store, describe one without tables instead of refusing.
+    """Return the description of a store; with `or_empty`, of one without tables where `create` would make a store.
 
     Raises:
         StoreError: when there is no store, or it is damaged or of another format.
@@ -62,11 +53,7 @@ def read(storage: Storage, *, or_empty: bool = False) -> Description:
 
 
 def create(storage: Storage, project: str | None = None) -> Description:
-    """Make a store, or its missing parts, and return its description.
-
-    Args:
-        storage: its objects.
-        project: the project that owns a new store.
+    """Make a store, or its missing parts, and return its description; a new one belongs to `project`.
 
     Raises:
         StoreError: when the folder holds something else, or cannot be written.

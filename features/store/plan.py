@@ -15,28 +15,16 @@ from features.core.faults import NameTaken, PlanWrong, UnknownShard
 from features.core.types import Fingerprint, Shard
 from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
-from features.store.provenance import Committed
-from features.store.reader import StoreReader
+from features.store.reader import Committed, StoreReader
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
-from features.store.scope import Reading, Uses, Wanted, scope
-from features.store.stage import PlannedStage, ShardKey
+from features.store.scope import PlannedStage, ShardKey, Uses, Wanted, scope
 from features.store.tables import SOURCES, TABLES
-from features.store.uses import uses_of
 
 
 @dataclass(frozen=True, slots=True)
 class ShardWork:
-    """One shard to be made.
-
-    Args:
-        stage: the stage.
-        shard: the shard.
-        fingerprint: the fingerprint to commit the shard under.
-        upstream: all shards that it reads.
-        waits_for: the upstream shards that have to be made first.
-        reason: why it has to be made.
-    """
+    """One shard to be made, the fingerprint to commit it under, what it reads, and which of that comes first."""
 
     stage: str
     shard: Shard
@@ -48,13 +36,13 @@ class ShardWork:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What has to be made.
+    """What has to be made: stages and shards in an order in which they can be made, and what is expected then.
 
     Args:
-        stages: names, in an order in which they can be made.
+        stages: their names.
         expected: fingerprint of every shard of every stage once everything is made.
-        todo: the shards to make, in an order in which they can be made one by one.
-        missing: shards to make that have never been committed.
+        todo: the shards to make.
+        missing: those of them that have never been committed.
         scope: stage → its wanted shards; the others are not made.
         outdated: committed shards that are not wanted and not what would be made now.
     """
@@ -102,52 +90,21 @@ def plan(
         stages: the chain, every stage after those that it needs.
         wanted: what will be read; every shard of every stage when None.
         failed: shards that failed in earlier runs; one counts while its fingerprint is still the expected one.
-        damaged: files that are not what was written; their shards are made again, except those of ingest, which no
-            stage makes.
+        damaged: their shards are made again, except those of ingest, which no stage makes.
         versions: versions of the tables to compare; the newest by default.
 
     Raises:
         SettingsError: when a stage is unknown, is given twice, or needs one that does not come before it.
         StoreError: when the store cannot be read, or a pair needs a sentence shard that it does not have.
     """
-    _check(stages)
+    over = _checked(stages)
     at = versions or {}
     committed = {name: store.committed(name, at.get(name)) for name in (*SOURCES, *(stage.name for stage in stages))}
-    over: dict[str, str] = dict(_OVER) | {stage.name: stage.over for stage in stages}
-    uses = uses_of(store, at)
+    uses = store.uses(at)
     if any(stage.over == "pairs" and any(over[need] == "sentences" for need in stage.needs) for stage in stages):
         _check_sources(uses, committed["sentences"])
-    in_scope = scope([Reading(stage.name, stage.over, stage.needs) for stage in stages], wanted, uses)
-
-    expected: dict[ShardKey, Fingerprint] = {
-        (name, shard): known.fingerprint for name in SOURCES for shard, known in committed[name].items()
-    }
-    upstream: dict[ShardKey, tuple[ShardKey, ...]] = {}
-    for stage in stages:
-        for shard in sorted(committed[stage.over]):
-            reads = tuple(
-                (need, source)
-                for need in stage.needs
-                for source in ([shard] if over[need] == stage.over else uses.sources.get(shard, ()))
-            )
-            inputs = [":".join((need, source, expected[need, source])) for need, source in reads]
-            if shard in stage.extra:
-                inputs.append(f"extra:{stage.extra[shard]}")
-            upstream[stage.name, shard] = reads
-            expected[stage.name, shard] = fingerprint(stage.recipe, inputs)
-    return _compare(store, stages, committed, expected, upstream, in_scope, failed, damaged)
-
-
-def _compare(
-    store: StoreReader,
-    stages: Sequence[PlannedStage],
-    committed: Mapping[str, Mapping[Shard, "Committed"]],
-    expected: Mapping[ShardKey, Fingerprint],
-    upstream: Mapping[ShardKey, tuple[ShardKey, ...]],
-    in_scope: Mapping[str, frozenset[Shard]],
-    failed: Iterable[FailedShard],
-    damaged: Iterable[Damage],
-) -> Plan:
+    in_scope = scope(stages, wanted, uses)
+    expected, upstream = _expected(stages, committed, over, uses)
     errors = {(shard.stage, shard.shard): shard for shard in failed}
     damage = {damage.key: damage for damage in damaged}
     finder = ReasonFinder(store, {stage.name: stage.recipe for stage in stages}, expected)
@@ -186,12 +143,33 @@ def _compare(
     )
 
 
-_OVER = {"sentences": "sentences", "pairs": "pairs"}
-"""The source tables that stages have shards for."""
+def _expected(
+    stages: Sequence[PlannedStage],
+    committed: Mapping[str, Mapping[Shard, Committed]],
+    over: Mapping[str, str],
+    uses: Uses,
+) -> tuple[dict[ShardKey, Fingerprint], dict[ShardKey, tuple[ShardKey, ...]]]:
+    """Return the fingerprint of every shard once everything is made, and the shards that each one reads."""
+    expected = {(name, shard): of.fingerprint for name in SOURCES for shard, of in committed[name].items()}
+    upstream: dict[ShardKey, tuple[ShardKey, ...]] = {}
+    for stage in stages:
+        for shard in sorted(committed[stage.over]):
+            reads = tuple(
+                (need, source)
+                for need in stage.needs
+                for source in ([shard] if over[need] == stage.over else uses.sources.get(shard, ()))
+            )
+            inputs = [":".join((need, source, expected[need, source])) for need, source in reads]
+            if shard in stage.extra:
+                inputs.append(f"extra:{stage.extra[shard]}")
+            upstream[stage.name, shard] = reads
+            expected[stage.name, shard] = fingerprint(stage.recipe, inputs)
+    return expected, upstream
 
 
-def _check(stages: Sequence[PlannedStage]) -> None:
-    over: dict[str, str] = dict(_OVER)
+def _checked(stages: Sequence[PlannedStage]) -> dict[str, str]:
+    """Return whether each source and stage is over sentences or over pairs; refuse stages that cannot be planned."""
+    over = {"sentences": "sentences", "pairs": "pairs"}
     for stage in stages:
         if stage.name not in TABLES or stage.name in over or stage.name == "rejects":
             raise NameTaken(f"Stage {stage.name!r} has no table of its own or is given twice; give it once.")
@@ -203,6 +181,7 @@ def _check(stages: Sequence[PlannedStage]) -> None:
             if stage.over == "sentences" and over[need] == "pairs":
                 raise PlanWrong(f"Stage {stage.name!r} is over sentences and cannot need {need!r}, over pairs.")
         over[stage.name] = stage.over
+    return over
 
 
 def _check_sources(uses: Uses, sentences: Collection[Shard]) -> None:

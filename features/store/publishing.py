@@ -1,6 +1,7 @@
 """When a set of tables may become a release: complete, with one recipe per stage and not too many rejects."""
 
 import importlib.metadata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
@@ -15,8 +16,7 @@ from features.store.reader import StoreReader
 from features.store.reasons import summary
 from features.store.releases import Release
 from features.store.runs import now
-from features.store.scope import Wanted
-from features.store.stage import PlannedStage
+from features.store.scope import PlannedStage, Wanted
 from features.store.tables import SOURCES, TABLES
 
 
@@ -30,11 +30,7 @@ def draft(
     failed_shards: float,
     rejected_rows: float,
 ) -> Release:
-    """Return the release that these versions would make, with number 0; `Store.publish` documents the rules.
-
-    Raises:
-        StoreError: when the versions may not be published.
-    """
+    """Return the release that these versions would make, with number 0; `Store.publish` documents the rules."""
     planned = plan(store, stages, wanted=wanted, versions=versions)
     # A store without labels makes the same releases as before labels existed.
     sources = [name for name in SOURCES if name != "labels" or store.committed(name, versions.get(name))]
@@ -82,12 +78,7 @@ def obstacles(
 ) -> list[str]:
     """Return, as sentences, why a build by this plan will or may publish nothing; nothing is made to find out.
 
-    Args:
-        store: the store, including the shards about to be ingested.
-        planned: what is to be made.
-        stages: the chain.
-        failed_shards: share of a stage's shards that may be missing, from 0 to 1.
-        rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
+    The store includes the shards about to be ingested; the limits are those of `Store.publish`.
     """
     rows = {
         stage.name: sum(
@@ -97,20 +88,18 @@ def obstacles(
     }
     if not any(known.rows for known in store.committed("sentences").values()):
         return ["There are no sentences, neither in the store nor in the corpora, so nothing will be published."]
-    found = []
+    sentences = []
     todo = {(work.stage, work.shard) for work in planned.todo}
-    kept: dict[str, int] = {}
-    for key, known in store.rejected().items():
-        if (
-            key not in todo
-            and key[1] in planned.scope.get(key[0], ())
-            and planned.expected.get(key) == known.fingerprint
-        ):
-            kept[key[0]] = kept.get(key[0], 0) + known.rows
+    kept: Counter[str] = Counter()
+    for key, rejected in store.rejected().items():
+        stage_name, shard = key
+        in_scope = shard in planned.scope.get(stage_name, ())
+        if key not in todo and in_scope and planned.expected.get(key) == rejected.fingerprint:
+            kept[stage_name] += rejected.rows
     for stage in stages:
-        rejects = kept.get(stage.name, 0)
+        rejects = kept[stage.name]
         if rejects > rejected_rows * rows[stage.name]:
-            found.append(
+            sentences.append(
                 f"Nothing will be published: stage {stage.name!r} has rejected {rejects:,} of {rows[stage.name]:,} "
                 f"rows, more than the {rejected_rows:.1%} allowed, and will not make them again; see them with "
                 f"`facetflow rejects --stage {stage.name}`, or raise limits.rejected_rows."
@@ -118,23 +107,18 @@ def obstacles(
         failed = sum(work.reason.kind == "failed" for work in planned.of(stage.name))
         if failed > failed_shards * planned.shards(stage.name):
             shards = "1 shard" if failed == 1 else f"{failed} shards"
-            found.append(
+            sentences.append(
                 f"Nothing will be published if {shards} of stage {stage.name!r} that failed before fail again; "
                 "`facetflow status` shows how they failed."
             )
-    return found
+    return sentences
 
 
 def holds(store: StoreReader, old: Release, new: Release) -> bool:
-    """Return whether the old release holds everything that the new one would; it may have further tables.
+    """Return whether a published release holds everything that the draft `new` would; it may have further tables.
 
     What counts is content, not versions: a night of malformed rows moves the version of `rejects`, and the next night
     moves it again, back to the same content.
-
-    Args:
-        store: the store of both.
-        old: a published release.
-        new: the draft of the next one.
     """
     # Rows are compared too: a log that lost an entry has fewer rows at the same version.
     if (old.missing.keys() - new.missing.keys()) & new.versions.keys() or not all(
@@ -172,8 +156,7 @@ def _check_complete(planned: Plan, failed_shards: float) -> None:
     for stage in planned.stages:
         work = planned.of(stage)
         stale = [item for item in work if (stage, item.shard) not in planned.missing]
-        outdated = sum(name == stage for name, _ in planned.outdated)
-        if outdated:
+        if outdated := sum(name == stage for name, _ in planned.outdated):
             raise NotComplete(
                 f"The store is not complete and cannot be published: {outdated} shards of {stage!r} that are no longer "
                 "wanted were made in another way; build first."
@@ -188,12 +171,12 @@ def _check_complete(planned: Plan, failed_shards: float) -> None:
 
 def _rejects(store: StoreReader, versions: Mapping[str, int], planned: Plan) -> dict[str, int]:
     """Return rejected rows by stage: those of the shards as published, and of stages without a table (ingest)."""
-    found: dict[str, int] = {}
-    for (stage, shard), known in store.rejected(versions["rejects"]).items():
+    rejects: Counter[str] = Counter()
+    for (stage, shard), rejected in store.rejected(versions["rejects"]).items():
         expected = planned.expected.get((stage, shard))
-        if stage in SOURCES or stage not in TABLES or expected == known.fingerprint:
-            found[stage] = found.get(stage, 0) + known.rows
-    return found
+        if stage in SOURCES or stage not in TABLES or expected == rejected.fingerprint:
+            rejects[stage] += rejected.rows
+    return dict(rejects)
 
 
 def _example(store: StoreReader, stage: str, version: int) -> str:
@@ -207,17 +190,11 @@ def _example(store: StoreReader, stage: str, version: int) -> str:
 
 
 def _recipe(store: StoreReader, table: str, version: int) -> Mapping[str, object] | None:
-    """Return the one recipe of a table that ingest wrote; None while the table is empty.
-
-    Raises:
-        StoreError: when shards of the table were made in different ways.
-    """
+    """Return the one recipe of a table that ingest wrote; None while the table is empty."""
     identities = {identity_of(known.fingerprint) for known in store.committed(table, version).values()}
     if len(identities) > 1:
         raise NotComplete(f"Table {table!r} was ingested under {len(identities)} settings; build a new store.")
-    found = [
-        made.recipe
-        for (_, mark), made in store.provenance(table).items()
-        if made.recipe and {identity_of(mark)} == identities
-    ]
-    return found[0].as_dict() if found else None
+    for (_, fingerprint), made in store.provenance(table).items():
+        if made.recipe and {identity_of(fingerprint)} == identities:
+            return made.recipe.as_dict()
+    return None

@@ -7,26 +7,51 @@ So the plan and the rules of publishing depend only on how a store is read, not 
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from features.core.faults import UnknownTable
 from features.core.types import Fingerprint, Shard
-from features.store import layout, reading
+from features.stages.recipe import Recipe
+from features.store import layout
 from features.store.damage import Damage, damaged_files, refuse_damaged
 from features.store.delta import DataFile, Table
-from features.store.provenance import Committed, Provenance, trace
+from features.store.fingerprints import identity_of
+from features.store.reading import decoding, rows_of, select_files
+from features.store.scope import ShardKey, Uses
 from features.store.storage import Storage
 from features.store.tables import TABLES
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A committed shard: its recipe and inputs, its rows, the size of its file."""
+
+    fingerprint: Fingerprint
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a committed shard comes from: the version of its table in which it appeared, the run, the recipe.
+
+    `versions` are those of all tables just before that commit, which determine what the shard was made from.
+    """
+
+    version: int
+    run_id: str
+    code_version: str
+    recipe: Recipe | None
+    versions: Mapping[str, int]
 
 
 class StoreReader:
     """The tables of a feature store, at any of their versions; small and picklable.
 
-    Args:
-        storage: its objects.
-        table_ids: table → id that it was made with; missing tables read as empty.
-        project: name of the project that owns the store; None if the store does not record it.
+    `table_ids` are the ids that the tables were made with; missing tables read as empty. A store may record the project
+    that owns it.
     """
 
     def __init__(self, storage: Storage, table_ids: Mapping[str, str], project: str | None = None) -> None:
@@ -68,7 +93,7 @@ class StoreReader:
             StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
         """
         frame = self.scan(table, version, shards, columns, with_shard=with_shard)
-        with reading.decoding(table, self.location):
+        with decoding(table, self.location):
             return (frame if where is None else frame.filter(where)).collect()
 
     def scan(
@@ -88,17 +113,21 @@ class StoreReader:
         Raises:
             StoreError: when a table, version, shard or column is missing, or a file is missing or has another size.
         """
-        exists = table in self._ids
-        return reading.scan(self._table(table), version, shards, columns, with_shard=with_shard, exists=exists)
+        handle, exists = self._table(table), table in self._ids
+        schema = dict(handle.columns_at(version) if exists else handle.columns)
+        if "stage" in handle.partitions:
+            schema["stage"] = pl.String
+        wanted = list(columns) if columns is not None else list(schema)
+        if unknown := [name for name in wanted if name not in schema]:
+            raise UnknownTable(f"Table {table!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
+        files = select_files(handle, version, shards) if exists else []
+        frame = rows_of(handle, files, schema | {"shard": pl.String})
+        return frame.select([*wanted, "shard"] if with_shard else wanted)
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
         """Return what is committed of every shard of a table, from the log alone; not for `rejects`."""
-        if table == "rejects":
-            raise UnknownTable("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
-        handle = self._table(table)
-        if table not in self._ids:
-            return {}  # not made yet: the next build makes it
-        return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in handle.files(version)}
+        files = self.files(table, version)
+        return {shard: Committed(file.fingerprint, file.rows, file.bytes) for shard, file in files.items()}
 
     def files(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
         """Return the file of every shard of a table, from the log alone; equal names hold equal rows.
@@ -107,9 +136,10 @@ class StoreReader:
         """
         if table == "rejects":
             raise UnknownTable("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
-        return {file.shard: file for file in self._table(table).files(version)} if table in self._ids else {}
+        handle = self._table(table)
+        return {file.shard: file for file in handle.files(version)} if table in self._ids else {}
 
-    def rejected(self, version: int | None = None) -> dict[tuple[str, Shard], Committed]:
+    def rejected(self, version: int | None = None) -> dict[ShardKey, Committed]:
         """Return the committed rejects of every stage and shard that has any, from the log alone."""
         if "rejects" not in self._ids:
             return {}
@@ -118,34 +148,68 @@ class StoreReader:
 
     def versions(self) -> dict[str, int]:
         """Return the newest version of every table."""
-        return {name: self._table(name).version() for name in TABLES if name in self._ids}
+        return {table.name: table.version() for table in self._tables()}
 
     def provenance(self, table: str, *, first: bool = False) -> dict[tuple[Shard, Fingerprint], Provenance]:
         """Return where every shard that was ever committed to a table comes from; reads the whole log.
 
-        Args:
-            table: name of the table.
-            first: return the first commit of the shard in its present form, instead of the last.
+        That is its last commit, or with `first` the first one of the shard in its present form.
         """
         handle = self._table(table)
-        return trace(handle, first=first) if table in self._ids else {}
+        commits = handle.history() if table in self._ids else []
+        origins: dict[tuple[Shard, Fingerprint], Provenance] = {}
+        for version, metadata in reversed(commits) if first else commits:
+            for shard, fingerprint in metadata.get("shards", {}).items():
+                recipe = metadata.get("recipes", {}).get(identity_of(fingerprint))
+                origins.setdefault(
+                    (Shard(shard), Fingerprint(fingerprint)),
+                    Provenance(
+                        version=version,
+                        run_id=metadata.get("run_id", ""),
+                        code_version=metadata.get("code_version", ""),
+                        recipe=Recipe.from_dict(recipe) if recipe else None,
+                        versions=metadata.get("versions", {}),
+                    ),
+                )
+        return origins
+
+    def uses(self, versions: Mapping[str, int] | None = None) -> Uses:
+        """Return which corpora use which shard at versions of the tables, or the newest; reads five columns."""
+        at = versions or {}
+        pairs = self.scan("pairs", at.get("pairs"), columns=("corpus", "shard_a", "shard_b"), with_shard=True)
+        sides = [pairs.select("shard", "corpus", source=side).unique() for side in ("shard_a", "shard_b")]
+        with decoding("pairs", self.location):
+            of_pairs = pl.concat(sides).unique().sort("shard", "source", "corpus").collect()
+        labels = self.scan("labels", at.get("labels"), columns=("corpus", "sentence_shard"))
+        with decoding("labels", self.location):
+            of_labels = labels.unique().sort("sentence_shard", "corpus").collect()
+
+        sentences: dict[Shard, set[str]] = {shard: set() for shard in self.committed("sentences", at.get("sentences"))}
+        by_pair: dict[Shard, set[str]] = {shard: set() for shard in self.committed("pairs", at.get("pairs"))}
+        sources: dict[Shard, dict[Shard, None]] = {}
+        for shard, corpus, source in of_pairs.iter_rows():
+            by_pair.setdefault(shard, set()).add(corpus)
+            sentences.setdefault(source, set()).add(corpus)
+            sources.setdefault(shard, {})[source] = None
+        for corpus, source in of_labels.iter_rows():
+            sentences.setdefault(source, set()).add(corpus)
+        return Uses(
+            {shard: frozenset(corpora) for shard, corpora in sentences.items()},
+            {shard: frozenset(corpora) for shard, corpora in by_pair.items()},
+            {shard: tuple(shards) for shard, shards in sources.items()},
+        )
 
     def damaged(self, versions: Mapping[str, int] | None = None, *, deep: bool = False) -> list[Damage]:
-        """Return committed files that are missing, or differ from what was written.
+        """Return committed files, at the newest versions by default, that are missing or not what was written.
 
-        Args:
-            versions: table → version to check; the newest of every table by default.
-            deep: read every byte; otherwise read only files whose modification time is later than their commit.
-
-        Raises:
-            StoreError: when the log of a table cannot be read.
+        Every byte is read if `deep`; otherwise only files whose modification time is later than their commit.
         """
         at: Mapping[str, int | None] = dict.fromkeys(TABLES) if versions is None else versions
         return [
             damage
-            for name, version in at.items()
-            if name in self._ids
-            for damage in damaged_files(self._table(name), self._table(name).files(version), deep=deep)
+            for table in self._tables()
+            if table.name in at
+            for damage in damaged_files(table, table.files(at[table.name]), deep=deep)
         ]
 
     def is_whole(self, stage: str, shard: Shard) -> bool:
@@ -155,17 +219,14 @@ class StoreReader:
         return not any(damaged_files(table, of, deep=True) for table, of in zip(tables, files, strict=True))
 
     def verify_files(self, versions: Mapping[str, int] | None = None) -> None:
-        """Refuse a store with damaged files, reading every byte; for readers that must not train on wrong rows.
-
-        Args:
-            versions: table → version to check, as in a release; the newest of every table by default.
-
-        Raises:
-            StoreError: when a file is missing or not what was written; names the first.
-        """
+        """Raise a StoreError if one of the `damaged` files is, reading every byte: nobody may train on wrong rows."""
         refuse_damaged(self.location, self.damaged(versions, deep=True))
 
     def _table(self, name: str) -> Table:
         if name not in TABLES:
             raise UnknownTable(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
         return layout.table_of(self.storage, name, self._ids.get(name))
+
+    def _tables(self) -> list[Table]:
+        """Return the tables that exist."""
+        return [self._table(name) for name in TABLES if name in self._ids]

@@ -1,54 +1,22 @@
 """What a reader sees of a table: the files that the log names at a version, in the order of their shards."""
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import polars as pl
 
-from features.core.faults import TableFileDamaged, UnknownShard, UnknownTable
+from features.core.faults import TableFileDamaged, UnknownShard
 from features.core.file_errors import explain
-from features.core.types import Shard
 from features.schemas import Columns
 from features.store.delta import DataFile, Table
 
 _FILE = "__file"
 
 
-def scan(
-    table: Table,
-    version: int | None,
-    shards: Collection[str] | None,
-    columns: Sequence[str] | None,
-    *,
-    with_shard: bool,
-    exists: bool = True,
-) -> pl.LazyFrame:
-    """Return rows of a table as a lazy frame; `Store.scan` documents the parameters.
-
-    A table that does not exist yet has its columns and no rows.
-    """
-    schema = dict(table.columns_at(version) if exists else table.columns)
-    if "stage" in table.partitions:
-        schema["stage"] = pl.String
-    wanted = list(columns) if columns is not None else list(schema)
-    if unknown := [name for name in wanted if name not in schema]:
-        raise UnknownTable(f"Table {table.name!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
-    listed = _select(table, version, shards) if exists else []
-    _check_sizes(table, listed)
-    files = {table.storage.url(table.file(file.path)): file for file in listed}
-    frame = _lazy(files, schema | {"shard": pl.String}, table.storage.options)
-    return frame.select([*wanted, "shard"] if with_shard else wanted)
-
-
 @contextlib.contextmanager
 def decoding(table: str, store: str) -> Iterator[None]:
-    """Turn errors that polars raises while decoding files of a table into a `StoreError`.
-
-    Args:
-        table: name of the table.
-        store: location of the store, for the message.
-    """
+    """Turn errors that polars raises while decoding files of a table into a `StoreError`; `store` is its location."""
     try:
         yield
     # polars panics on some damaged files, and a panic is not an Exception.
@@ -59,30 +27,31 @@ def decoding(table: str, store: str) -> Iterator[None]:
         ) from error
 
 
-def _lazy(files: Mapping[str, DataFile], schema: Columns, options: Mapping[str, str] | None) -> pl.LazyFrame:
-    """Return the rows of some files, by path; columns of the schema that the table gained after a file are null there.
+def rows_of(table: Table, listed: Iterable[DataFile], schema: Columns) -> pl.LazyFrame:
+    """Return the rows of files of a table, with their partitions; a column that it gained after a file is null there.
 
-    Args:
-        files: by path.
-        schema: of the rows, partitions included.
-        options: what polars needs to find the files.
+    Raises:
+        StoreError: a file is missing or has another size.
     """
+    _check_sizes(table, listed)
+    files = {table.storage.url(table.file(file.path)): file for file in listed}
     if not files:
         return pl.LazyFrame(schema=schema)
     written = {name: dtype for name, dtype in schema.items() if name not in {"shard", "stage"}}
     columns: dict[str, Any] = {"schema": written, "missing_columns": "insert", "extra_columns": "ignore"}
     # Take the partition of a file from the log, not from its path: a folder above the store may look like one.
-    columns["storage_options"] = dict(options) if options else None
+    columns["storage_options"] = dict(table.storage.options) if table.storage.options else None
     frame = pl.scan_parquet(list(files), glob=False, hive_partitioning=False, include_file_paths=_FILE, **columns)
-    partitions = {"shard": {path: file.shard for path, file in files.items()}}
+    partitions: dict[str, dict[str, str]] = {"shard": {path: file.shard for path, file in files.items()}}
     if "stage" in schema:
-        partitions["stage"] = {path: Shard(file.stage or "") for path, file in files.items()}
+        partitions["stage"] = {path: file.stage or "" for path, file in files.items()}
     return frame.with_columns(
         pl.col(_FILE).replace_strict(values, return_dtype=pl.String).alias(name) for name, values in partitions.items()
     )
 
 
-def _select(table: Table, version: int | None, shards: Collection[str] | None) -> list[DataFile]:
+def select_files(table: Table, version: int | None, shards: Collection[str] | None) -> list[DataFile]:
+    """Return the files of some shards of a table, which must be committed, or of all when None."""
     files = table.files(version)
     if shards is None:
         return files

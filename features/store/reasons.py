@@ -11,8 +11,8 @@ from typing import Literal
 from features.core.types import Fingerprint, Shard
 from features.stages.recipe import Recipe
 from features.store.fingerprints import Change, changes, identity, identity_of
-from features.store.provenance import Committed, Provenance
-from features.store.reader import StoreReader
+from features.store.reader import Committed, Provenance, StoreReader
+from features.store.scope import ShardKey
 
 _NAMED = 3  # shards named in a line before "and n more"
 
@@ -21,10 +21,7 @@ _NAMED = 3  # shards named in a line before "and n more"
 class ChangedInput:
     """Upstream shards that differ, or will differ, from those read before.
 
-    Args:
-        stage: their stage.
-        shards: the shards.
-        changes: the differences in their recipe; empty when their own input changed.
+    `changes` are the differences in their recipe; none when their own input changed.
     """
 
     stage: str
@@ -34,14 +31,9 @@ class ChangedInput:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a shard has to be made.
+    """Why a shard has to be made: parts of its recipe changed, or upstream shards, or if none did, some extra input.
 
-    Args:
-        kind: it is new; its recipe changed; what it reads changed; it failed before; a file of it is damaged.
-        changes: the parts of its recipe that changed.
-        inputs: the upstream shards that changed.
-        extra: other input that changed, if no upstream shard did.
-        error: how it failed, or what is wrong with the file.
+    `error` is how it failed before, or what is wrong with its file.
     """
 
     kind: Literal["new", "recipe", "input", "failed", "damaged"]
@@ -55,19 +47,13 @@ class Reason:
 
 
 class ReasonFinder:
-    """Finds out why a committed shard is stale. Reads the log of a table once, and only on demand.
-
-    Args:
-        store: the store.
-        recipes: stage → how it makes rows now.
-        expected: fingerprint of every shard once everything is made.
-    """
+    """Finds out why a committed shard is not what recipes and expected fingerprints ask for, from the tables' logs."""
 
     def __init__(
         self,
         store: StoreReader,
         recipes: Mapping[str, Recipe],
-        expected: Mapping[tuple[str, Shard], Fingerprint],
+        expected: Mapping[ShardKey, Fingerprint],
     ) -> None:
         self._store = store
         self._recipes = recipes
@@ -78,20 +64,20 @@ class ReasonFinder:
 
     def find(
         self,
-        key: tuple[str, Shard],
-        known: Fingerprint,
-        upstream: Sequence[tuple[str, Shard]],
+        key: ShardKey,
+        committed: Fingerprint,
+        upstream: Sequence[ShardKey],
         extra_name: str,
     ) -> Reason:
-        """Return why the shard `key`, committed as `known`, is not what would be made now."""
+        """Return why the shard `key`, as it is committed, is not what would be made now."""
         stage, shard = key
-        made = self._of(stage).get((shard, known))
-        if identity_of(known) != self._identities[stage]:
-            return Reason("recipe", changes=self._changes(stage, shard, known))
+        made = self._of(stage).get((shard, committed))
+        if identity_of(committed) != self._identities[stage]:
+            return Reason("recipe", changes=self._changes(stage, shard, committed))
         inputs = self._changed(upstream, made.versions) if made else []
         return Reason("input", inputs=tuple(inputs), extra="" if inputs else extra_name)
 
-    def _changed(self, upstream: Sequence[tuple[str, Shard]], versions: Mapping[str, int]) -> list[ChangedInput]:
+    def _changed(self, upstream: Sequence[ShardKey], versions: Mapping[str, int]) -> list[ChangedInput]:
         """Return the upstream shards that are not what they were at these versions, grouped by how they changed."""
         groups: dict[tuple[str, str], list[tuple[Shard, Fingerprint | None]]] = {}
         for stage, shard in upstream:
@@ -111,8 +97,8 @@ class ReasonFinder:
         at = (stage, versions[stage])
         if at not in self._committed:
             self._committed[at] = self._store.committed(*at)
-        known = self._committed[at].get(shard)
-        return known.fingerprint if known else None
+        committed = self._committed[at].get(shard)
+        return committed.fingerprint if committed else None
 
     def _changes(self, stage: str, shard: Shard, before: Fingerprint | None) -> tuple[Change, ...]:
         """Return what changed in the recipe of a shard since its fingerprint was `before`."""
@@ -121,20 +107,14 @@ class ReasonFinder:
         made = self._of(stage).get((shard, before))
         return tuple(changes(made.recipe, self._recipes[stage])) if made and made.recipe else ()
 
-    def _of(self, stage: str) -> Mapping[tuple[Shard, Fingerprint], "Provenance"]:
+    def _of(self, stage: str) -> Mapping[tuple[Shard, Fingerprint], Provenance]:
         if stage not in self._provenance:
             self._provenance[stage] = self._store.provenance(stage)
         return self._provenance[stage]
 
 
 def summary(stage: str, shards: int, reasons: Sequence[Reason], *, unwanted: int = 0) -> str:
-    """Return one line about a stage.
-
-    Args:
-        stage: its name.
-        shards: number of wanted shards.
-        reasons: the reason for each shard to make.
-        unwanted: number of shards it could make that are not wanted.
+    """Return one line about a stage: how many shards are wanted, why each has to be made, and how many are unwanted.
 
     >>> summary("amr", 3, [Reason("new"), Reason("new")])
     'amr: 3 shards, 2 to do: 2 new'
@@ -151,8 +131,8 @@ def summary(stage: str, shards: int, reasons: Sequence[Reason], *, unwanted: int
     groups: dict[object, list[Reason]] = {}
     for reason in reasons:
         groups.setdefault(_group(reason), []).append(reason)
-    told = ", ".join(f"{len(group)} {_in_words(group)}" for group in groups.values())
-    return f"{total}, {len(reasons)} to do: {told}"
+    words = ", ".join(f"{len(group)} {_in_words(group)}" for group in groups.values())
+    return f"{total}, {len(reasons)} to do: {words}"
 
 
 def _group(reason: Reason) -> object:

@@ -7,14 +7,7 @@ from features.core.types import Fingerprint, Shard
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A Parquet file in a table's folder that is not yet part of the table.
-
-    Args:
-        path: relative to the table's folder, as the Delta log names it.
-        rows: rows in the file.
-        bytes: size of the file.
-        sha256: digest of the file's bytes.
-    """
+    """A Parquet file that is not yet part of its table; the path is relative to the table's folder."""
 
     path: str
     rows: int
@@ -26,14 +19,8 @@ class WrittenFile:
 class Receipt:
     """One shard of one stage, written by a worker; small, picklable, and without effect until the flow commits it.
 
-    Args:
-        stage: the stage, which names the table too.
-        shard: the shard.
-        fingerprint: its recipe and inputs.
-        data: the file of the rows; None for a stage that has rejects only (ingest).
-        reject_data: the file of the rejects; None when nothing was rejected.
-        expected: rows that went in, if every one must come out as a row or as a reject; else None.
-        seconds: time the stage took, for the record of the run.
+    A stage that has rejects only (ingest) has no data. `expected` are the rows that went in, if every one must come out
+    as a row or as a reject; `seconds` is the time the stage took, for the record of the run.
     """
 
     stage: str
@@ -45,11 +32,6 @@ class Receipt:
     seconds: float = 0.0
 
     @property
-    def table(self) -> str:
-        """Name of the table that the rows belong to."""
-        return self.stage
-
-    @property
     def rows(self) -> int:
         """Rows that were made."""
         return self.data.rows if self.data else 0
@@ -58,8 +40,3 @@ class Receipt:
     def rejects(self) -> int:
         """Rows that could not be made."""
         return self.reject_data.rows if self.reject_data else 0
-
-    @property
-    def files(self) -> tuple[WrittenFile, ...]:
-        """The files behind the receipt: none, one or two."""
-        return tuple(file for file in (self.data, self.reject_data) if file)

@@ -17,12 +17,12 @@ _FILE = re.compile(r"(\d{5,})\.json")
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A complete set of features.
+    """A complete set of features, published by a run of a version of this package (UTC, ISO 8601).
 
     Args:
         number: 1, 2, 3 and so on.
-        run_id: the run that published it.
-        created: UTC, ISO 8601.
+        run_id: the run.
+        created: when it was published.
         code_version: version of this package.
         versions: table → version.
         recipes: stage → how its rows were made, as `Recipe.as_dict` gives it.
@@ -49,11 +49,7 @@ class Release:
 
 
 def write_release(storage: Storage, release: Release) -> None:
-    """Write a release to a store; a number is used only once.
-
-    Raises:
-        StoreError: when another process has published that number, or the folder cannot be written.
-    """
+    """Write a release to a store; raise a StoreError if another process has published its number."""
     content = json.dumps(asdict(release), indent=2, ensure_ascii=False) + "\n"
     with clear_errors(f"Publishing release {release.number} in {storage.location!r}"):
         try:
@@ -94,11 +90,7 @@ def release_numbers(storage: Storage) -> list[int]:
 
 
 def read_release(storage: Storage, number: int) -> Release:
-    """Return a release of a store.
-
-    Raises:
-        StoreError: when there is no such release, or its file is damaged.
-    """
+    """Return a release of a store; raise a StoreError if there is no such release, or its file is damaged."""
     name = release_name(number)
     try:
         content = json.loads(storage.read(name))

@@ -17,14 +17,7 @@ _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 @dataclass(frozen=True, slots=True)
 class FailedShard:
-    """A shard that could not be made.
-
-    Args:
-        stage: its stage.
-        shard: the shard.
-        fingerprint: the fingerprint it would have had.
-        error: what went wrong; the first line is shown.
-    """
+    """A shard that could not be made, with the fingerprint it would have had; the first line of `error` is shown."""
 
     stage: str
     shard: Shard
@@ -37,7 +30,7 @@ class RunRecord:
     """One flow run.
 
     Args:
-        run_id: the run; letters, digits, `.`, `_` and `-`.
+        run_id: letters, digits, `.`, `_` and `-`.
         flow: name of the flow.
         started: UTC, ISO 8601.
         state: `running` also stands for a run that was killed; `interrupted` for one that was asked to stop.
@@ -107,10 +100,9 @@ def record_name(run_id: str) -> str:
 
 
 def failed_shards(records: list[RunRecord]) -> list[FailedShard]:
-    """Return the last failure of every shard that ever failed; a plan drops those that have since been made.
+    """Return the last failure of every shard that ever failed, from records that are sorted newest first.
 
-    Args:
-        records: newest first.
+    A plan drops those that have since been made.
     """
     last: dict[tuple[str, Shard], FailedShard] = {}
     for record in records:

@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from features.core.types import Shard
+from features.stages.recipe import Recipe
+
+ShardKey = tuple[str, Shard]
+"""Stage and shard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What one reader of the store wants.
-
-    Args:
-        tables: the tables that it reads; what they are made from follows from the stages.
-        corpora: the corpora whose rows it reads; every corpus when empty.
-    """
+    """The tables that one reader of the store reads, and the corpora whose rows it reads: every corpus when empty."""
 
     tables: tuple[str, ...]
     corpora: tuple[str, ...] = ()
@@ -51,12 +50,13 @@ class Uses:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the scope of a stage depends on; `features.store.stage.PlannedStage` has the rest.
+    """What the scope of a stage depends on.
 
     Args:
         name: the stage, and its table.
-        over: the source table whose shards it has one shard each for.
-        needs: the tables that it reads.
+        over: whether it has a shard for every sentence shard or for every pair shard.
+        needs: the tables that it reads. A stage over sentences reads the same shard of each; a stage over pairs reads
+            its own shard of tables over pairs, and of tables over sentences all shards that its pairs come from.
     """
 
     name: str
@@ -64,29 +64,33 @@ class Reading:
     needs: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedStage(Reading):
+    """A stage as a plan needs it, with the recipe of today's settings.
+
+    `extra` is the digest of what a shard reads besides tables (its graphs in a bank), by shard.
+    """
+
+    recipe: Recipe
+    extra: Mapping[Shard, str] = field(default_factory=dict)
+    extra_name: str = "files"
+
+
 def scope(stages: Sequence[Reading], wanted: Iterable[Wanted] | None, uses: Uses) -> dict[str, frozenset[Shard]]:
-    """Return the shards that each stage has to make.
+    """Return the shards that each stage, after those that it needs, has to make; an unwanted stage has none.
 
-    Args:
-        stages: the stages, every one after those that it needs.
-        wanted: what is wanted; every shard of every stage when None.
-        uses: which corpora use which shard.
-
-    Returns:
-        Stage → shards; an unwanted stage has none. Wanting more never makes a scope smaller.
+    Every shard of every stage is wanted when None. Wanting more never makes a scope smaller.
     """
     asked = (Wanted(tuple(stage.name for stage in stages)),) if wanted is None else tuple(wanted)
     used = {"sentences": uses.sentences, "pairs": uses.pairs}
     over = {stage.name: stage.over for stage in stages}
-    found: dict[str, set[Shard]] = {stage.name: set() for stage in stages}
+    shards: dict[str, set[Shard]] = {stage.name: set() for stage in stages}
     for stage in reversed(stages):
         readers = [one for one in asked if stage.name in one.tables]
-        shards = found[stage.name]
-        shards.update(
-            shard for shard, corpora in used[stage.over].items() if any(one.reads(corpora) for one in readers)
-        )
+        own = shards[stage.name]
+        own.update(shard for shard, corpora in used[stage.over].items() if any(one.reads(corpora) for one in readers))
         for need in stage.needs:
-            if need in found:
+            if need in shards:
                 same = over[need] == stage.over
-                found[need].update(shards if same else (of for shard in shards for of in uses.sources.get(shard, ())))
-    return {name: frozenset(shards) for name, shards in found.items()}
+                shards[need].update(own if same else (of for shard in own for of in uses.sources.get(shard, ())))
+    return {name: frozenset(own) for name, own in shards.items()}

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from features.core import durable, leftovers
 from features.core.faults import StorePathWrong
-from features.core.locks import only_one
+from features.core.locks import is_held, only_one
 
 Location = str | Path
 """A folder, as a path or a `file://` URL, or the URL of another storage."""
@@ -31,13 +31,7 @@ HEARTBEAT = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An object as a listing describes it.
-
-    Args:
-        name: its name.
-        bytes: its size.
-        modified: when it was written, in milliseconds since 1970.
-    """
+    """An object: its name, its size, and when it was written, in milliseconds since 1970."""
 
     name: str
     bytes: int
@@ -46,12 +40,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """What a lease says about whoever took it last.
+    """What a lease says about whoever took it last: its name, and the seconds since it gave a sign of life.
 
-    Args:
-        holder: the name that it gave.
-        age: seconds since it gave a sign of life.
-        ended: whether it gave the lease back; False also for one that was killed.
+    `ended` is whether it gave the lease back; False also for one that was killed.
     """
 
     holder: str
@@ -84,20 +75,11 @@ class Storage(ABC):
 
     @abstractmethod
     def put(self, name: str, content: bytes | Path) -> None:
-        """Store an object, in place of an earlier one of that name.
-
-        Args:
-            name: its name.
-            content: its content, or a local file that has it.
-        """
+        """Store an object, from bytes or a local file, in place of an earlier one of that name."""
 
     @abstractmethod
     def put_if_absent(self, name: str, content: bytes) -> None:
-        """Store an object under a name that nobody else has taken.
-
-        Raises:
-            FileExistsError: there is one, perhaps since a moment ago.
-        """
+        """Store an object; raise FileExistsError if somebody else has taken its name, perhaps a moment ago."""
 
     @abstractmethod
     def delete(self, *names: str) -> None:
@@ -105,21 +87,13 @@ class Storage(ABC):
 
     @abstractmethod
     def remove_unfinished(self, older_than: timedelta, *, dry_run: bool) -> list[Entry]:
-        """Remove what writers that are gone left half written, never what a live one is writing; return it.
-
-        Args:
-            older_than: minimum age.
-            dry_run: whether to report only.
-        """
+        """Remove what writers that are gone left half written, never what a live one is writing; return it."""
 
     @abstractmethod
     def lease(self, name: str, holder: str, refusal: str) -> AbstractContextManager[None]:
         """Hold an object that one process at a time can hold, until the block or the process ends.
 
-        Args:
-            name: its name.
-            holder: what others are told about this process.
-            refusal: what the holder of the lease is doing, such as "A build works on the store 'x'".
+        Others are told about this process, the holder, and of what it does: "A build works on the store 'x'".
 
         Raises:
             RunError: another process holds it, or it cannot be written.
@@ -197,7 +171,7 @@ class FolderStorage(Storage):
                 entry = self.stat(path.name)
                 if entry.modified / 1000 > time.time() - older_than.total_seconds():
                     continue
-                if not leftovers.is_held(path):
+                if not is_held(path):
                     if not dry_run and not leftovers.remove_dead([path]):
                         path.unlink()  # raises what keeps it
                     removed.append(entry)

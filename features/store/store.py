@@ -9,7 +9,9 @@ committing a receipt twice changes nothing; a shard is in a table once or not at
 """
 
 import dataclasses
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 import polars as pl
@@ -18,26 +20,35 @@ from features.core.errors import StoreError
 from features.core.faults import NoRelease, OtherProjectsStore, OutOfRange, UnknownTable
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
+from features.schemas import REJECTS
 from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
-from features.store import committing, garbage, layout, writing
-from features.store.garbage import Garbage
+from features.store import committing, layout
+from features.store.delta import Table
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
-from features.store.receipts import Receipt
-from features.store.releases import (
-    Release,
-    read_release,
-    release_numbers,
-    remove_release,
-    write_release,
-)
+from features.store.receipts import Receipt, WrittenFile
+from features.store.releases import Release, read_release, release_numbers, remove_release, write_release
 from features.store.runs import RunRecord, read_runs, remove_run, write_run
-from features.store.scope import Wanted
-from features.store.stage import PlannedStage, ShardKey
-from features.store.storage import Location, storage_at
-from features.store.tables import TABLES
+from features.store.scope import PlannedStage, ShardKey, Wanted
+from features.store.storage import Entry, Location, storage_at
 from features.store.verifying import Verification, check_counts, verify
+from features.store.writing import (
+    check_columns,
+    check_conservation,
+    check_ids,
+    check_names,
+    further_columns,
+    write_rows,
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Garbage:
+    """What was, or would be, removed: names in the store, and their size in bytes."""
+
+    files: tuple[str, ...]
+    bytes: int
 
 
 class Store(StoreReader):
@@ -63,11 +74,7 @@ class Store(StoreReader):
         return cls(storage, described.tables, described.project)
 
     def check_owner(self, project: str) -> None:
-        """Refuse the store of another project.
-
-        Raises:
-            StoreError: the store belongs to another project.
-        """
+        """Raise a StoreError if the store belongs to another project."""
         if self.project not in (None, project):
             raise OtherProjectsStore(
                 f"The store {self.location!r} belongs to the project {self.project!r}, not to this one, {project!r}: "
@@ -79,12 +86,8 @@ class Store(StoreReader):
         self.project = layout.claim(self.storage, project).project
 
     def verify(self, *, deep: bool = False) -> Verification:
-        """Check every file that the newest versions and all releases need; findings are returned, not raised.
-
-        Args:
-            deep: as for `damaged`.
-        """
-        return verify(self, [self._table(name) for name in TABLES if name in self._ids], self.releases(), deep=deep)
+        """Check every file that the newest versions and all releases need; `deep` as for `damaged`."""
+        return verify(self, self._tables(), self.releases(), deep=deep)
 
     # -- writing, in a worker ----------------------------------------------------------------------------------------
 
@@ -98,15 +101,7 @@ class Store(StoreReader):
         expected: int | None = None,
         seconds: float = 0.0,
     ) -> Receipt:
-        """Write a shard's rows and rejects as files that are in no table yet.
-
-        Args:
-            table: the table, which is also the name of the stage.
-            shard: the shard.
-            fingerprint: its recipe and inputs.
-            output: rows and rejects.
-            expected: rows that went in, if each must come out as a row or a reject.
-            seconds: time the stage took, for the record of the run.
+        """Write a shard's rows and rejects as files that are in no table yet; the table is named by the stage.
 
         Raises:
             StoreError: when columns or types are not those of the table, an id occurs twice, rows are lost, or the
@@ -114,26 +109,32 @@ class Store(StoreReader):
         """
         if table == "rejects":
             raise UnknownTable("Rejects are written with the rows of their stage, or by write_rejects().")
-        return writing.write_shard(
-            self._table(table),
-            self._table("rejects"),
-            Shard(shard),
-            Fingerprint(fingerprint),
-            output,
-            expected=expected,
-            seconds=seconds,
-        )
+        check_names(shard, fingerprint)
+        target = self._table(table)
+        where = f"shard {shard!r} of table {table!r}"
+        columns = {**target.columns, **further_columns(target, output.rows.columns)}
+        check_columns(output.rows, columns, where)
+        check_columns(output.rejects, REJECTS, f"the rejects of {where}")
+        check_ids(output, next(iter(target.columns)), where)
+        check_conservation(output.rows.height, output.rejects.height, expected, where)
+        data = write_rows(target, output.rows, shard=shard, fingerprint=fingerprint)
+        rejects = self._write_rejects(table, shard, fingerprint, output.rejects)
+        return Receipt(table, Shard(shard), Fingerprint(fingerprint), data, rejects, expected, seconds)
 
     def write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> Receipt:
         """Write rejects of a stage that has no table of its own: ingest, whose rejects are rows of files.
 
-        Args:
-            stage: name of the stage.
-            shard: name to store the rejects under; the next commit under this name replaces them.
-            fingerprint: its recipe and inputs.
-            rejects: the rejects; may be empty, which clears those stored before.
+        The next commit under this shard's name replaces them; without a row, it clears those stored before.
         """
-        return writing.write_rejects(self._table("rejects"), stage, Shard(shard), Fingerprint(fingerprint), rejects)
+        check_names(stage, shard, fingerprint)
+        check_columns(rejects, REJECTS, f"the rejects of {shard!r} of stage {stage!r}")
+        written = self._write_rejects(stage, shard, fingerprint, rejects)
+        return Receipt(stage, Shard(shard), Fingerprint(fingerprint), None, written)
+
+    def _write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> WrittenFile | None:
+        if rejects.is_empty():
+            return None
+        return write_rows(self._table("rejects"), rejects, stage=stage, shard=shard, fingerprint=fingerprint)
 
     # -- committing, in the flow process -----------------------------------------------------------------------------
 
@@ -166,11 +167,7 @@ class Store(StoreReader):
         return committing.commit(tables, receipts, run_id=run_id, recipes=recipes, code_version=code_version)
 
     def withdraw(self, shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
-        """Remove shards and their rejects from their tables; releases that hold them still do.
-
-        Args:
-            shards: stage and shard; those not committed change nothing.
-            run_id: the run, stored with the commit.
+        """Remove those of the shards that are committed, with their rejects; releases that hold them still do.
 
         Returns:
             Version, by table that was checked.
@@ -205,15 +202,8 @@ class Store(StoreReader):
             StoreError: when a stage is incomplete, mixed, or has too many rejects; nothing is published then.
         """
         at = self.versions() | dict(versions or {})
-        release = draft(
-            self,
-            at,
-            stages,
-            wanted=wanted,
-            run_id=run_id,
-            failed_shards=failed_shards,
-            rejected_rows=rejected_rows,
-        )
+        limits = {"failed_shards": failed_shards, "rejected_rows": rejected_rows}
+        release = draft(self, at, stages, wanted=wanted, run_id=run_id, **limits)
         numbers = release_numbers(self.storage)
         if numbers and holds(self, newest := read_release(self.storage, numbers[-1]), release):
             return newest
@@ -228,7 +218,10 @@ class Store(StoreReader):
             StoreError: when there is no such release, or its tables do not hold the rows that were published.
         """
         if number is None:
-            return self.latest_release()
+            numbers = release_numbers(self.storage)
+            if not numbers:
+                raise NoRelease(f"The store {self.location!r} has no release yet; build first.")
+            number = numbers[-1]
         release = read_release(self.storage, number)
         check_counts(self, release)
         return release
@@ -243,17 +236,6 @@ class Store(StoreReader):
                 if not isinstance(error.__cause__, FileNotFoundError):  # else it has been removed since it was listed
                     raise
         return releases
-
-    def latest_release(self) -> Release:
-        """Return the newest release.
-
-        Raises:
-            StoreError: when there is no release yet, or as for `release`.
-        """
-        numbers = release_numbers(self.storage)
-        if not numbers:
-            raise NoRelease(f"The store {self.location!r} has no release yet; build first.")
-        return self.release(numbers[-1])
 
     def record_run(self, record: RunRecord) -> None:
         """Store the record of a run, replacing an earlier one of the same run."""
@@ -270,11 +252,7 @@ class Store(StoreReader):
         return [self.storage.url(entry.name) for entry in entries]
 
     def remove_release(self, number: int) -> None:
-        """Remove a release, but not the newest one; what only it needs is garbage from then on.
-
-        Raises:
-            StoreError: when it is the newest, there is none of this number, or it cannot be removed.
-        """
+        """Remove a release as `features.store.releases.remove_release` does."""
         remove_release(self.storage, number)
 
     def remove_run(self, run_id: str) -> None:
@@ -305,7 +283,24 @@ class Store(StoreReader):
             check_counts(self, release)
         with clear_errors(f"Removing temporary files of {self.location!r}"):
             removed = self.storage.remove_unfinished(older_than, dry_run=dry_run)
-        for name in (name for name in TABLES if name in self._ids):
-            keep = {release.versions[name] for release in pinned if name in release.versions}
-            removed += garbage.collect(self._table(name), keep, older_than, dry_run=dry_run)
+        for table in self._tables():
+            keep = {release.versions[table.name] for release in pinned if table.name in release.versions}
+            removed += self._remove_stale(table, keep, older_than, dry_run=dry_run)
         return Garbage(tuple(entry.name for entry in removed), sum(entry.bytes for entry in removed))
+
+    def _remove_stale(
+        self, table: Table, keep_versions: Collection[int], older_than: timedelta, *, dry_run: bool
+    ) -> list[Entry]:
+        """Remove the files that deltalake's vacuum calls stale; it would add two versions, and leave empty folders."""
+        oldest = time.time() - older_than.total_seconds()
+        stale: list[Entry] = []
+        with clear_errors(f"Removing files of table {table.name!r}"):
+            for path in sorted(table.stale_files(keep_versions, older_than)):
+                with suppress(FileNotFoundError):
+                    entry = self.storage.stat(table.file(path))
+                    # A worker may since have written the same content again without having committed it yet.
+                    if entry.modified / 1000 <= oldest:
+                        stale.append(entry)
+            if not dry_run:
+                self.storage.delete(*(entry.name for entry in stale))
+        return stale

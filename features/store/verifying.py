@@ -1,5 +1,6 @@
 """Whether a store, with all its releases, holds what was written to it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,13 +14,9 @@ from features.store.releases import Release
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was checked, and what is wrong.
+    """How many files were checked, their size according to the log, and what is wrong.
 
-    Args:
-        files: number of files checked.
-        bytes: their size, according to the log.
-        damaged: files that are not what was written.
-        broken: tables and releases whose log does not hold what it should, each as a sentence.
+    `broken` are tables and releases whose log does not hold what it should, each as a sentence.
     """
 
     files: int
@@ -37,55 +34,40 @@ def verify(store: StoreReader, tables: Sequence[Table], releases: Sequence[Relea
     """Check every file that the newest versions and the releases name; `Store.verify` says the rest."""
     damaged: list[Damage] = []
     broken: list[str] = []
-    looked_at = size = 0
+    count = size = 0
     for table in tables:
-        current: set[str] = set()
         needed: dict[str, DataFile] = {}
-        releases_of: dict[str, list[int]] = {}
         try:
             needed = {file.path: file for file in table.files()}
-            current = set(needed)
         except StoreError as error:
             broken.append(str(error))
-        for version, numbers in _pinned(table, releases).items():
+        current = set(needed)
+        pinned: dict[int, list[int]] = {}  # version → numbers of the releases that pin it
+        for release in releases:
+            if table.name in release.versions:
+                pinned.setdefault(release.versions[table.name], []).append(release.number)
+        releases_of: dict[str, list[int]] = {}
+        for version, numbers in pinned.items():
             try:
                 for file in table.files(version):
                     needed.setdefault(file.path, file)
                     releases_of.setdefault(file.path, []).extend(numbers)
             except StoreError as error:
                 broken.append(f"Release {', '.join(map(str, numbers))} cannot be read: {error}")
-        looked_at += len(needed)
+        count += len(needed)
         size += sum(file.bytes for file in needed.values())
         damaged += [
-            replace(
-                damage,
-                current=damage.path in current,
-                releases=tuple(sorted(releases_of.get(damage.path, ()))),
-            )
+            replace(damage, current=damage.path in current, releases=tuple(sorted(releases_of.get(damage.path, ()))))
             for damage in damaged_files(table, needed.values(), deep=deep)
         ]
-    broken += [sentence for release in releases if (sentence := _wrong_counts(store, release)) is not None]
-    return Verification(looked_at, size, tuple(damaged), tuple(broken))
-
-
-def _pinned(table: Table, releases: Sequence[Release]) -> dict[int, list[int]]:
-    """Return version → numbers of the releases that pin it."""
-    found: dict[int, list[int]] = {}
     for release in releases:
-        if table.name in release.versions:
-            found.setdefault(release.versions[table.name], []).append(release.number)
-    return found
-
-
-def _wrong_counts(store: StoreReader, release: Release) -> str | None:
-    """Return what is wrong with the counts of a release that can be read."""
-    try:
-        check_counts(store, release)
-    except ReleaseCountWrong as error:
-        return str(error)
-    except StoreError:  # cannot be read: reported by table
-        return None
-    return None
+        try:
+            check_counts(store, release)
+        except ReleaseCountWrong as error:
+            broken.append(str(error))
+        except StoreError:  # cannot be read: reported by table
+            continue
+    return Verification(count, size, tuple(damaged), tuple(broken))
 
 
 def check_counts(store: StoreReader, release: Release) -> None:
@@ -95,26 +77,25 @@ def check_counts(store: StoreReader, release: Release) -> None:
         ReleaseCountWrong: a table has not as many rows as the release says, or fewer rejects.
         StoreError: a table cannot be read at the version that the release pins.
     """
+    way_out = (
+        f"restore the log, use another release, or give this one up: delete 'releases/{release.number:05d}.json' and "
+        "build"
+    )
     for table, rows in release.rows.items():
         version = release.versions[table]
-        found = sum(known.rows for known in store.committed(table, version).values())
-        if found != rows:
+        held = sum(shard.rows for shard in store.committed(table, version).values())
+        if held != rows:
             raise ReleaseCountWrong(
                 f"Release {release.number} of {store.location!r} was published with {rows:,} rows of {table!r}, but "
-                f"version {version} of the table holds {found:,}: its log is damaged; {_way_out(release.number)}."
+                f"version {version} of the table holds {held:,}: its log is damaged; {way_out}."
             )
-    held: dict[str, int] = {}
-    for (stage, _), known in store.rejected(release.versions["rejects"]).items():
-        held[stage] = held.get(stage, 0) + known.rows
+    rejected: Counter[str] = Counter()
+    for (stage, _), shard in store.rejected(release.versions["rejects"]).items():
+        rejected[stage] += shard.rows
     for stage, rejects in release.rejects.items():
         # A stage that was given up may have more rejects than were counted, never fewer.
-        if held.get(stage, 0) < rejects:
+        if rejected[stage] < rejects:
             raise ReleaseCountWrong(
                 f"Release {release.number} of {store.location!r} was published with {rejects:,} rejects of {stage!r}, "
-                f"but its version of the table holds {held.get(stage, 0):,}: the log of 'rejects' is damaged; "
-                f"{_way_out(release.number)}."
+                f"but its version of the table holds {rejected[stage]:,}: the log of 'rejects' is damaged; {way_out}."
             )
-
-
-def _way_out(number: int) -> str:
-    return f"restore the log, use another release, or give this one up: delete 'releases/{number:05d}.json' and build"

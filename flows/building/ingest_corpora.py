@@ -10,16 +10,10 @@ import polars as pl
 from features.core.counting import counted
 from features.core.types import LEFT_OUT, SPLITS, Fingerprint, Shard
 from features.corpora.settings import CorpusSettings
-from features.ingest import (
-    ALGORITHM_VERSION,
-    KNOWN_LABELS,
-    KNOWN_PAIRS,
-    KNOWN_SENTENCES,
-    Ingested,
-    IngestReport,
-    ingest,
-)
-from features.ingest.text_faults import cut
+from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
+from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
+from features.ingest.label_faults import cut
+from features.ingest.report import IngestReport
 from features.stage_output import StageOutput, rejects_frame
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint

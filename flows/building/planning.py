@@ -10,7 +10,7 @@ from typing import Any
 from features.core.counting import counted
 from features.core.errors import StoreError
 from features.core.leftovers import scratch
-from features.ingest import IngestReport
+from features.ingest.report import IngestReport
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
 from features.store.plan import Plan, plan

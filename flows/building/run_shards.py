@@ -30,7 +30,7 @@ from features.core.types import Shard
 from features.store.plan import ShardWork
 from features.store.receipts import Receipt
 from features.store.runs import FailedShard
-from features.store.stage import ShardKey
+from features.store.scope import ShardKey
 from features.store.store import Store
 from flows.clusters.cluster import JoinedCluster
 from flows.clusters.cluster_watch import watch

@@ -20,12 +20,12 @@ from features.core.durable import write_whole
 from features.core.errors import FacetflowError, StoreError
 from features.core.file_errors import explain
 from features.core.types import LEFT_OUT, Shard
-from features.ingest import IngestReport
+from features.ingest.report import IngestReport
+from features.store.fingerprints import recipe_changes
 from features.store.plan import Plan, ShardWork
-from features.store.provenance import Committed
+from features.store.reader import Committed
 from features.store.reading import decoding
 from features.store.reasons import summary
-from features.store.recipe_changes import recipe_changes
 from features.store.releases import Release
 from features.store.runs import RunRecord, now
 from features.store.store import Store

@@ -27,7 +27,7 @@ from typing import Any
 
 from features.core.file_errors import clear_errors
 from features.store.runs import RunRecord
-from features.store.stage import ShardKey
+from features.store.scope import ShardKey
 from features.store.store import Store
 from flows.pages.build_facts import read
 from flows.pages.build_pages import newest_page

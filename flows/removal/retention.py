@@ -9,10 +9,9 @@ from datetime import timedelta
 
 from features.core.counting import counted
 from features.core.errors import FacetflowError
-from features.store.garbage import Garbage
 from features.store.releases import release_name
 from features.store.runs import record_name
-from features.store.store import Store
+from features.store.store import Garbage, Store
 from flows.project import Project
 from flows.removal.obsolete import (
     OldFolder,

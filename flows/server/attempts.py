@@ -54,7 +54,7 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
             return None
         if deployed.version != resource_id(store):  # another project of this name
             return None
-        items = due(project, Contents.of(store, store.latest_release()))
+        items = due(project, Contents.of(store, store.release()))
         return [item for item in items if _begin(client, project, item)]
 
 

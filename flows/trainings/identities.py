@@ -26,7 +26,6 @@ from features.store.releases import Release
 from features.store.scope import Uses, Wanted
 from features.store.store import Store
 from features.store.tables import SOURCES
-from features.store.uses import uses_of
 from flows.project import Project
 from training.encoders.settings import EncoderSettings
 from training.evaluation_sets import rating_digest, read_rating_sets
@@ -52,7 +51,7 @@ class Contents:
             for table, version in release.versions.items()
             if table in release.rows
         }
-        return cls(store.id, shards, uses_of(store, release.versions))
+        return cls(store.id, shards, store.uses(release.versions))
 
     @classmethod
     def ahead(cls, store: StoreReader, planned: Plan) -> "Contents":
@@ -66,7 +65,7 @@ class Contents:
         for table, wanted in planned.scope.items():
             shards[table] |= {shard: planned.expected[table, shard] for shard in wanted}
         # As in a release: no table of labels without any.
-        return cls(store.id, {table: of for table, of in shards.items() if of or table != "labels"}, uses_of(store))
+        return cls(store.id, {table: of for table, of in shards.items() if of or table != "labels"}, store.uses())
 
     @property
     def of_pairs(self) -> frozenset[str]:

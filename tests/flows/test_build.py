@@ -23,7 +23,7 @@ def test_a_build_makes_every_row_once_and_publishes(built):
     }
     assert tables["metrics"]["pair_id"].sort().equals(tables["pairs"]["pair_id"].sort())
     assert tables["rejects"].is_empty()
-    release = built.store.latest_release()
+    release = built.store.release()
     assert (release.number, release.versions["metrics"]) == (1, built.store.versions()["metrics"])
 
 
@@ -60,7 +60,7 @@ def test_a_refresh_makes_the_new_shards_only(built, facetflow):
     for name, rows in built.tables().items():
         old = rows.filter(pl.col("shard").is_in(before[name]["shard"].unique().implode()))
         assert old.equals(before[name]), name
-    assert built.store.latest_release().rows["pairs"] == 170
+    assert built.store.release().rows["pairs"] == 170
 
 
 def test_a_changed_setting_is_explained_and_built_again(built, here):
@@ -99,7 +99,7 @@ def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow,
     code, output = facetflow.run(built, "build")
     assert code == 2
     assert "failed: label_vectors sentences-00003: " in output
-    assert built.store.latest_release().number == 1
+    assert built.store.release().number == 1
     record = built.store.runs()[0]
     assert [(shard.stage, shard.shard) for shard in record.failed] == [("label_vectors", "sentences-00003")]
     assert record.state == "partly"
@@ -126,7 +126,7 @@ def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow,
     retried = built.store.runs()[0]
     assert retried.made == {"label_vectors": 1, "metrics": 16 - record.made["metrics"]}
     assert "ingest" not in retried.wall
-    assert built.store.latest_release().number == 2
+    assert built.store.release().number == 2
 
 
 def test_a_build_makes_again_what_was_lost(built, facetflow, here):
@@ -147,7 +147,7 @@ def test_a_build_makes_again_what_was_lost(built, facetflow, here):
     assert built.store.runs()[0].made == {"metrics": 1}
     assert here(built, "verify", "--deep")[0] == 0
     assert all(rows.equals(tables[name]) for name, rows in built.tables().items())
-    assert built.store.latest_release().number == 1, "the same bytes in the same place: there is nothing to publish"
+    assert built.store.release().number == 1, "the same bytes in the same place: there is nothing to publish"
 
 
 def test_too_many_rejected_rows_are_not_published(built, facetflow):
@@ -155,7 +155,7 @@ def test_too_many_rejected_rows_are_not_published(built, facetflow):
     code, output = facetflow.run(built, "build")
     assert code == 2
     assert "Nothing was published: Stage 'amr' rejected 60 of 60 rows" in output
-    assert built.store.latest_release().number == 1
+    assert built.store.release().number == 1
 
 
 def test_a_night_of_malformed_rows_leaves_no_trace_in_the_releases(built, facetflow):

@@ -40,7 +40,7 @@ def test_a_project_that_asks_for_roles_gets_them(built, facetflow):
     assert sorted(rows["sentence_id"]) == sorted(before["sentences"]["sentence_id"])
     assert rows["parser"].unique().to_list() == ["srl_bert/tagger"]
     assert rows["predicates"].list.len().max() > 0
-    assert built.store.latest_release().rows["srl"] == rows.height
+    assert built.store.release().rows["srl"] == rows.height
     assert facetflow.run(built, "build")[0] == 0
     assert built.store.runs()[0].made == {}
 

@@ -24,7 +24,7 @@ class OpenRelease:
     """
 
     def __init__(self, root: Path, release: int | None = None) -> None:
-        from features.store import Store
+        from features.store.store import Store
 
         self._store = Store.open(root)
         self._pinned = self._store.release(release)
@@ -86,7 +86,7 @@ def has_rows(root: Path, release: int | None, table: str) -> bool:
     Raises:
         StoreError: when the store or the release does not exist.
     """
-    from features.store import Store
+    from features.store.store import Store
 
     return Store.open(root).release(release).rows.get(table, 0) > 0
 
@@ -97,7 +97,7 @@ def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence
     Raises:
         StoreError: when the store or the release does not exist, or a file is damaged.
     """
-    from features.store import Store
+    from features.store.store import Store
 
     store = Store.open(root)
     pinned = store.release(release)

@@ -16,7 +16,7 @@ from training.progress import log
 from training.similarity import cosines, spearman
 
 if TYPE_CHECKING:
-    from features.corpora import EvaluationPairs
+    from features.corpora.reading import EvaluationPairs
     from training.encoders.backbone import Backbone, Tokens
     from training.encoders.settings import EncoderSettings
     from training.jobs import TrainingJob

@@ -23,7 +23,7 @@ from training.evaluation_sets import rating_digest
 from training.similarity import cosines, spearman
 
 if TYPE_CHECKING:
-    from features.corpora import EvaluationPairs
+    from features.corpora.reading import EvaluationPairs
 
 RATINGS_FILE = "ratings.parquet"
 """Human score and similarity of each pair of each set: the basis for comparing two encoders."""

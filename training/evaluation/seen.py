@@ -7,7 +7,7 @@ from training.encoders.settings import BY_LOSS, is_chosen, score_in_words
 from training.evaluation_sets import rating_digest
 
 if TYPE_CHECKING:
-    from features.corpora import EvaluationPairs
+    from features.corpora.reading import EvaluationPairs
 
 
 def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str]) -> dict[str, Any] | None:

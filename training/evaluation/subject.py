@@ -13,7 +13,8 @@ from training.runs import TRAINING_FILE
 from training.writing import read_json
 
 if TYPE_CHECKING:
-    from features.corpora import ClassTask, EvaluationPairs
+    from features.corpora.classified import ClassTask
+    from features.corpora.reading import EvaluationPairs
 
 
 class Subject:

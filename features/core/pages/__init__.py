@@ -29,11 +29,7 @@ UNDEFINED = "–"
 
 
 def render(template: str, **values: Any) -> Markup:
-    """Return a page, or a part of one, from a template.
-
-    Args:
-        template: package and file, such as `flows.pages/build.html`.
-        values: what the template names.
+    """Return a page, or a part of one, from a template such as `flows.pages/build.html` and the values that it names.
 
     Raises:
         jinja2.UndefinedError: when the template names a value that is missing.
@@ -42,10 +38,7 @@ def render(template: str, **values: Any) -> Markup:
 
 
 def tell_date(date: str | datetime | None = None) -> str:
-    """Return a date in readable form.
-
-    Args:
-        date: with its time zone, as ISO 8601 if it is text; now when None.
+    """Return a date with its time zone, ISO 8601 if it is text, in readable form; now when None.
 
     >>> tell_date("2026-03-01T09:05:00+00:00")
     '1 March 2026, 09:05 UTC'
@@ -55,11 +48,7 @@ def tell_date(date: str | datetime | None = None) -> str:
 
 
 def tell_number(value: float | None, digits: int = 0) -> str:
-    """Return a number with separators of thousands and a minus sign.
-
-    Args:
-        value: the number; None where it does not exist.
-        digits: after the point.
+    """Return a number with separators of thousands, a minus sign, and `digits` after the point.
 
     >>> tell_number(-1234.5, 1)
     '−1,234.5'

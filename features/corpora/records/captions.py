@@ -20,7 +20,6 @@ FLICKR30K = Dataset(
     name="flickr30k",
     kind="captions",
     about="Five captions each of 31,000 photographs of people and animals.",
-    splits=("train", "dev", "test"),
     layouts=(
         CaptionLayout(form="wide", image="image", caption="caption"),
         CaptionLayout(form="tokens"),  # results_20130124.token

@@ -2,36 +2,29 @@
 
 from pathlib import Path
 
-from features.corpora.dataset import Dataset, GraphLayout, TableLayout, TextLayout
+from features.corpora.dataset import Dataset, GraphLayout, Role, TableLayout, TextLayout
+
+_OPTIONAL: tuple[Role, ...] = ("score", "label", "split")
 
 PAIRS = Dataset(
     name="pairs",
     kind="own",
     about="Any table of sentence pairs: TSV, CSV, JSON lines or Parquet; the option `columns` takes other names.",
-    splits=("train", "dev", "test"),
     layouts=(
         TableLayout(
-            columns={
-                "sentence_a": "sentence_a",
-                "sentence_b": "sentence_b",
-                "score": "score",
-                "label": "label",
-                "split": "split",
-            },
-            optional=("score", "label", "split"),
+            columns={role: role for role in ("sentence_a", "sentence_b", *_OPTIONAL)},
+            optional=_OPTIONAL,
         ),
     ),
     unscored=True,
     licence="the user's",
     source="the user's",
-    paper="none",
 )
 
 PENMAN = Dataset(
     name="penman",
     kind="own",
     about="Parsed pairs: two PENMAN files, whose n-th graphs are the n-th pair, with the sentences in `# ::snt`.",
-    splits=("train", "dev", "test"),
     layouts=(GraphLayout(),),
     unscored=True,
     licence="the user's",
@@ -43,11 +36,9 @@ TEXTS = Dataset(
     name="texts",
     kind="own",
     about="Any table of texts with labels; the options `text` and `aspects` name its columns.",
-    splits=("train", "dev", "test"),
     layouts=(TextLayout(text=(("text",),), aspects={"label": "label"}, separator="|"),),
     licence="the user's",
     source="the user's",
-    paper="none",
 )
 
 EXAMPLE = Dataset(
@@ -58,12 +49,7 @@ EXAMPLE = Dataset(
     layouts=(
         TableLayout(
             quotes="ordinary",
-            columns={
-                "sentence_a": "sentence_a",
-                "sentence_b": "sentence_b",
-                "label": "difference",
-                "split": "split",
-            },
+            columns={"sentence_a": "sentence_a", "sentence_b": "sentence_b", "label": "difference", "split": "split"},
         ),
     ),
     labels=(
@@ -82,6 +68,5 @@ EXAMPLE = Dataset(
     ),
     licence="Apache-2.0",
     source="features/corpora/example/pairs.tsv",
-    paper="none",
     package_file=Path("example/pairs.tsv"),
 )

@@ -1,12 +1,13 @@
-"""Pairs judged as paraphrase or not: questions, scrambled sentences, tweets, passages of novels."""
+"""Pairs judged as paraphrase or not: news, questions, scrambled sentences, tweets, passages of novels."""
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 from features.corpora.dataset import Dataset, LabelForm, Role, TableLayout
 
 _NAMED = TableLayout(columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "label"})
-_SCORES = {"0": 0.0, "1": 1.0}
+_judged = partial(Dataset, kind="paraphrase", labels=("0", "1"), label_scores={"0": 0.0, "1": 1.0})
 
 
 def _votes(
@@ -21,31 +22,38 @@ def _votes(
     )
 
 
-QQP = Dataset(
+MRPC = _judged(
+    name="mrpc",
+    about="Sentence pairs of news that are close in wording; two thirds are paraphrases.",
+    # Quotes are ordinary, the first line begins with a byte order mark, lines end in CR LF.
+    layouts=(
+        TableLayout(
+            quotes="ordinary", columns={"sentence_a": "#1 String", "sentence_b": "#2 String", "label": "Quality"}
+        ),
+    ),
+    licence="Microsoft Research terms, research use",
+    source="https://www.microsoft.com/en-us/download/details.aspx?id=52398",
+    paper="Dolan and Brockett 2005, IWP",
+    sha256={"msr_paraphrase_test.txt": "51a1f197d8786712d2f0d97700f5be653b7488a96cde00e158159350d23e3d90"},
+)
+
+QQP = _judged(
     name="qqp",
-    kind="paraphrase",
     about="Pairs of questions that users of Quora asked, duplicate or not.",
-    splits=("train", "dev", "test"),
     layouts=(
         # As released and in GLUE; the usual split (Wang et al. 2017) has no header line.
         TableLayout(columns={"sentence_a": "question1", "sentence_b": "question2", "label": "is_duplicate"}),
         TableLayout(form="tsv", columns={"label": 0, "sentence_a": 1, "sentence_b": 2}, width=4),
     ),
-    labels=("0", "1"),
-    label_scores=_SCORES,
     licence="Quora's terms of service, research use",
     source="https://quoradata.quora.com/First-Quora-Dataset-Release-Question-Pairs",
     paper="Iyer, Dandekar and Csernai 2017; split of Wang, Hamza and Florian 2017, IJCAI",
 )
 
-PAWS_WIKI = Dataset(
+PAWS_WIKI = _judged(
     name="paws_wiki",
-    kind="paraphrase",
     about="Wikipedia sentences with words swapped: high overlap, often another meaning.",
-    splits=("train", "dev", "test"),
     layouts=(_NAMED,),
-    labels=("0", "1"),
-    label_scores=_SCORES,
     licence="free for any purpose, with acknowledgement of Google",
     source="https://github.com/google-research-datasets/paws",
     paper="Zhang, Baldridge and He 2019, NAACL",
@@ -65,9 +73,8 @@ PAWS_QQP = PAWS_WIKI.model_copy(
     }
 )
 
-TWITTER_URL = Dataset(
+TWITTER_URL = _judged(
     name="twitter_url",
-    kind="paraphrase",
     about="Tweets that link to one page; at least four of six annotators make a paraphrase, three are no judgement.",
     splits=("train", "test"),
     layouts=(
@@ -77,34 +84,25 @@ TWITTER_URL = Dataset(
         _NAMED,
         _votes(0, 1, 2, 4, "votes_of_six"),  # as released: sentence, sentence, (n, 6), URL
     ),
-    labels=("0", "1"),
-    label_scores=_SCORES,
     licence="not stated; on request from the authors",
     source="https://github.com/lanwuwei/Twitter-URL-Corpus",
     paper="Lan et al. 2017, EMNLP",
 )
 
-PIT2015 = Dataset(
+PIT2015 = _judged(
     name="pit2015",
-    kind="paraphrase",
     about="Tweets about one trending topic; judged by five annotators (train, dev) or rated by an expert (test).",
-    splits=("train", "dev", "test"),
     layouts=(_votes(2, 3, 4, 5, "votes_of_five", {"group": 0}),),  # the topic
-    labels=("0", "1"),
-    label_scores=_SCORES,
     licence="not stated; research use",
     source="https://github.com/cocoxu/SemEval-PIT2015",
     paper="Xu, Callison-Burch and Dolan 2015, SemEval-2015 Task 1",
 )
 
-PAN = Dataset(
+PAN = _judged(
     name="pan",
-    kind="paraphrase",
     about="Sentences of novels and their plagiarism: paraphrased by people, or unrelated.",
     splits=("train", "test"),
     layouts=(_NAMED,),
-    labels=("0", "1"),
-    label_scores=_SCORES,
     licence="not stated",
     source="https://github.com/wasiahmad/paraphrase_identification",
     paper="Madnani, Tetreault and Chodorow 2012, NAACL",

@@ -1,6 +1,8 @@
-"""Semantic textual similarity: the STS benchmark and the SemEval tasks of 2012 to 2016."""
+"""Semantic textual similarity: the STS benchmark, the SemEval tasks of 2012 to 2016, and SICK."""
 
-from features.corpora.dataset import Dataset, TableLayout
+from collections.abc import Mapping
+
+from features.corpora.dataset import Dataset, Role, TableLayout
 
 _TERMS = "terms of the sources (Microsoft Research, LDC, news sites and forums); research use"
 
@@ -8,7 +10,6 @@ STSB = Dataset(
     name="stsb",
     kind="similarity",
     about="The STS benchmark: news, captions and forum sentences, similarity rated from 0 to 5.",
-    splits=("train", "dev", "test"),
     layouts=(
         # The form of GLUE, with a header line; sts-train.csv as released: tab-separated despite its name.
         TableLayout(
@@ -62,4 +63,29 @@ STS_SEMEVAL = (
     _semeval(2014, "10"),
     _semeval(2015, "2"),
     _semeval(2016, "1"),
+)
+
+_SICK: Mapping[Role, str] = {"sentence_a": "sentence_A", "sentence_b": "sentence_B", "score": "relatedness_score"}
+
+SICK = Dataset(
+    name="sick",
+    kind="similarity",
+    about="Captions changed by rule, relatedness rated from 1 to 5, entailment judged.",
+    layouts=(
+        # SICK.txt: all splits in one file.
+        TableLayout(quotes="ordinary", columns={**_SICK, "label": "entailment_label", "split": "SemEval_set"}),
+        # SICK_train.txt, SICK_trial.txt, SICK_test_annotated.txt of SemEval 2014.
+        TableLayout(quotes="ordinary", columns={**_SICK, "label": "entailment_judgment"}),
+    ),
+    score_range=(1.0, 5.0),
+    labels=("NEUTRAL", "ENTAILMENT", "CONTRADICTION"),
+    split_names={"TRAIN": "train", "TRIAL": "dev", "TEST": "test"},
+    licence="CC BY-NC-SA 3.0",
+    source="https://marcobaroni.org/composes/sick.html",
+    paper="Marelli et al. 2014, LREC",
+    sha256={
+        "SICK_train.txt": "266cf8047149bd1d68138dd30439f3122bff30069740ac6705bb6197d9f1b48e",
+        "SICK_trial.txt": "5a88cfb62f8c6bd2a3cce0f2421ba2cb8c2be5ab4a800f6f01e2c64aafb7db56",
+        "SICK_test_annotated.txt": "2b8aa806658d6fc23c6824c83776c2d4fee7556000817b5ec0f982861413b7d0",
+    },
 )

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from features.core import leftovers
-from features.core.leftovers import held_file, held_folder, is_held, remove_dead, remove_dead_scratch, scratch
+from features.core.leftovers import held_file, held_folder, remove_dead, remove_dead_scratch, scratch
+from features.core.locks import is_held
 from features.store.store import Store
 
 HOLDING = """

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from features.corpora import PairRow, read
+from features.corpora.reading import read_outcomes
+from features.corpora.rows import BadRow, PairRow
 from features.corpora.settings import CorpusSettings
 from features.stage_output import Reject
 
@@ -16,8 +17,8 @@ def rows_and_rejects() -> Callable[..., tuple[list[PairRow], list[Reject]]]:
     """Return a function that reads the pairs and rejects of a corpus with given settings."""
 
     def read_all(folder: Path, **settings: Any) -> tuple[list[PairRow], list[Reject]]:
-        found = list(read(CorpusSettings(**settings), folder))
-        rejects = [row for row in found if isinstance(row, Reject)]
-        return [row for row in found if isinstance(row, PairRow)], rejects
+        outcomes = list(read_outcomes(CorpusSettings(**settings), folder))
+        rejects = [outcome.reject for outcome in outcomes if isinstance(outcome, BadRow)]
+        return [outcome for outcome in outcomes if isinstance(outcome, PairRow)], rejects
 
     return read_all

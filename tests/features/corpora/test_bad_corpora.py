@@ -29,7 +29,7 @@ from features.core.faults import (
     WrongValue,
 )
 from features.core.types import RejectCode as Code
-from features.corpora import read_evaluation
+from features.corpora.reading import read_evaluation
 from features.corpora.settings import CorpusSettings, EvaluationSet
 
 STSB = "main-news\theadlines\t2015\t0001\t{}\t{}\t{}\n"

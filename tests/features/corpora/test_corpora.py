@@ -6,13 +6,16 @@ import json
 import numpy as np
 import polars as pl
 
-from features.corpora import DATASETS, PairRow, Skip, read, read_evaluation, read_outcomes
+from features.corpora.reading import read_evaluation, read_outcomes
+from features.corpora.registry import DATASETS
+from features.corpora.rows import PairRow, Skip
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import identify, locate
 
 
 def texts(folder, **settings):
-    return [(row.text_a, row.text_b) for row in read(CorpusSettings(**settings), folder) if isinstance(row, PairRow)]
+    outcomes = read_outcomes(CorpusSettings(**settings), folder)
+    return [(row.text_a, row.text_b) for row in outcomes if isinstance(row, PairRow)]
 
 
 def test_the_name_is_that_of_the_dataset_unless_given():
@@ -35,7 +38,7 @@ def test_a_table_of_ones_own_in_every_format_with_its_own_columns(tmp_path):
     for path in sorted(tmp_path.iterdir()):
         settings = CorpusSettings(dataset="pairs", files={"dev": path.name}, columns=columns)
         first = 2 if ".tsv" in path.name or ".csv" in path.name else 1
-        assert list(read(settings, tmp_path)) == [
+        assert list(read_outcomes(settings, tmp_path)) == [
             PairRow("pairs", "dev", "A", "B", 1.0, "x", "positive", f"{path.name}:{first}"),
             PairRow("pairs", "dev", "C", "D", 2.5, "y", "positive", f"{path.name}:{first + 1}"),
         ]
@@ -93,7 +96,7 @@ def test_several_files_and_patterns_make_one_split(tmp_path):
 
     everything = texts(tmp_path, dataset="sts12", files={"test": "sts/*.tsv"})
     assert everything == [("a", "B"), ("b", "B"), ("c", "B")]
-    named = list(read(CorpusSettings(dataset="sts12", files={"test": ["sts/c.tsv", "sts/a.tsv"]}), tmp_path))
+    named = list(read_outcomes(CorpusSettings(dataset="sts12", files={"test": ["sts/c.tsv", "sts/a.tsv"]}), tmp_path))
     assert [row.origin for row in named if isinstance(row, PairRow)] == ["sts/c.tsv:1", "sts/a.tsv:1"]
 
 

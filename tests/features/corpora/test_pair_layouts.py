@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from features.corpora import DATASETS, PairRow, Skip, read_outcomes
+from features.corpora.reading import read_outcomes
+from features.corpora.registry import DATASETS
+from features.corpora.rows import PairRow, Skip
 from features.corpora.settings import CorpusSettings
 
 # (dataset, layout): file name, text, what is read of it: (a, b, score, label) or the reason why a row is skipped.

@@ -2,7 +2,9 @@
 
 import pytest
 
-from features.corpora import DATASETS, TextRow, read_outcomes
+from features.corpora.reading import read_outcomes
+from features.corpora.registry import DATASETS
+from features.corpora.rows import TextRow
 from features.corpora.settings import CorpusSettings
 
 # Texts with labels: (text, labels) or the reason why a row is skipped; a file may be in another encoding.

@@ -9,9 +9,10 @@ from sentences import refused
 
 from features.core.faults import ColumnMissing, ColumnTwice, Conflict, FileEmpty
 from features.core.types import RejectCode
-from features.corpora import BadRow, TextRow, read_outcomes
-from features.corpora.leakage import LeakageGuard
+from features.corpora.reading import read_outcomes
+from features.corpora.rows import BadRow, TextRow
 from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
+from features.ingest.leaks import LeakageGuard
 
 
 def outcomes(base, name, **given):

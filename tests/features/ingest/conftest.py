@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
+from features.ingest.building import Ingested, ingest
+from features.ingest.known import KNOWN_PAIRS, KNOWN_SENTENCES
 from features.schemas import PAIRS
 
 NOTHING = pl.DataFrame()

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, building, ingest
+from features.ingest import building
+from features.ingest.building import Ingested, ingest
+from features.ingest.known import KNOWN_PAIRS, KNOWN_SENTENCES
 
 DRAW = {"dev": 0.2, "test": 0.3}
 

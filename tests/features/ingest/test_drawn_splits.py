@@ -13,7 +13,8 @@ from sentences import refused
 from features.core.faults import Conflict, EmptySetting, OutOfRange, WrongValue
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, IngestSettings, LeakageSettings
-from features.ingest import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES, ingest
+from features.ingest.building import ingest
+from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.sentences import sentence_id
 
 KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}

@@ -9,7 +9,7 @@ from sentences import refused
 from features.core.faults import NameTaken, UnknownShard
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings
-from features.ingest import ALGORITHM_VERSION
+from features.ingest.building import ALGORITHM_VERSION
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import pair_id, sentence_id
 

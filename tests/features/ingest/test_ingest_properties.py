@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
-from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
+from features.ingest.building import Ingested, ingest
+from features.ingest.known import KNOWN_PAIRS, KNOWN_SENTENCES
 from features.schemas import PAIRS, SENTENCES
 
 Row = tuple[str, str, str]

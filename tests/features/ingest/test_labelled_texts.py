@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
-from features.ingest import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES, ingest
+from features.ingest.building import ingest
+from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.schemas import LABELS
 from features.sentences import pair_id, sentence_id
 

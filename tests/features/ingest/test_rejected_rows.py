@@ -10,7 +10,7 @@ from sentences import refused
 from features.core.faults import TableFileDamaged, UnknownName
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.ingest import ingest
+from features.ingest.building import ingest
 from features.ingest.rejected_rows import REJECTED, rejected_rows
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.recipe import Recipe

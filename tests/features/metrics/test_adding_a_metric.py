@@ -61,7 +61,7 @@ from features.stages.metrics import METRIC_STAGE, MetricSettings
 from features.store.plan import plan
 
 assert "numba" not in sys.modules, "a line is known without the code"
-from features.store.stage import PlannedStage
+from features.store.scope import PlannedStage
 from features.store.store import Store
 from features.stage_output import StageOutput
 from features.metrics.label_vectors import LabelVectors

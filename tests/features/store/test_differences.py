@@ -13,7 +13,7 @@ from features.stages.recipe import Recipe
 from features.store.differences import PartDifference, RejectDifference, compare_releases
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
-from features.store.stage import PlannedStage
+from features.store.scope import PlannedStage
 from features.store.tables import TABLES
 
 SHARD = 40

@@ -99,7 +99,7 @@ def test_a_rejected_stage_says_what_its_rejects_are(store):
     from features.core.types import RejectCode
     from features.schemas import PAIRS
     from features.stage_output import Reject, rejects_frame
-    from features.store.stage import PlannedStage
+    from features.store.scope import PlannedStage
 
     sentences, ingest = Recipe("sentences"), Recipe("pairs")
     pair = {"pair_id": "a", "sentence_a": "s", "sentence_b": "s", "shard_a": "sentences-0", "shard_b": "sentences-0"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from features.store import Store
+from features.store.store import Store
 from features.store.tables import TABLES
 
 pytestmark = pytest.mark.slow
@@ -26,11 +26,11 @@ import polars as pl
 from deltalake import DeltaTable
 
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.store import Store
+from features.store.store import Store
 from features.store.fingerprints import fingerprint
 from features.stages.recipe import Recipe
 from features.store.plan import plan
-from features.store.stage import PlannedStage
+from features.store.scope import PlannedStage
 from features.store.tables import TABLES
 from features.core.types import RejectCode
 
@@ -97,7 +97,7 @@ def check_same(store: Path, other: Path) -> None:
         assert one.read(table, with_shard=True).equals(two.read(table, with_shard=True), null_equal=True)
     assert one.committed("amr") == two.committed("amr")
     assert one.rejected() == two.rejected()
-    release, expected = one.latest_release(), two.latest_release()
+    release, expected = one.release(), two.release()
     assert (release.number, release.rows, release.rejects) == (1, expected.rows, expected.rejects)
 
 

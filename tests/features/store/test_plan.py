@@ -11,8 +11,7 @@ from features.store.fingerprints import Change, fingerprint
 from features.store.plan import plan
 from features.store.reasons import ChangedInput, Reason, summary
 from features.store.runs import FailedShard
-from features.store.stage import PlannedStage
-from features.store.uses import uses_of
+from features.store.scope import PlannedStage
 
 ALL = "sentences-00000, sentences-00001, sentences-00002"
 SENTENCES = ["sentences-00000", "sentences-00001", "sentences-00002"]
@@ -105,7 +104,7 @@ def test_work_reads_its_own_pairs_and_the_shards_of_their_sentences(store, inges
         ("label_vectors", SENTENCES[1]),
         ("label_vectors", SENTENCES[2]),
     )
-    assert uses_of(store).sources["pairs-00001"] == tuple(SENTENCES[1:])
+    assert store.uses().sources["pairs-00001"] == tuple(SENTENCES[1:])
 
 
 def test_work_waits_only_for_what_is_not_made(store, ingest, build):

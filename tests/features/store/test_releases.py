@@ -21,11 +21,12 @@ from features.core.faults import (
     UnknownTable,
 )
 from features.stages.recipe import Recipe
-from features.store import delta, garbage
+from features.store import delta
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.releases import release_numbers, write_release
-from features.store.stage import PlannedStage
+from features.store.scope import PlannedStage
+from features.store.store import Garbage
 
 NOW = timedelta(0)
 
@@ -84,7 +85,7 @@ def test_release_says_what_it_holds(store, build, recipes, filled):
     assert release.recipe("amr") == stages()[0].recipe
     assert release.recipe("sentences") == recipes["sentences"]
     assert release.missing == {}
-    assert release == store.latest_release() == store.release() == store.release(1)
+    assert release == store.release() == store.release() == store.release(1)
 
 
 def test_nothing_new_publishes_nothing(store, build):
@@ -262,7 +263,7 @@ def test_number_is_given_once(store, build):
 
 def test_missing_and_damaged_releases_are_named(store, build):
     with refused(NoRelease):
-        store.latest_release()
+        store.release()
     build()
     store.publish("run-1", stages=stages())
     with refused(NoRelease):
@@ -272,7 +273,7 @@ def test_missing_and_damaged_releases_are_named(store, build):
 
     (Path(store.location) / "releases" / "00001.json").write_text(json.dumps({"number": 1}))
     with refused(StoreDamaged):
-        store.latest_release()
+        store.release()
 
 
 # -- garbage ---------------------------------------------------------------------------------------------------------
@@ -342,7 +343,7 @@ def test_temporary_files_may_vanish_while_they_are_counted(store, monkeypatch):
     kept.write_bytes(b"xyz")
     monkeypatch.setattr(Path, "glob", lambda *_: [gone, kept])
 
-    assert store.collect_garbage(NOW, dry_run=True) == garbage.Garbage((kept.name,), 3)
+    assert store.collect_garbage(NOW, dry_run=True) == Garbage((kept.name,), 3)
 
 
 def test_files_replaced_lately_stay_for_their_readers(store, build):

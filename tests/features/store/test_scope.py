@@ -12,9 +12,7 @@ from features.stage_output import StageOutput
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
-from features.store.scope import Uses, Wanted, scope
-from features.store.stage import PlannedStage
-from features.store.uses import uses_of
+from features.store.scope import PlannedStage, Uses, Wanted, scope
 
 CORPORA = ("captions", "nli", "reviews")
 SENTENCES = ("sentences-00000", "sentences-00001", "sentences-00002")
@@ -163,7 +161,7 @@ def test_a_damaged_shard_that_nothing_wants_is_taken_out_instead_of_made_again(i
 
 
 def test_uses_name_every_shard_and_who_uses_it(ingest, store):
-    assert uses_of(store) == Uses(
+    assert store.uses() == Uses(
         sentences={
             SENTENCES[0]: frozenset({"captions", "nli"}),
             SENTENCES[1]: frozenset({"nli"}),

@@ -13,7 +13,7 @@ from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.runs import RunRecord, now
-from features.store.stage import PlannedStage
+from features.store.scope import PlannedStage
 from features.store.storage import STORAGES, FolderStorage
 from features.store.store import Store
 

@@ -24,8 +24,9 @@ from features.core.faults import (
     UnknownTable,
 )
 from features.schemas import SENTENCES
-from features.store import Store, layout
+from features.store import layout
 from features.store.fingerprints import fingerprint
+from features.store.store import Store
 from features.store.tables import TABLES
 
 

@@ -14,12 +14,3 @@ def test_module_needs_no_deltalake(root, module):
 
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
     assert done.stderr == ""
-
-
-def test_store_is_found_where_it_is_looked_for():
-    from features.store import Store
-    from features.store.store import Store as Same
-
-    assert Store is Same
-    with pytest.raises(ImportError, match="Shop"):
-        from features.store import Shop  # noqa: F401

@@ -16,8 +16,8 @@ from features.core.types import RejectCode
 from features.schemas import SENTENCES
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.recipe import Recipe
-from features.store import Store
 from features.store.fingerprints import fingerprint
+from features.store.store import Store
 
 RECIPES = {"sentences": Recipe("sentences")}
 

@@ -12,7 +12,7 @@ from features.core.faults import OtherProjectsStore, ReleaseCountWrong, StoreDam
 from features.stages.recipe import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
-from features.store.stage import PlannedStage
+from features.store.scope import PlannedStage
 
 STAGES = [PlannedStage("amr", "sentences", ("sentences",), Recipe("amr", {"size": 1}))]
 
@@ -162,7 +162,7 @@ def test_a_release_that_lost_rows_with_its_log_is_refused(store, make, table, sa
     make()
     empty_last_log_entry(store, table)
 
-    for attempt in (store.latest_release, lambda: store.release(1), lambda: store.collect_garbage(timedelta(0))):
+    for attempt in (store.release, lambda: store.release(1), lambda: store.collect_garbage(timedelta(0))):
         with refused(ReleaseCountWrong):
             attempt()
     (sentence,) = store.verify().broken
@@ -176,7 +176,7 @@ def test_what_a_log_lost_is_made_again_and_published_anew(store, make):
 
     assert make().number == 2
     assert store.read("amr").equals(rows)
-    assert store.latest_release().rows["amr"] == 9
+    assert store.release().rows["amr"] == 9
 
 
 def test_a_log_that_cannot_be_read_is_named_with_its_releases(store, make):

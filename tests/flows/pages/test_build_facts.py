@@ -38,9 +38,9 @@ def test_the_facts_of_a_build_agree_with_its_record_and_its_tables(built):
         assert shard["seconds"] <= attempt["heard"] - attempt["begun"] + 2
     assert dict(seconds) == pytest.approx(dict(record.seconds), abs=0.01)
     assert sum(shard["rows"] for shard in shards if shard["stage"] == "metrics") == 120
-    assert {of["table"]: of["now"] for of in facts["tables"]} == dict(built.store.latest_release().rows)
+    assert {of["table"]: of["now"] for of in facts["tables"]} == dict(built.store.release().rows)
     read = facts["ingest"]
-    assert (read["new_pairs"], read["new_labels"]) == (built.store.latest_release().rows["pairs"], 0)
+    assert (read["new_pairs"], read["new_labels"]) == (built.store.release().rows["pairs"], 0)
     assert [entry["stage"] for entry in facts["quality"]] == ["ingest", "amr", "label_vectors", "metrics"]
     assert (facts["quality"][0]["rows"], facts["quality"][1]["rows"], facts["before"]) == (60, 60, None)
 

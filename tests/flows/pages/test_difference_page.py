@@ -15,8 +15,7 @@ from features.store.differences import (
     ValueDifference,
 )
 from features.store.drift import compare_values
-from features.store.fingerprints import Change
-from features.store.recipe_changes import RecipeChange
+from features.store.fingerprints import Change, RecipeChange
 from flows.commands.diff import diff
 from flows.pages.difference import render_difference
 

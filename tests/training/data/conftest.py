@@ -7,10 +7,10 @@ from features.core.types import RejectCode
 from features.schemas import PAIRS
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.recipe import Recipe
-from features.store import Store
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
-from features.store.stage import PlannedStage
+from features.store.scope import PlannedStage
+from features.store.store import Store
 from features.store.tables import TABLES
 
 TEXTS = {"s1": "A man sleeps", "s2": "Men rest", "s3": "too long to be parsed"}

@@ -104,10 +104,10 @@ class TestFromStore:
         from features.sentences import sentence_id
         from features.stage_output import StageOutput
         from features.stages.recipe import Recipe
-        from features.store import Store
         from features.store.fingerprints import fingerprint
         from features.store.plan import plan
-        from features.store.stage import PlannedStage
+        from features.store.scope import PlannedStage
+        from features.store.store import Store
 
         store = Store.open(tmp_path / "store", create=True)
         ids = [sentence_id(text) for text in measured.texts]
@@ -163,10 +163,10 @@ class TestFromStore:
         assert found.source["versions"]["metrics"] >= 0
 
     def test_a_release_without_metrics_says_how_to_get_them(self, store, monkeypatch):
-        release = store.latest_release()
+        release = store.release()
         versions = {table: version for table, version in release.versions.items() if table != "metrics"}
         unmeasured = dataclasses.replace(release, versions=versions)
-        monkeypatch.setattr(type(store), "latest_release", lambda _: unmeasured)
+        monkeypatch.setattr(type(store), "release", lambda *_: unmeasured)
         with refused(ReleaseLacks):
             MeasuredPairs.from_store(store.location)
 

@@ -20,7 +20,7 @@ from training.evaluation.tables import Column, ScoreTable, hundred, table
 from training.similarity import cosines
 
 if TYPE_CHECKING:
-    from features.corpora import EvaluationPairs
+    from features.corpora.reading import EvaluationPairs
 
 
 @dataclass

@@ -21,7 +21,8 @@ from training.jobs import Source
 from training.thresholds import POSITIVE, positive_of
 
 if TYPE_CHECKING:
-    from features.corpora import ClassTask, EvaluationPairs
+    from features.corpora.classified import ClassTask
+    from features.corpora.reading import EvaluationPairs
 
 
 @dataclass(frozen=True, slots=True)

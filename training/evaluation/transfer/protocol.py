@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from features.core.faults import TooFewTexts
-from features.corpora import ClassTask
+from features.corpora.classified import ClassTask
 from training.evaluation.transfer.classifiers import SEED, Fitted, Fold, draw_dev, fit
 from training.progress import EVERY, log
 

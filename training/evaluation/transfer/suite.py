@@ -23,7 +23,7 @@ from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import Column, ScoreTable, count, hundred, lines, table
 
 if TYPE_CHECKING:
-    from features.corpora import ClassTask
+    from features.corpora.classified import ClassTask
 
 TRANSFER_FILE = "transfer.parquet"
 """Class and prediction of each scored item, by task and classifier."""

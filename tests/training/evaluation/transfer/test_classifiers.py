@@ -7,7 +7,7 @@ from sentences import refused
 from sklearn.linear_model import LogisticRegression
 
 from features.core.faults import TooFewTexts
-from features.corpora import ClassTask
+from features.corpora.classified import ClassTask
 from training.evaluation.transfer import classifiers
 from training.evaluation.transfer.classifiers import BATCH, PASSES, PATIENCE, SEED, Fold, draw_dev, fit
 from training.evaluation.transfer.protocol import PENALTIES, Learner, require_enough

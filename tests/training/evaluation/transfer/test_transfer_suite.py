@@ -9,9 +9,9 @@ import pytest
 from sentences import refused
 
 from features.core.faults import Conflict, FileMissing, NothingToLearn, NotText, RowWrong, SplitsOverlap, TooFewTexts
-from features.corpora import read_tasks
-from features.corpora.leakage import LeakageGuard
+from features.corpora.classified import read_tasks
 from features.corpora.settings import EvaluationSet, LeakageSettings
+from features.ingest.leaks import LeakageGuard
 from features.metrics.bootstrap import Bootstrap
 from flows.commands.report import print_scores
 from training.evaluation.bootstrap import FEWEST
