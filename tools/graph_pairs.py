@@ -48,12 +48,6 @@ def measure(
     return compare(Comparison(followed_by(left, right), pairs, pairs + len(left), vectors), metrics)
 
 
-def warm_up() -> None:
-    """Compile every kernel, or load it from the cache."""
-    graphs = batch_of(["(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"])
-    measure(graphs, graphs, LabelVectors([], np.empty((0, 64), np.float32)))
-
-
 def _merge(names: list[str], others: list[str]) -> tuple[list[str], np.ndarray]:
     """Return the names of both, and the new id of each of the others."""
     ids = {name: number for number, name in enumerate(names)}

@@ -2,7 +2,7 @@ import numba
 import numpy as np
 import polars as pl
 import pytest
-from graph_pairs import batch_of, measure, warm_up
+from graph_pairs import batch_of, measure
 from numba.core.registry import CPUDispatcher
 from polars.testing import assert_frame_equal
 from sentences import refused
@@ -12,7 +12,7 @@ from features.core.types import RejectCode
 from features.graphs.table import encode
 from features.metrics import alignment, focus, measurement, overlap, readings, wlk, wwlk
 from features.metrics.compiled import kernel
-from features.metrics.measurement import compare, measure_shard
+from features.metrics.measurement import compare, measure_shard, warm_up
 from features.metrics.metric import Comparison
 from features.metrics.registry import METRIC_COLUMNS, METRICS
 from features.schemas import LABEL_VECTORS, PAIRS, REJECTS
