@@ -43,42 +43,6 @@ def epoch_batches(
     return [batches[position] for position in random.permutation(len(batches))]
 
 
-def similar_batches(
-    groups: NDArray[np.int64], vectors: NDArray[np.float32], *, batch_size: int, seed: int, epoch: int
-) -> list[NDArray[np.int64]]:
-    """Return the batches of an epoch, each of pairs whose sentences are alike: many pairs are measured among them.
-
-    Groups are divided again and again by their projections on the difference of two random ones (a random-projection
-    tree; Dasgupta & Freund 2008), so every epoch has other batches.
-
-    Args:
-        groups: number of the group of each pair, (n_pairs,), from 0.
-        vectors: embedding of each group, (n_groups, d).
-        batch_size: pairs in a batch, on average at most.
-        seed: the training's seed.
-        epoch: from 0.
-
-    Returns:
-        Every pair exactly once, in ⌈n_pairs / batch_size⌉ batches, or fewer if there are fewer groups.
-    """
-    random = np.random.default_rng((seed, epoch))
-    pairs_of = np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
-    batches: list[NDArray[np.int64]] = []
-    count = min(math.ceil(len(groups) / batch_size), len(vectors))
-    waiting = [(random.permutation(len(vectors)), count)]
-    while waiting:
-        some, count = waiting.pop()
-        if count == 1:
-            batches.append(np.concatenate([pairs_of[group] for group in some]))
-            continue
-        first, second = random.choice(some, 2, replace=False)
-        order = np.argsort(vectors[some] @ (vectors[second] - vectors[first]), kind="stable")
-        half = count // 2
-        cut = len(some) * half // count
-        waiting += [(some[order[:cut]], half), (some[order[cut:]], count - half)]
-    return [batches[position] for position in random.permutation(len(batches))]
-
-
 def number_groups(pair_ids: NDArray[np.str_], positive_ids: NDArray[np.str_]) -> NDArray[np.int64]:
     """Return the group of each pair, (n_pairs,): that of its positive, or its own where `positive_ids` is empty."""
     leaders = np.where(positive_ids == "", pair_ids, positive_ids)

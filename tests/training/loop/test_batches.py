@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.loop.batches import epoch_batches, number_groups, similar_batches
+from training.loop.batches import epoch_batches, number_groups
 
 pair_lengths = st.lists(st.integers(1, 60), min_size=1, max_size=300)
 
@@ -15,30 +15,6 @@ def test_an_epoch_has_every_pair_once(lengths, size, seed, epoch):
     batches = epoch_batches(groups, np.array(lengths), batch_size=size, seed=seed, epoch=epoch)
     assert sorted(np.concatenate(batches)) == list(range(len(lengths)))
     assert sorted(len(batch) for batch in batches)[1:] == [size] * (len(batches) - 1)
-
-
-@given(sizes=st.lists(st.integers(1, 2), min_size=1, max_size=150), size=st.integers(2, 32), epoch=st.integers(0, 3))
-def test_similar_batches_have_every_pair_once_and_are_as_many_as_counted(sizes, size, epoch):
-    groups = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    vectors = np.random.default_rng(1).normal(size=(len(sizes), 4)).astype(np.float32)
-    batches = similar_batches(groups, vectors, batch_size=size, seed=0, epoch=epoch)
-    assert sorted(np.concatenate(batches)) == list(range(len(groups)))
-    assert len(batches) == -(-len(groups) // size)
-    assert all(
-        set(groups[batch]).isdisjoint(groups[other]) for batch in batches for other in batches if batch is not other
-    )
-
-
-def test_pairs_of_similar_batches_are_alike():
-    centres = np.random.default_rng(0).normal(size=(8, 16))
-    of = np.random.default_rng(1).permutation(np.repeat(np.arange(8), 32))
-    vectors = (centres[of] + 0.05 * np.random.default_rng(2).normal(size=(256, 16))).astype(np.float32)
-
-    def batches(epoch):
-        return similar_batches(np.arange(256), vectors, batch_size=16, seed=0, epoch=epoch)
-
-    assert np.mean([len(set(of[batch])) for batch in batches(0)]) < 3  # of shuffled ones 7
-    assert [sorted(batch) for batch in batches(0)] != [sorted(batch) for batch in batches(1)]
 
 
 def test_seed_and_epoch_decide_the_order():

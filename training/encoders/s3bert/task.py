@@ -13,7 +13,7 @@ from training.data.pair_tables import PairsAmong
 from training.encoders.ratings import PlacedRatings
 from training.encoders.s3bert.embedders import Embedder
 from training.encoders.s3bert.settings import S3bertSettings
-from training.loop.batches import epoch_batches, similar_batches
+from training.loop.batches import epoch_batches
 from training.loop.settings import LoopSettings
 from training.loop.task import Group, Judgement
 from training.objectives.consistency import ConsistencyObjective
@@ -65,18 +65,12 @@ class S3bertTask:
         self.groups: Sequence[Group] = [*embedder.groups, scales]
         self._among = PairsAmong(prepared.first, prepared.second, prepared.train) if embedder.encodes else None
         self._drawn = prepared.drawn if embedder.encodes else prepared.train
-        self._is_dense = len(self._drawn) < len(prepared.train)
 
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""
         train, loop = self._drawn, self.loop
-        _, firsts, groups = np.unique(self.prepared.groups[train], return_index=True, return_inverse=True)
-        if self._is_dense:
-            vectors = self.prepared.teacher[torch.from_numpy(self.prepared.first[train[firsts]])].numpy()
-            chosen = similar_batches(groups, vectors, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
-        else:
-            lengths = self._lengths(train)
-            chosen = epoch_batches(groups, lengths, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
+        _, groups = np.unique(self.prepared.groups[train], return_inverse=True)
+        chosen = epoch_batches(groups, self._lengths(train), batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [train[batch] for batch in chosen]
 
     def count(self) -> int:
