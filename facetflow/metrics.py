@@ -114,21 +114,12 @@ class GraphMetric:
         return f"<metric {self.name}: {self.summary}>"
 
 
-smatch = GraphMetric("smatch")
-unlabeled = GraphMetric("unlabeled")
-frames = GraphMetric("frames")
-concepts = GraphMetric("concepts")
-named_entities = GraphMetric("named_entities")
-negations = GraphMetric("negations")
-coreference = GraphMetric("coreference")
-srl = GraphMetric("srl")
-wlk = GraphMetric("wlk")
-wwlk = GraphMetric("wwlk")
-max_indegree = GraphMetric("max_indegree")
-max_outdegree = GraphMetric("max_outdegree")
-max_degree = GraphMetric("max_degree")
-root = GraphMetric("root")
-quantifiers = GraphMetric("quantifiers")
+_BUILT_IN = {name: GraphMetric(name) for name in METRIC_NAMES}
+globals().update(_BUILT_IN)  # the registry alone names the metrics, so that a new one needs no line here
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> GraphMetric: ...
 
 
 def metric(name: str) -> GraphMetric:
@@ -141,7 +132,7 @@ def metric(name: str) -> GraphMetric:
     0.0
     """
     _check_names([name])
-    return GraphMetric(name)
+    return _BUILT_IN[name]
 
 
 def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None) -> pl.DataFrame:

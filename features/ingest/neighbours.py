@@ -8,12 +8,15 @@ the same pairs.
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from features.core.types import SentenceId
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _WORD = re.compile(r"\w+")
 _BLOCK = 512  # sentences whose similarities are computed at once
@@ -65,8 +68,10 @@ def draw_neighbours(
                     yield ids[sentence], ids[other]
 
 
-def _vectors(texts: Sequence[str]) -> csr_array:
+def _vectors(texts: Sequence[str]) -> "csr_array":
     """Return the TF-IDF vectors of texts without their frequent words, each of length 1 or 0, (n_texts, n_words)."""
+    from scipy.sparse import csr_array  # here, as `facetflow plan` mostly draws nothing
+
     words: dict[str, int] = {}
     rows, columns = [], []
     for row, text in enumerate(texts):
@@ -84,7 +89,7 @@ def _vectors(texts: Sequence[str]) -> csr_array:
     return vectors
 
 
-def _nearest(similar: csr_array, row: int, count: int) -> list[int]:
+def _nearest(similar: "csr_array", row: int, count: int) -> list[int]:
     """Return the columns of the highest values of a row, the highest first; of equal ones, the first column first."""
     span = slice(similar.indptr[row], similar.indptr[row + 1])
     columns: NDArray[np.int32] = similar.indices[span]

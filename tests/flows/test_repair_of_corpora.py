@@ -69,7 +69,7 @@ def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_aga
         papers.write("We wait .\tpatience\nWe sing .\tmusic\n")
     ingest_corpora.ingest_corpora(corpora, store, "second")
     before = store.read("labels", with_shard=True)
-    assert before["shard"].n_unique() > 2
+    assert before["shard"].n_unique() == 2
 
     emptied(store)
     repair_ingested(corpora, store, store.damaged(), "third")

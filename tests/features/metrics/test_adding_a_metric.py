@@ -65,7 +65,7 @@ from features.store.scope import PlannedStage
 from features.store.store import Store
 from features.stage_output import StageOutput
 from features.metrics.label_vectors import LabelVectors
-from features.graphs.batch import GraphBatch
+from graph_pairs import batch_of, measure
 
 store = Store.open(sys.argv[1], create=True)
 recipe = METRIC_STAGE.recipe(METRIC_STAGE.prepare(MetricSettings()))
@@ -95,7 +95,7 @@ print(explain_facet("size", {}))
 def run(root: Path, tmp_path: Path):
     """Return a function that runs Python with the sixteenth metric, and returns the lines that it prints."""
     (tmp_path / "size_metric.py").write_text(FILE)
-    paths = os.pathsep.join([str(tmp_path), str(root)])
+    paths = os.pathsep.join([str(tmp_path), str(root), str(root / "tools")])
 
     def python(script: str) -> list[str]:
         command = [sys.executable, "-c", PATCHED + script, str(tmp_path / "store")]

@@ -85,7 +85,7 @@ class TestTheMap:
         vectors = SentenceTransformer(job.settings.backbone, device="cpu").encode(list(data.texts))
         digest = json.loads((mapped / "training.json").read_text())["backbone_digest"]
         stored = MeasuredPairs(data.texts, data.pairs, vectors, digest, data.source)
-        monkeypatch.setattr(Source, "read", lambda _self: stored)
+        monkeypatch.setattr(Source, "read", lambda _self, _kind: stored)
         monkeypatch.setattr("training.encoders.backbone.Backbone.embed_many", None)  # nothing is encoded
         folder = train(job)
         names = {look["step"]: look["total"] for look in json.loads((folder / "training.json").read_text())["history"]}
