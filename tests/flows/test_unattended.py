@@ -11,7 +11,9 @@ import httpx
 import pytest
 from generated import ENCODER, write_backbone
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+ANEW = httpx.Limits(max_keepalive_connections=0)
+"""A connection for each request: on a slow machine, the server closes idle ones just as they are used again."""
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
 
 EVERY = "* * * * *"
 """Every minute: each build takes processor time from what is waited for, also where there is nothing new."""
@@ -63,7 +65,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         (tmp_path / "up.log").open("w+") as log,
         subprocess.Popen(command, cwd=project.folder, env=environment, stdout=log, stderr=log) as service,
         ended_with_the_test(service),
-        httpx.Client(timeout=60) as client,  # one for all looks: making one takes longer than looking
+        httpx.Client(timeout=60, limits=ANEW) as client,  # one for all looks: making one takes longer than looking
     ):
         wait_until(lambda: "http" in log_of(log.name), "the server", 200)
         url = json.loads(state.read_text())["url"]  # not there while it starts
@@ -86,7 +88,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         def evaluated(count: int) -> bool:
             return finished()[("evaluate_encoder/ours", "COMPLETED")] >= count
 
-        wait_until(lambda: evaluated(1), "the first evaluation", 400)
+        wait_until(lambda: evaluated(1), "the first evaluation", 900)
         first = (runs / "syntax" / "current").resolve()
         assert (first.name, first.parent.name[:6]) == ("seed-0", "00001-")
         assert json.loads((first / "promotion.json").read_text())["reasons"] == ["there was no current encoder"]
@@ -94,10 +96,10 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         assert f"Current encoder syntax: syntax/{first.parent.name}/seed-0\n" in output
         assert f"`facetflow up` is running (process {service.pid}): {url.removesuffix('/api')}" in output
         builds = finished()[("refresh/ours", "COMPLETED")]
-        wait_until(lambda: finished()[("refresh/ours", "COMPLETED")] > builds, "a build without news", 240)
+        wait_until(lambda: finished()[("refresh/ours", "COMPLETED")] > builds, "a build without news", 600)
 
         project.write(40, **ours)  # new rows
-        wait_until(lambda: evaluated(2), "the second evaluation", 400)
+        wait_until(lambda: evaluated(2), "the second evaluation", 900)
         (second,) = runs.glob("syntax/00002-*/seed-0")
         verdict = json.loads((second / "promotion.json").read_text())
         assert verdict["against"] == first.relative_to(runs).as_posix()
@@ -131,7 +133,7 @@ def test_a_training_whose_worker_is_killed_goes_on_by_the_next_refresh(project, 
             stderr=log,
         ) as service,
         ended_with_the_test(service),
-        httpx.Client(timeout=60) as client,
+        httpx.Client(timeout=60, limits=ANEW) as client,
     ):
         wait_until(lambda: "http" in log_of(log.name), "the server", 200)
         url = json.loads((state / "up.json").read_text())["url"]
@@ -160,7 +162,7 @@ def test_a_training_whose_worker_is_killed_goes_on_by_the_next_refresh(project, 
         wait_until(lambda: trainings()[0]["state_type"] == "CRASHED", "the run to be given up", 300)
         assert len(trainings()) == 1, "by itself nothing is begun again"
         refresh()
-        wait_until((runs / "s3bert" / "current").exists, "the promotion", 400)
+        wait_until((runs / "s3bert" / "current").exists, "the promotion", 900)
         assert [found["state_type"] for found in trainings()][:1] == ["CRASHED"]
         assert [found["idempotency_key"].rpartition(":")[::2] for found in trainings()] == [
             (run["idempotency_key"].rpartition(":")[0], str(number)) for number in (0, 1)

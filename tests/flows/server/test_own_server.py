@@ -192,7 +192,9 @@ async def _load(url, seconds):
             await ask("/flow_runs/filter", json={})
             await asyncio.sleep(0.3)
 
-    async with httpx.AsyncClient(timeout=120) as client:
+    # On a slow machine, the server closes idle connections just as they are used again.
+    anew = httpx.Limits(max_keepalive_connections=0)
+    async with httpx.AsyncClient(timeout=120, limits=anew) as client:
         flow = (await ask("/flows/", json={"name": "flow"}))["id"]
         one, two, begun = [
             (await ask("/deployments/", json={"name": name, "flow_id": flow, "concurrency_limit": limit}))["id"]
