@@ -46,6 +46,7 @@ COMMANDS: dict[str, str] = {
     "measure": "Measure pairs of AMR graphs or sentences.",
     "align": "Align pairs of AMR graphs, node by node and triple by triple.",
     "score": "Score parsed graphs, or a tagger, against gold data.",
+    "contrast": "Edit sentences into pairs that differ in one point.",
     "parse": "Parse sentences into graphs, trees or semantic roles.",
     "report": "Show the scores of an encoder and rewrite its report.",
     "models": "List, pull and verify pretrained models.",

@@ -35,6 +35,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "align": ("facetflow align first.amr second.amr -o pairs.html",),
     "score amr": ("facetflow score gold.amr parsed.amr", "facetflow score gold.amr parsed.amr --metrics smatch,srl"),
     "score srl": ("facetflow score srl gold.conll",),
+    "contrast": ("facetflow contrast -o contrasts.tsv", "facetflow contrast sentences.txt -o contrasts.tsv"),
     "parse amr": ("facetflow parse amr sentences.txt -o graphs.amr",),
     "parse dependencies": ("facetflow parse dependencies sentences.txt -o trees.conllu",),
     "parse srl": ("facetflow parse srl sentences.txt -o roles.jsonl",),

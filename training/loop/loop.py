@@ -84,7 +84,7 @@ class Loop:
         self.clipped = [p for group in task.groups if group.clipped for p in group.parameters.values()]
         self.optimizer = _optimizer(task.groups, settings)
         self.keeper = Keeper(self.parameters, settings.keep, settings.average_over)
-        self.epochs = [self._steps_of(epoch) for epoch in range(settings.epochs)]
+        self.epochs = self._steps_by_epoch()
         self.total_steps = sum(self.epochs)
         if not self.total_steps:
             raise TooFewTexts(f"there are too few {task.unit} for a single batch: add training data")
@@ -259,9 +259,17 @@ class Loop:
         if together.world() > 1:
             raise KeyboardInterrupt
 
-    def _steps_of(self, epoch: int) -> int:
-        batches = self.task.count() if isinstance(self.task, CountedTask) else len(self.task.batches(epoch))
-        return math.ceil(batches / self.settings.accumulate)
+    def _steps_by_epoch(self) -> list[int]:
+        left = math.inf if self.settings.steps is None else self.settings.steps
+        epochs = []
+        for epoch in range(self.settings.epochs):
+            batches = self.task.count() if isinstance(self.task, CountedTask) else len(self.task.batches(epoch))
+            steps = int(min(left, math.ceil(batches / self.settings.accumulate)))
+            if epoch and not steps:
+                break
+            epochs.append(steps)
+            left -= steps
+        return epochs
 
     def _place(self) -> tuple[int, int]:
         """Return the epoch of the next step, and the number of steps done in that epoch."""

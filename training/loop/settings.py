@@ -24,6 +24,7 @@ class LoopSettings(BaseModel):
 
     Args:
         epochs: passes over the training data.
+        steps: number of steps after which the training ends, if its epochs have more; no limit when missing.
         batch_size: size of a batch over all processes, in pairs, sentences or word pieces, depending on the kind.
         accumulate: batches per step; their gradients are averaged.
         learning_rate: peak rate, reached after the warm-up; groups of parameters may have a multiple of it.
@@ -54,6 +55,7 @@ class LoopSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     epochs: Annotated[int, Field(ge=1)] = 1
+    steps: Annotated[int, Field(ge=1)] | None = None
     batch_size: Annotated[int, Field(ge=1)] = 32
     accumulate: Annotated[int, Field(ge=1)] = 1
     learning_rate: Annotated[float, Field(gt=0)] = 2e-5

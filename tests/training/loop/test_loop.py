@@ -151,6 +151,17 @@ def test_gradients_of_several_batches_are_averaged(line, make_loop):
         torch.testing.assert_close(value, two.weights()[name])
 
 
+def test_a_training_ends_after_its_steps_at_the_rates_of_a_shorter_one(line, make_loop):
+    shorter, limited = line(), line()
+    torch.manual_seed(1)
+    expected = make_loop(shorter, "shorter", epochs=1).run()
+    torch.manual_seed(1)
+    found = make_loop(limited, "limited", epochs=3, steps=expected.steps).run()
+    assert found.history == expected.history
+    assert same(limited.weights(), shorter.weights())
+    assert make_loop(line(), "within", epochs=3, steps=expected.steps + 1).run().steps == expected.steps + 1
+
+
 def test_without_a_better_score_for_long_a_training_ends(line, make_loop):
     task = line(scores=[0.5, 0.4, 0.6, 0.6, 0.1, 0.9])
     outcome = make_loop(task, epochs=6, patience=2).run()

@@ -136,7 +136,7 @@ class S3bertSettings(TunedSettings):
     def map_loop(self, pairs: int) -> LoopSettings:
         """Return the settings of the loop in which the map is learnt; dev is looked at after every epoch."""
         size = max(2, min(self.map_batch_size, pairs // _LEAST_STEPS))
-        own = {"epochs": self.map_epochs, "batch_size": size, "learning_rate": self.map_learning_rate}
+        own = {"epochs": self.map_epochs, "steps": None, "batch_size": size, "learning_rate": self.map_learning_rate}
         return self.loop.model_copy(update={**own, "accumulate": 1, "evaluate_every": None, "patience": None})
 
     def unknown_facets(self, metrics: Collection[str]) -> list[str]:

@@ -1,0 +1,55 @@
+"""Contrast pairs of many sentences, drawn evenly over the edits."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from features.contrasts.edits import EDITS, Words, name_place
+from features.contrasts.tree import Tree, VerbForms
+from features.core.draws import share_of
+
+
+class Contrast(NamedTuple):
+    """Two sentences, and the edit that makes the second from the first."""
+
+    sentence_a: str
+    sentence_b: str
+    edit: str
+
+
+def draw_contrasts(trees: Sequence[Tree], each: int | None = None) -> Iterator[Contrast]:
+    """Draw contrast pairs.
+
+    A sentence with both other voice and swapped arguments also gives the pair of these two: other words with the same
+    meaning beside the same words with another.
+
+    Args:
+        trees: trees of different sentences; those with several roots are left alone.
+        each: sentences edited by each edit, at most; by default all that it can edit.
+
+    Yields:
+        The pairs, edit by edit; for the same trees always the same.
+    """
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for tree in trees:
+        for position in range(len(tree)):
+            if place := name_place(tree, position):
+                names[place].add(tree.tokens[position])
+    words = Words(VerbForms(trees), {place: sorted(held) for place, held in names.items()})
+    simple = [tree for tree in trees if sum(map(int.__eq__, tree.heads, range(len(tree)))) == 1]
+    drawn = sorted(simple, key=lambda tree: share_of(tree.text))
+    voiced: dict[str, str] = {}
+    for name, edit in EDITS.items():
+        count = 0
+        for tree in drawn:
+            if count == each:
+                break
+            edited = edit(tree, words)
+            if edited is None or edited == tree.text:
+                continue
+            count += 1
+            yield Contrast(tree.text, edited, name)
+            if name == "voice":
+                voiced[tree.text] = edited
+            elif name == "swap" and tree.text in voiced:
+                yield Contrast(voiced[tree.text], edited, name)

@@ -1,0 +1,287 @@
+"""The edits of a sentence: rules over its dependency tree, each of which returns another sentence or None."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from features.contrasts.tree import Span, Tree, VerbForms
+from features.core.draws import share_of
+
+_AUXILIARIES = ("aux", "auxpass")
+_OTHER_QUANTIFIER = {
+    "every": "no",
+    "each": "no",
+    "no": "every",
+    "all": "no",
+    "some": "all",
+    "many": "few",
+    "few": "many",
+    "most": "few",
+    "several": "no",
+    "any": "all",
+}
+_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_SHORT_NOT = {"ca": "can", "wo": "will", "sha": "shall"}
+
+
+@dataclass(frozen=True)
+class Words:
+    """What edits draw words from.
+
+    Args:
+        verbs: forms of verbs.
+        names: for each place in a sentence, as `name_place` returns it, the names that sentences have there, sorted.
+    """
+
+    verbs: VerbForms
+    names: Mapping[str, Sequence[str]]
+
+
+Edit = Callable[[Tree, Words], str | None]
+
+
+@dataclass(frozen=True)
+class _Clause:
+    """The main clause: its verb, its auxiliaries, its subject and its object or agent, as heads of phrases."""
+
+    verb: int
+    auxiliaries: tuple[int, ...]
+    subject: int
+    subject_span: Span
+    object: int
+    object_span: Span
+
+
+def swap(tree: Tree) -> str | None:
+    """Exchange the subject with the object, the agent, or what the first preposition after the verb governs."""
+    clause = _clause(tree, "nsubj", "dobj", "pobj") or _clause(tree, "nsubjpass", "agent", "pobj")
+    if clause is None:
+        return None
+    finite = (*clause.auxiliaries, clause.verb)[0]
+    agrees = tree.tags[finite] in ("VBZ", "VBP") or tree.tokens[finite].lower() in ("was", "were")
+    if agrees and tree.plural(clause.subject) != tree.plural(clause.object):
+        return None
+    pieces = list(tree.pieces)
+    blank = " " if clause.object_span[1] < len(tree) and tree.tags[clause.object_span[1]] not in ".,:" else ""
+    _put(pieces, clause.subject_span, f"{tree.phrase(clause.object_span, case='subject')} ")
+    _put(pieces, clause.object_span, tree.phrase(clause.subject_span, case="object") + blank)
+    return tree.written(pieces)
+
+
+def voice(tree: Tree, verbs: VerbForms) -> str | None:
+    """Turn an active clause with an object into the passive, and a passive one with an agent into the active."""
+    if clause := _clause(tree, "nsubj", "dobj"):
+        verb = _passive(tree, clause, verbs)
+        link = " by "
+    elif clause := _clause(tree, "nsubjpass", "agent"):
+        verb = _active(tree, clause, verbs)
+        link = " "
+    else:
+        return None
+    start, end = clause.object_span
+    between = range(clause.subject_span[1], start)
+    verbal = {*clause.auxiliaries, clause.verb, *tree.children(clause.verb, "agent")}
+    others = [position for position in between if position not in verbal]
+    if verb is None or any(tree.relations[position] not in ("prt", "advmod") for position in others):
+        return None
+    before = "".join(tree.pieces[: clause.subject_span[0]])
+    particles = "".join(f" {tree.tokens[position]}" for position in others)
+    if before:
+        before = before[:1].upper() + before[1:]
+    first, second = tree.phrase((start, end), case="subject"), tree.phrase(clause.subject_span, case="object")
+    after = "".join(tree.pieces[end:])
+    blank = " " if end < len(tree) and tree.tags[end] not in ".,:" else ""
+    return tree.written((before, first, " ", verb, particles, link, second, blank, after))
+
+
+def negation(tree: Tree, verbs: VerbForms) -> str | None:
+    """Negate the main clause of a statement, or lift its negation."""
+    verb = tree.root
+    if tree.tokens[-1] == "?":
+        return None
+    if negations := tree.children(verb, "neg"):
+        return _lifted(tree, verbs, negations[0])
+    pieces = list(tree.pieces)
+    auxiliaries = tree.children(verb, *_AUXILIARIES)
+    if not tree.tags[verb].startswith("VB"):  # a caption such as "A man playing a guitar"
+        participles = [child for child in tree.children(verb, "acl") if tree.tags[child] == "VBG"]
+        if not participles:
+            return None
+        pieces[participles[0]] = f"not {pieces[participles[0]]}"
+    elif auxiliaries or tree.lemmas[verb] == "be":
+        finite = auxiliaries[0] if auxiliaries else verb
+        if not tree.tokens[finite].isalpha() or tree.tags[finite] == "TO":
+            return None
+        pieces[finite] = pieces[finite].replace(tree.tokens[finite], f"{tree.tokens[finite]} not")
+    else:
+        support = {"VBZ": "does", "VBP": "do", "VBD": "did"}.get(tree.tags[verb])
+        if support is None or tree.child(verb, "nsubj") is None:
+            return None
+        pieces[verb] = pieces[verb].replace(tree.tokens[verb], f"{support} not {tree.lemmas[verb]}")
+    return tree.written(pieces)
+
+
+def quantifier(tree: Tree) -> str | None:
+    """Replace the first quantifier; an indefinite subject is quantified."""
+    pieces = list(tree.pieces)
+    for position, token in enumerate(tree.tokens):
+        word = token.lower()
+        noun = tree.heads[position]
+        subject = tree.relations[noun] in ("nsubj", "nsubjpass")
+        if tree.relations[position] not in ("det", "amod", "neg") or (word in ("a", "an") and not subject):
+            continue
+        other = "no" if word in ("a", "an") else _OTHER_QUANTIFIER.get(word)
+        if other == "every" and tree.plural(noun):
+            other = "all"
+        if other and tree.tokens[noun].lower() != "other":  # each other
+            pieces[position] = pieces[position].replace(token, other)
+            return tree.written(pieces)
+    return None
+
+
+def number(tree: Tree) -> str | None:
+    """Replace the first number above one."""
+    pieces = list(tree.pieces)
+    for position, token in enumerate(tree.tokens):
+        word = token.lower()
+        if tree.tags[position] != "CD" or tree.relations[position] != "nummod":
+            continue
+        if word in _NUMBERS:
+            others: Sequence[str] = [other for other in _NUMBERS if other != word]
+        elif word.isdecimal() and 1 < int(word) < 1000:
+            others = [str(int(word) + 1), str(int(word) * 2), str(int(word) * 10)]
+        else:
+            continue
+        pieces[position] = pieces[position].replace(token, _drawn(tree, others))
+        return tree.written(pieces)
+    return None
+
+
+def name(tree: Tree, names: Mapping[str, Sequence[str]]) -> str | None:
+    """Replace the first name of one word by another that stands in the same place of another sentence."""
+    for position in range(len(tree)):
+        place = name_place(tree, position)
+        others = [other for other in names.get(place, ()) if other != tree.tokens[position]] if place else []
+        if others:
+            pieces = list(tree.pieces)
+            pieces[position] = pieces[position].replace(tree.tokens[position], _drawn(tree, others))
+            return tree.written(pieces)
+    return None
+
+
+def name_place(tree: Tree, position: int) -> str:
+    """Return where in a sentence a name of one word stands: its relation, and its preposition; else nothing."""
+    head, relation = tree.heads[position], tree.relations[position]
+    longer = tree.children(position, "compound", "det", "amod", "nummod", "appos")
+    if tree.tags[position] != "NNP" or not tree.tokens[position].isalpha() or longer:
+        return ""
+    if relation in ("nsubj", "nsubjpass", "dobj", "poss"):
+        return relation
+    return f"{tree.tokens[head].lower()} {relation}" if relation == "pobj" else ""
+
+
+EDITS: dict[str, Edit] = {
+    "voice": lambda tree, words: voice(tree, words.verbs),
+    "swap": lambda tree, _: swap(tree),
+    "negation": lambda tree, words: negation(tree, words.verbs),
+    "quantifier": lambda tree, _: quantifier(tree),
+    "number": lambda tree, _: number(tree),
+    "name": lambda tree, words: name(tree, words.names),
+}
+"""The edits by name; all but `voice` change what a sentence says."""
+
+
+def _clause(tree: Tree, subject_relation: str, object_relation: str, otherwise: str = "") -> _Clause | None:
+    """Return the main clause of a statement if subject, verb and object follow each other."""
+    verb = tree.root
+    subject = tree.child(verb, subject_relation)
+    object_ = tree.child(verb, object_relation)
+    if object_ is None and otherwise:
+        prepositions = [child for child in tree.children(verb, "prep") if child > verb]
+        object_ = tree.child(prepositions[0], otherwise) if prepositions else None
+    elif object_ is not None and object_relation == "agent":
+        object_ = tree.child(object_, "pobj")
+    if subject is None or object_ is None or not tree.tags[verb].startswith("VB") or tree.tokens[-1] == "?":
+        return None
+    subject_span, object_span = tree.span(subject), tree.span(object_)
+    if subject_span is None or object_span is None or not subject_span[1] <= verb < object_span[0]:
+        return None
+    if any(tree.tags[head] not in ("NN", "NNS", "NNP", "NNPS", "PRP") for head in (subject, object_)):
+        return None
+    return _Clause(verb, tuple(tree.children(verb, *_AUXILIARIES)), subject, subject_span, object_, object_span)
+
+
+def _passive(tree: Tree, clause: _Clause, verbs: VerbForms) -> str | None:
+    lemma = tree.lemmas[clause.verb]
+    participle = None if lemma == "have" else verbs.form(lemma, "VBN")
+    if participle is None or tree.children(clause.verb, "neg", "dative", "conj"):
+        return None
+    plural = tree.plural(clause.object)
+    present, past, perfect = ("are", "were", "have") if plural else ("is", "was", "has")
+    match [tree.tokens[position].lower() for position in clause.auxiliaries], tree.tags[clause.verb]:
+        case [], "VBD":
+            verb = past
+        case [], "VBZ" | "VBP":
+            verb = present
+        case ["is" | "are" | "am"], "VBG":
+            verb = f"{present} being"
+        case ["was" | "were"], "VBG":
+            verb = f"{past} being"
+        case ["has" | "have"], "VBN":
+            verb = f"{perfect} been"
+        case [("can" | "could" | "will" | "would" | "may" | "might" | "must" | "should") as modal], "VB":
+            verb = f"{modal} be"
+        case _:
+            return None
+    return f"{verb} {participle}"
+
+
+def _active(tree: Tree, clause: _Clause, verbs: VerbForms) -> str | None:
+    if tree.children(clause.verb, "neg", "conj"):
+        return None
+    lemma, plural = tree.lemmas[clause.verb], tree.plural(clause.object)
+    verb: str | None
+    match [tree.tokens[position].lower() for position in clause.auxiliaries]:
+        case ["was" | "were"]:
+            verb = verbs.form(lemma, "VBD")
+        case ["is" | "are"]:
+            verb = verbs.form(lemma, "VBP" if plural else "VBZ")
+        case ["is" | "are", "being"]:
+            verb = f"{'are' if plural else 'is'} {verbs.form(lemma, 'VBG')}"
+        case ["was" | "were", "being"]:
+            verb = f"{'were' if plural else 'was'} {verbs.form(lemma, 'VBG')}"
+        case ["has" | "have", "been"]:
+            verb = f"{'have' if plural else 'has'} {tree.tokens[clause.verb]}"
+        case [modal, "be"]:
+            verb = f"{modal} {lemma}"
+        case _:
+            verb = None
+    return verb
+
+
+def _lifted(tree: Tree, verbs: VerbForms, negation: int) -> str | None:
+    pieces = list(tree.pieces)
+    if tree.tokens[negation].lower() not in ("not", "n't", "n’t", "never"):
+        return None
+    blank = " " if pieces[negation].endswith(" ") else ""
+    pieces[negation] = ""
+    auxiliary = negation - 1
+    if auxiliary < 0 or tree.relations[auxiliary] not in _AUXILIARIES:
+        return tree.written(pieces)
+    word = tree.tokens[auxiliary].lower()
+    verb = tree.heads[auxiliary]
+    pieces[auxiliary] = _SHORT_NOT.get(word, tree.tokens[auxiliary]) + (pieces[auxiliary][len(word) :] or blank)
+    if tree.lemmas[auxiliary] == "do" and (form := verbs.form(tree.lemmas[verb], tree.tags[auxiliary])):
+        pieces[auxiliary] = ""
+        pieces[verb] = pieces[verb].replace(tree.tokens[verb], form)
+    return tree.written(pieces)
+
+
+def _put(pieces: list[str], span: Span, words: str) -> None:
+    """Write words in place of a span."""
+    start, end = span
+    pieces[start:end] = [words, *[""] * (end - start - 1)]
+
+
+def _drawn(tree: Tree, words: Sequence[str]) -> str:
+    """Draw one of several words: always the same one for the same sentence."""
+    return words[int(share_of(f"word {tree.text}") * len(words))]

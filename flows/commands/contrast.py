@@ -1,0 +1,92 @@
+"""`facetflow contrast`: a corpus of contrast pairs, made from sentences by edits."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flows.console.options import INPUT, TABLES, output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+@click.command()
+@click.argument("file", type=INPUT, required=False)
+@output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.", *TABLES)
+@click.option("--corpus", "corpora", multiple=True, help="Take sentences of this corpus only; may be repeated.")
+@click.option("--each", default=5000, show_default=True, type=click.IntRange(min=1), help="Pairs of an edit, at most.")
+@click.pass_obj
+def contrast(
+    project: Path, /, *, file: Path | None, output: Path, form: str | None, corpora: tuple[str, ...], each: int
+) -> None:
+    """Edit sentences, so that encoders learn what they overlook: a corpus for the project file.
+
+    Edits exchange two arguments (swap), change the voice, set or lift a negation, replace a quantifier, a number or a
+    name. The sentences are those of FILE (a table, or one a line), or those of the training pairs in the newest
+    release. Columns of the output: sentence_a, sentence_b, edit; a build parses and measures the pairs like any others.
+    """
+    import polars as pl
+
+    from features.contrasts.drawing import draw_contrasts
+    from features.contrasts.tree import Tree
+    from features.core.counting import counted
+    from features.core.draws import share_of
+    from features.core.faults import TooFewTexts
+    from features.core.files import write_table
+    from features.core.outputs import TABLES, check_output, format_of
+    from features.parsers.dependencies import load
+    from features.parsers.settings import DependencySettings
+    from features.parsers.texts import number_sentences, parse_lines, read_sentences
+    from features.stages.dependencies import parse_dependencies
+    from flows.console.one_shot import nothing_half_written, say_written
+    from flows.watching.file_progress import FileProgress
+
+    if file is not None and corpora:
+        raise click.UsageError("--corpus names corpora of the project; leave it out, or FILE")
+    format_of(output, TABLES, form)
+    check_output(output, *([] if file is None else [file]))
+    with nothing_half_written():
+        texts = _of_release(project, corpora) if file is None else read_sentences(file)["text"]
+        chosen = sorted(set(texts) - {""}, key=share_of)[: _PARSED * each]
+        parser = load(DependencySettings())
+        with FileProgress("sentences") as progress:
+            parsed = parse_lines(
+                number_sentences(("", text) for text in chosen),
+                lambda rows: parse_dependencies(rows, parser),
+                on_rows=progress,
+            )
+        trees = [Tree.of(row["text"], row) for row in parsed.filter(pl.col("code").is_null()).iter_rows(named=True)]
+        pairs = list(draw_contrasts(trees, each))
+        if not pairs:
+            raise TooFewTexts("No sentence can be edited: give English sentences with a verb, a number or a name.")
+        write_table(pl.DataFrame(pairs, orient="row", schema=["sentence_a", "sentence_b", "edit"]), output, form)
+    counts = ", ".join(f"{count:,} {edit}" for edit, count in Counter(pair.edit for pair in pairs).most_common())
+    say_written(f"{counted(len(pairs), 'pair')} of {counted(len(trees), 'sentence')} ({counts})", output)
+
+
+_PARSED = 8
+"""Sentences parsed for each pair of an edit that is wanted: one in eight has a number, and as many have a name."""
+
+
+def _of_release(project: Path, corpora: "Collection[str]") -> "Collection[str]":
+    """Return the sentences of the training pairs in the newest release."""
+    import polars as pl
+
+    from features.core.faults import UnknownTexts
+    from flows.console.here import Here
+    from training.data.releases import OpenRelease
+
+    here = Here.read(project)
+    if here.store is None:
+        raise UnknownTexts("There is no project here: give a file with sentences.")
+    release = OpenRelease(here.store, None)
+    if "pairs" not in release:
+        raise release.lacks("no pairs: give a file with sentences")
+    pairs = release.read("pairs", ("corpus", "split", "sentence_a", "sentence_b")).filter(split="train")
+    if unknown := set(corpora) - set(pairs["corpus"]):
+        known = ", ".join(sorted(set(pairs["corpus"]))) or "none"
+        raise UnknownTexts(f"{release.name} has no training pairs of {min(unknown)!r}, only of: {known}.")
+    wanted = pairs.filter(pl.col("corpus").is_in(list(corpora))) if corpora else pairs
+    return release.texts_of(wanted["sentence_a"], wanted["sentence_b"])["text"].to_list()

@@ -1,0 +1,125 @@
+"""Edits of sentences: what each makes of real trees, when it makes nothing, and that draws are reproducible."""
+
+import random
+
+import pytest
+
+from features.contrasts.drawing import draw_contrasts
+from features.contrasts.edits import EDITS, Words, name_place
+from features.contrasts.tree import Tree, VerbForms
+from features.core.errors import ModelError
+
+EDITED = [
+    ("swap", "The dog chased two cats.", "Two cats chased the dog."),
+    ("swap", "He thanked the nurse.", "The nurse thanked him."),
+    ("swap", "A man is sitting on a bench.", "A bench is sitting on a man."),
+    ("swap", "The letter was written by Mary Smith", "Mary Smith was written by the letter"),
+    ("swap", "The dogs are chasing a cat.", None),  # the verb would not agree
+    ("swap", "Who chased the cat?", None),
+    ("swap", "The dog sleeps.", None),
+    ("voice", "A man is playing a guitar.", "A guitar is being played by a man."),
+    ("voice", "The cat chased two mice.", "Two mice were chased by the cat."),
+    ("voice", "A guitar is being played by two men.", "Two men are playing a guitar."),
+    ("voice", "She wrote the letter.", "The letter was written by her."),
+    ("voice", "The letter was written by Mary Smith.", "Mary Smith wrote the letter."),
+    ("voice", "The doctor may help the patient.", "The patient may be helped by the doctor."),
+    ("voice", "The cat slept.", None),
+    ("negation", "The cat is sleeping.", "The cat is not sleeping."),
+    ("negation", "The cat slept on the sofa.", "The cat did not sleep on the sofa."),
+    ("negation", "A boy does not like the teacher.", "A boy likes the teacher."),
+    ("negation", "The dog can't swim.", "The dog can swim."),
+    ("negation", "The dog isn't barking.", "The dog is barking."),
+    ("negation", "A man playing a guitar", "A man not playing a guitar"),
+    ("quantifier", "Every student sleeps.", "No student sleeps."),
+    ("quantifier", "A dog barks.", "No dog barks."),
+    ("quantifier", "Many people sleep.", "Few people sleep."),
+    ("quantifier", "The people look at each other.", None),
+    ("number", "One dog barks.", None),
+]
+SHOWN = (
+    "The song was played.",
+    "He wrote it.",
+    "It was written.",
+    "The mouse was chased.",
+    "He likes it.",
+    "They played.",
+)
+
+
+@pytest.fixture(scope="module")
+def parse():
+    """Return a function that parses sentences into trees."""
+    from features.parsers.dependencies import load
+    from features.parsers.settings import DependencySettings
+
+    try:
+        parser = load(DependencySettings())
+    except ModelError:
+        pytest.skip("needs en_core_web_md: facetflow models pull en_core_web_md")
+    return lambda texts: [Tree.of(text, row) for text, row in zip(texts, parser.parse(list(texts)), strict=True)]
+
+
+@pytest.fixture(scope="module")
+def words(parse):
+    """Return the forms of verbs that some sentences show, and names for two places."""
+    return Words(VerbForms(parse(SHOWN)), {"nsubj": ["Ann", "Bob"], "in pobj": ["Berlin", "Paris"]})
+
+
+@pytest.mark.parametrize(("edit", "text", "edited"), EDITED)
+def test_an_edit_changes_one_point(parse, words, edit, text, edited):
+    assert EDITS[edit](*parse([text]), words) == edited
+
+
+def test_numbers_and_names_are_replaced_by_others(parse, words):
+    (tree,) = parse(["Ann saw three dogs in Paris."])
+    name, number = (EDITS[edit](tree, words) for edit in ("name", "number"))
+    assert name == "Bob saw three dogs in Paris."
+    start, end = "Ann saw ", " dogs in Paris."
+    assert number.startswith(start)
+    assert number.endswith(end)
+    assert number[len(start) : -len(end)] in {
+        "two",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+    }
+
+
+def test_a_name_of_several_words_keeps_its_place(parse):
+    (tree,) = parse(["Mary Smith lives in the Paris of the East."])
+    assert {name_place(tree, position) for position in range(len(tree))} == {""}
+
+
+def test_an_irregular_verb_whose_past_nobody_shows_is_left_alone(parse):
+    (active,) = parse(["The boy broke the vase."])
+    assert EDITS["voice"](active, Words(VerbForms([active]), {})) is None
+
+
+def test_the_same_sentences_give_the_same_pairs_in_any_order(parse):
+    texts = [
+        f"A {a} chased {n} {b} in {c}."
+        for a in ("dog", "boy")
+        for n in ("the two", "three")
+        for b in ("cats", "girls")
+        for c in ("Rome", "Oslo")
+    ]
+    trees = parse(texts)
+    drawn = list(draw_contrasts(trees, 3))
+    random.Random(0).shuffle(trees)
+    assert list(draw_contrasts(trees, 3)) == drawn
+    counts = {edit: sum(pair.edit == edit and pair.sentence_a in texts for pair in drawn) for edit in EDITS}
+    assert counts == dict.fromkeys(EDITS, 3)
+    assert all(pair.sentence_a != pair.sentence_b for pair in drawn)
+
+
+def test_both_voices_stand_beside_swapped_arguments(parse):
+    trees = parse(["The dog chased the cat.", "The cat was chased."])
+    pairs = {(pair.sentence_a, pair.sentence_b) for pair in draw_contrasts(trees) if pair.edit == "swap"}
+    active, passive, swapped = "The dog chased the cat.", "The cat was chased by the dog.", "The cat chased the dog."
+    assert pairs == {(active, swapped), (passive, swapped)}

@@ -1,0 +1,57 @@
+"""`facetflow contrast`: a corpus that a build reads, of a file or of the training pairs of a release."""
+
+import polars as pl
+import pytest
+from sentences import told
+
+from features.core.errors import ModelError
+from features.core.faults import TooFewTexts, UnknownTexts
+from features.models import locate
+from flows.command_line import run
+
+SENTENCES = "The dog chased two cats.\n\nA man is playing a guitar.\nThe dog chased two cats.\nHello\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Go to an empty folder with a file of sentences."""
+    try:
+        locate("en_core_web_md")
+    except ModelError:
+        pytest.skip("needs en_core_web_md: facetflow models pull en_core_web_md")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sentences.txt").write_text(SENTENCES)
+    return tmp_path
+
+
+def test_sentences_of_a_file_become_a_corpus(folder, capsys):
+    assert run(["contrast", "sentences.txt", "-o", "contrasts.tsv"]) == 0
+    assert "of 3 sentences" in capsys.readouterr().err
+    pairs = pl.read_csv("contrasts.tsv", separator="\t")
+    assert pairs.columns == ["sentence_a", "sentence_b", "edit"]
+    assert ("The dog chased two cats.", "Two cats chased the dog.", "swap") in pairs.rows()
+    assert pairs.is_unique().all()
+    (folder / "facetflow.toml").write_text(
+        'name = "p"\n[[corpora]]\ndataset = "pairs"\nname = "contrasts"\nfiles = { train = "contrasts.tsv" }\n'
+        '[embeddings]\nenabled = false\n[[encoders]]\nkind = "s3bert"\n'
+    )
+    assert run(["plan"]) == 0
+    assert "1 encoder would be trained" in capsys.readouterr().out
+
+
+def test_each_edit_gives_at_most_as_many_pairs_as_asked_for(folder):
+    assert run(["contrast", "sentences.txt", "-o", "contrasts.tsv", "--each", "1"]) == 0
+    counts = pl.read_csv("contrasts.tsv", separator="\t").group_by("edit").len()
+    assert counts.filter(pl.col("edit") != "swap")["len"].max() == 1
+
+
+def test_what_cannot_be_edited_is_told(folder, capsys):
+    (folder / "words.txt").write_text("Hello\nYes\n")
+    assert run(["contrast", "words.txt", "-o", "contrasts.tsv"]) == 1
+    assert told(capsys.readouterr().err, TooFewTexts)
+    assert not (folder / "contrasts.tsv").exists()
+
+
+def test_without_a_project_a_file_is_asked_for(folder, capsys):
+    assert run(["contrast", "-o", "contrasts.tsv"]) == 1
+    assert told(capsys.readouterr().err, UnknownTexts)
