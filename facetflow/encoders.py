@@ -1,6 +1,6 @@
 """An encoder: embeddings, similarity overall and per facet, explanations, predicted labels of pairs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -108,6 +108,53 @@ class Encoder:
         )
         vectors = np.asarray(encoded, np.float32)
         return vectors[0] if single else vectors
+
+    def encode_file(
+        self,
+        path: str | Path,
+        output: str | Path,
+        *,
+        text: str | Sequence[str] = (),
+        aspect: str | None = None,
+        facets: bool = False,
+        precision: internals.Precision = "float32",
+        processes: int = 1,
+    ) -> internals.Encoded:
+        """Write the embeddings of the texts of a file as Parquet, in memory that does not grow with the file.
+
+        The output has a row for each row of the file: `id`, `text` and `vector`, which is null without a text. A killed
+        call goes on where it was, and the file is then the same to the byte.
+
+        Args:
+            path: a table (`.tsv`, `.csv`, `.jsonl`, `.parquet`) or a file with one text a line; also with `.gz`.
+            output: the Parquet file.
+            text: columns of a table with the text; `text` by default.
+            aspect: as in `encode`.
+            facets: write `residual` and a column for each facet in place of `vector`.
+            precision: of the numbers: `float32`, `float16`, or as sentence-transformers quantises `int8` and `binary`.
+            processes: processes that encode, one for each GPU if there are GPUs.
+
+        Returns:
+            The number of `rows`, how many are `empty`, and what is `wrong` with those that cannot be read.
+
+        Raises:
+            InputError: the file cannot be read or has no text.
+            ModelError: as `encode`; also if facets are wanted of an encoder that has none.
+            RunError: the output cannot be written, or another process encodes to it.
+        """
+        if facets and self._layout is None:
+            raise CannotExplain(f"the encoder {str(self.folder)!r} has no facets; train one of kind s3bert")
+        return internals.encode_file(
+            self.model,
+            self.folder,
+            Path(path),
+            Path(output),
+            columns=(text,) if isinstance(text, str) else text,
+            task=self._route(aspect),
+            layout=self._layout if facets else None,
+            precision=precision,
+            processes=processes,
+        )
 
     def facets_of(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return the embeddings of sentences whose embeddings by the start model exist, without encoding them again.

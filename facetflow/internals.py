@@ -1,6 +1,7 @@
 """What the public package imports from `training`, in one place: a move there changes only this module."""
 
 from training.attribution import WHOLE, Attribution, attribute, facet_dimensions
+from training.encoded_files import Encoded, Precision, encode_file
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.explain import Explanation, encoder_facts, explain_with, with_graphs, without_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
@@ -17,12 +18,14 @@ __all__ = [
     "FILE_NAME",
     "WHOLE",
     "Attribution",
+    "Encoded",
     "Explanation",
     "FacetLayout",
     "FacetReading",
     "GivenThreshold",
     "Nearest",
     "PairPredictor",
+    "Precision",
     "Prediction",
     "attribute",
     "cached_vectors",
@@ -30,6 +33,7 @@ __all__ = [
     "cosines_of",
     "embed",
     "embed_in_parts",
+    "encode_file",
     "encoder_facts",
     "explain_with",
     "facet_dimensions",

@@ -42,6 +42,7 @@ COMMANDS: dict[str, str] = {
     "predict": "Classify sentence pairs with an encoder's classifier.",
     "search": "Find the texts most similar to a given text.",
     "neighbours": "Find the most similar texts for each text of a file.",
+    "encode": "Write the embeddings of a file of texts.",
     "facets": "Give facets to vectors of the start model.",
     "measure": "Measure pairs of AMR graphs or sentences.",
     "align": "Align pairs of AMR graphs, node by node and triple by triple.",

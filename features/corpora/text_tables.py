@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
+from pyarrow.parquet import ParquetFile
+
 from features.core.counting import counted
 from features.core.errors import RowError
 from features.core.files import TableFormat, open_text, table_format
@@ -77,7 +80,9 @@ def named_rows(
     """
     match form:
         case "parquet":
-            yield from enumerate(scan_parquet(path).collect().iter_rows(named=True), start=1)
+            scan_parquet(path)  # a sentence for what is no Parquet file
+            batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches())
+            yield from enumerate((row for batch in batches for row in batch.iter_rows(named=True)), start=1)
         case "jsonl":
             with open_text(path, newline="\n", errors="surrogateescape") as file:
                 for number, line in enumerate(file, start=1):

@@ -49,7 +49,7 @@ def read_sentences(path: Path) -> pl.DataFrame:
     Raises:
         InputError: the file cannot be read, or has no sentence.
     """
-    lines = number_sentences(_written(path))
+    lines = number_sentences(written_sentences(path))
     if lines.filter(pl.col("text") != "").is_empty():
         raise FileEmpty(f"The file {source_name(path)} has no sentences; give a text file with one sentence per line.")
     return lines
@@ -100,7 +100,7 @@ def parse_lines(
     )
 
 
-def _written(path: Path) -> Iterator[tuple[str, str]]:
+def written_sentences(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the id, empty if there is none, and the sentence of each line as written."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     kind = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) or [""]

@@ -30,6 +30,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'facetflow search "a bank in Paris" --among companies.tsv --text name --text description -k 5',
     ),
     "neighbours": ("facetflow neighbours companies.tsv --aspect country -o neighbours.tsv",),
+    "encode": (
+        "facetflow encode reviews.tsv -o vectors.parquet",
+        "facetflow encode reviews.tsv -o facets.parquet --facets --precision float16",
+    ),
     "facets": ("facetflow facets vectors.parquet -o facets.parquet",),
     "measure": ("facetflow measure first.amr second.amr -o scores.tsv",),
     "align": ("facetflow align first.amr second.amr -o pairs.html",),

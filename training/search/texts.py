@@ -1,6 +1,6 @@
 """The texts to search: those of a release, or of a file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from features.core.faults import ColumnMissing, FileEmpty, UnknownTexts
 from features.core.files import refuse_other_tables, source_name
 from features.corpora.piped import as_file
 from features.corpora.tables import hint_of_form, shown_names
-from features.corpora.text_tables import complete_ids, read_text_table, text_columns
-from features.parsers.texts import read_sentences
+from features.corpora.text_tables import TextCells, complete_ids, read_text_table, text_columns
+from features.parsers.texts import written_sentences
 from features.sentences import normalise
 from training.data.labelled_texts import LabelledTexts
 from training.data.releases import OpenRelease, has_rows
@@ -55,32 +55,41 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     Raises:
         InputError: when the file cannot be read, has no such column, or has no text.
     """
+    rows = list(stream_texts(path, columns))
+    cells = zip(complete_ids([row.id for row in rows]), rows, strict=True)
+    kept = [(identity, row.text) for identity, row in cells if row.text]
+    wrong = tuple(f"{source_name(path)}, line {row.line}: {row.problem}" for row in rows if row.problem)
+    if not kept:
+        first = f" ({wrong[0]})" if wrong else ""
+        raise FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one.")
+    ids, texts = zip(*kept, strict=True)
+    empty = len(rows) - len(kept) - len(wrong)
+    return SearchedTexts(texts, ids, (), source_name(path), empty, wrong)
+
+
+def stream_texts(path: Path, columns: Sequence[str] = ()) -> Iterator[TextCells]:
+    """Yield the texts of a file, as `texts_of_file` reads it, row by row; rows without a text too."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     of_table = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) in [[table] for table in _TABLES]
-    if not of_table:
-        refuse_other_tables(path)
     if columns and not of_table:
+        refuse_other_tables(path)
         raise ColumnMissing(
             f"{source_name(path)} is read as one text per line, so it has no column {columns[0]!r}; give a table "
             f"({', '.join(_TABLES)})."
         )
-    if of_table:
-        with as_file(path) as file:
-            rows, wrong = _table(file, columns or ("text",), source_name(path))
-    else:
-        rows, wrong = read_sentences(path), []
-    kept = rows.filter(pl.col("text") != "")
-    if kept.is_empty():
-        first = f" ({wrong[0]})" if wrong else ""
-        raise FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one.")
-    return SearchedTexts(
-        texts=tuple(kept["text"]),
-        ids=tuple(kept["id"]),
-        labels=(),
-        origin=source_name(path),
-        empty=rows.height - kept.height - len(wrong),
-        wrong=tuple(wrong),
-    )
+    if not of_table:
+        for line, (identity, sentence) in enumerate(written_sentences(path), start=1):
+            yield TextCells(line, normalise(identity), normalise(sentence))
+        return
+    with as_file(path) as file:
+        columns = columns or ("text",)
+        there = text_columns(file, columns)
+        if missing := [column for column in columns if column not in there]:
+            problem = f"{source_name(path)} has no column {missing[0]!r}; it has {shown_names(there)}"
+            to_do = hint_of_form(file) or ": name the one with the text by --text; repeat it to join several"
+            raise ColumnMissing(f"{problem}{to_do}.")
+        for row in read_text_table(file, columns):
+            yield row._replace(id=normalise(row.id), text=normalise(row.text))
 
 
 def texts_of_release(store: Path, corpus: str | None = None, release: int | None = None) -> SearchedTexts:
@@ -123,16 +132,3 @@ def _labels_by_text(data: LabelledTexts) -> tuple[dict[str, list[str]], ...]:
 
 def _origin(corpus: str | None, release: int) -> str:
     return f"{'' if corpus is None else f'{corpus}, '}release {release}"
-
-
-def _table(path: Path, columns: Sequence[str], name: str) -> tuple[pl.DataFrame, list[str]]:
-    """Return `id` and `text` of each row of a table that messages call `name`, and what is wrong with some rows."""
-    there = text_columns(path, columns)
-    if missing := [column for column in columns if column not in there]:
-        problem = f"{name} has no column {missing[0]!r}; it has {shown_names(there)}"
-        to_do = hint_of_form(path) or ": name the one with the text by --text; repeat it to join several"
-        raise ColumnMissing(f"{problem}{to_do}.")
-    rows = list(read_text_table(path, columns))
-    cells = {"id": complete_ids([normalise(row.id) for row in rows]), "text": [normalise(row.text) for row in rows]}
-    wrong = [f"{name}, line {row.line}: {row.problem}" for row in rows if row.problem]
-    return pl.DataFrame(cells, schema={"id": pl.String, "text": pl.String}), wrong

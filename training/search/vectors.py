@@ -91,7 +91,8 @@ def cached_vectors(
     new = cache.missing()
     if len(new):
         text_of = dict(zip(rows.tolist(), texts, strict=True))
-        cache.add(new, _finite(embed([text_of[number] for number in new.tolist()]), encoder))
+        parts = embed([text_of[number] for number in new.tolist()])
+        cache.add(new, (require_finite(part, encoder) for part in parts))
     return cache.vectors if len(numbers) == len(texts) else cache.vectors[rows]
 
 
@@ -170,14 +171,14 @@ class _Cache:
             _forget(self._folder.parent, self._used)
 
 
-def _finite(parts: Iterable[Vectors], encoder: Path) -> Iterator[Vectors]:
-    for part in parts:
-        if not np.isfinite(part).all():
-            raise NotFinite(
-                f"the encoder {str(encoder)!r} gives embeddings that are not finite: it is damaged; delete the folder, "
-                "then train or pull it again"
-            )
-        yield part
+def require_finite(vectors: Vectors, encoder: Path) -> Vectors:
+    """Return the embeddings by an encoder, in its folder, if all are finite numbers; else raise a ModelError."""
+    if not np.isfinite(vectors).all():
+        raise NotFinite(
+            f"the encoder {str(encoder)!r} gives embeddings that are not finite: it is damaged; delete the folder, "
+            "then train or pull it again"
+        )
+    return vectors
 
 
 def _key(text: str) -> bytes:

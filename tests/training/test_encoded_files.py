@@ -1,0 +1,162 @@
+"""Embeddings of a file: what the rows hold, what a killed run keeps, and that nothing of it changes the result."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from sentences import refused
+
+from features.core.faults import AnotherProcess, FileEmpty
+from features.core.locks import only_one
+from training import encoded_files
+from training.encoded_files import encode_file
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.facets import plan_layout
+
+WORDS = ("a", "cat", "dog", "in", "the", "park", "house", "two")
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    """Parts of eight rows, so that a short file has several."""
+    monkeypatch.setattr(encoded_files, "_PART", 8)
+
+
+@pytest.fixture
+def model(tiny_encoder):
+    """Load the tiny encoder."""
+    return load_encoder(tiny_encoder, device="cpu")
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Write 30 texts, one of them empty."""
+    texts = [" ".join(WORDS[(n * k) % len(WORDS)] for k in range(1, 2 + n % 5)) for n in range(30)]
+    texts[11] = ""
+    file = tmp_path / "texts.txt"
+    file.write_text("\n".join(texts) + "\n")
+    return file
+
+
+def test_each_row_has_the_vector_that_encoding_gives(model, tiny_encoder, source, tmp_path):
+    counted = []
+    made = encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", on_rows=lambda *of: counted.append(of))
+    assert (made.rows, made.empty, made.wrong) == (30, 1, ())
+    assert counted == [(0, 30), (8, 30), (16, 30), (24, 30), (30, 30)]
+    table = pl.read_parquet(tmp_path / "v.parquet")
+    assert table["id"].to_list() == [str(n) for n in range(1, 31)]
+    assert table["text"].to_list() == source.read_text().split("\n")[:-1]
+    assert table["vector"].is_null().arg_true().to_list() == [11]
+    kept = table.drop_nulls()
+    np.testing.assert_allclose(kept["vector"].to_numpy(), model.encode(kept["text"].to_list()), atol=1e-6)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("v.")) == ["v.parquet"]
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16", "int8", "binary"])
+@pytest.mark.parametrize("calls", [0, 1, 3])
+def test_a_stopped_run_goes_on_to_the_same_bytes(model, tiny_encoder, source, tmp_path, precision, calls, monkeypatch):
+    expected, output = tmp_path / "undisturbed.parquet", tmp_path / "v.parquet"
+    encode_file(model, tiny_encoder, source, expected, precision=precision)
+    encode, left = model.encode, iter(range(calls))
+
+    def stopping(*given, **options):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return encode(*given, **options)
+
+    monkeypatch.setattr(model, "encode", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        encode_file(model, tiny_encoder, source, output, precision=precision)
+    assert not output.exists()
+    again = []
+    monkeypatch.setattr(model, "encode", lambda texts, **options: again.append(1) or encode(texts, **options))
+    encode_file(model, tiny_encoder, source, output, precision=precision)
+    assert len(again) == 4 - calls
+    assert output.read_bytes() == expected.read_bytes()
+
+
+def test_a_killed_process_goes_on_to_the_same_bytes(model, tiny_encoder, source, tmp_path):
+    expected, output = tmp_path / "undisturbed.parquet", tmp_path / "v.parquet"
+    encode_file(model, tiny_encoder, source, expected)
+    killed = f"""
+import os, signal
+from pathlib import Path
+from training import encoded_files
+from training.encoders.loading import load_encoder
+encoded_files._PART = 8
+folder = Path({str(tiny_encoder)!r})
+def stop(done, total):
+    if done >= 16:
+        os.kill(os.getpid(), signal.SIGKILL)
+source, output = Path({str(source)!r}), Path({str(output)!r})
+encoded_files.encode_file(load_encoder(folder, device="cpu"), folder, source, output, on_rows=stop)
+"""
+    assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == -9
+    assert len(list(tmp_path.glob("v.parquet.parts/*.parquet"))) == 2
+    encode_file(model, tiny_encoder, source, output)
+    assert output.read_bytes() == expected.read_bytes()
+
+
+def test_parts_of_other_texts_are_not_used(model, tiny_encoder, source, tmp_path):
+    output = tmp_path / "v.parquet"
+
+    def stop(done, total):
+        if done == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        encode_file(model, tiny_encoder, source, output, on_rows=stop)
+    source.write_text("two cat\n" + source.read_text())
+    encode_file(model, tiny_encoder, source, output)
+    assert pl.read_parquet(output)["text"][0] == "two cat"
+    assert pl.read_parquet(output).height == 31
+
+
+def test_facets_are_columns_of_their_own(model, tiny_encoder, source, tmp_path):
+    d = model.get_embedding_dimension()
+    layout = plan_layout(["smatch", "srl"], width=2, dimension=d)
+    encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", layout=layout)
+    table = pl.read_parquet(tmp_path / "v.parquet").drop_nulls()
+    assert table.columns == ["id", "text", "residual", "smatch", "srl"]
+    vectors = model.encode(table["text"].to_list())
+    np.testing.assert_allclose(table["srl"].to_numpy(), vectors[:, 2:4], atol=1e-6)
+    np.testing.assert_allclose(table["residual"].to_numpy(), vectors[:, 4:], atol=1e-6)
+
+
+def test_int8_returns_to_nearly_the_same_vectors_by_the_ranges_in_the_file(model, tiny_encoder, source, tmp_path):
+    encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", precision="int8")
+    made = json.loads(pq.read_schema(tmp_path / "v.parquet").metadata[b"facetflow"])
+    low, high = np.array(made["ranges"])
+    table = pl.read_parquet(tmp_path / "v.parquet").drop_nulls()
+    back = (table["vector"].to_numpy().astype(np.float64) + 128) * (high - low) / 255 + low
+    exact = model.encode(table["text"].to_list())
+    np.testing.assert_allclose(back, np.clip(exact, low, high), atol=float((high - low).max()) / 128)
+
+
+def test_rows_of_a_table_keep_their_ids_and_wrong_ones_their_place(model, tiny_encoder, tmp_path):
+    (tmp_path / "t.tsv").write_text("id\tabout\nx\ta cat\ny\ta dog\tmore\n\ttwo dog\n")
+    made = encode_file(model, tiny_encoder, tmp_path / "t.tsv", tmp_path / "v.parquet", columns=("about",))
+    table = pl.read_parquet(tmp_path / "v.parquet")
+    assert (made.rows, made.empty, len(made.wrong)) == (3, 0, 1)
+    assert table["vector"].is_null().to_list() == [False, True, False]
+    assert table["id"].to_list() == ["x", "row 2", "row 3"]
+
+
+def test_what_cannot_be_encoded_is_refused(model, tiny_encoder, source, tmp_path):
+    (tmp_path / "empty.txt").write_text("\n\n")
+    with refused(FileEmpty):
+        encode_file(model, tiny_encoder, tmp_path / "empty.txt", tmp_path / "v.parquet")
+    with only_one(tmp_path / "v.parquet.parts.lock", "A test"), refused(AnotherProcess):
+        encode_file(model, tiny_encoder, source, tmp_path / "v.parquet")
+
+
+def test_several_processes_give_the_same_vectors(model, tiny_encoder, source, tmp_path):
+    encode_file(model, tiny_encoder, source, tmp_path / "one.parquet")
+    encode_file(model, tiny_encoder, source, tmp_path / "two.parquet", processes=2)
+    one, two = (pl.read_parquet(tmp_path / name).drop_nulls() for name in ("one.parquet", "two.parquet"))
+    assert one["id"].equals(two["id"])
+    np.testing.assert_allclose(one["vector"].to_numpy(), two["vector"].to_numpy(), atol=1e-6)

@@ -1,0 +1,224 @@
+"""Embeddings of the texts of a file: any number of rows in bounded memory, and a killed run goes on where it was.
+
+    vectors.parquet.parts/      made.json        what the parts are made from
+                                00000.parquet    the first 16,384 rows, whole or absent; 00001.parquet …
+    vectors.parquet             all parts, once the last is there
+
+Each part is encoded on its own, so the file is the same to the byte however often the run was killed.
+"""
+
+import itertools
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from features import models
+from features.core.durable import file_sha256, write_whole
+from features.core.faults import FileEmpty
+from features.core.files import source_name
+from features.core.locks import only_one
+from features.core.outputs import whole_file
+from features.core.rows import OnRows, ignore_rows
+from training.search.texts import stream_texts
+from training.search.vectors import require_finite
+from training.writing import writing
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from training.encoders.s3bert.facets import FacetLayout
+
+Precision = Literal["float32", "float16", "int8", "binary"]
+VECTOR = "vector"
+_PART = 16_384  # rows; a kill costs no more than encoding so many
+_BATCH = 64
+_RECORD = "made.json"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What a file of embeddings holds: its rows, how many of them have no text, and what is wrong with some."""
+
+    rows: int
+    empty: int
+    wrong: tuple[str, ...]
+
+
+def encode_file(
+    model: "SentenceTransformer",
+    encoder: Path,
+    source: Path,
+    output: Path,
+    *,
+    columns: Sequence[str] = (),
+    task: str | None = None,
+    layout: "FacetLayout | None" = None,
+    precision: Precision = "float32",
+    processes: int = 1,
+    on_rows: OnRows = ignore_rows,
+) -> Encoded:
+    """Write the embeddings of the texts of a file as Parquet, one row for each of its rows.
+
+    Columns are `id` (that of the row, else its number from 1), `text` and `vector`; with a layout, `residual` and one
+    column for each facet in place of `vector`. A row without a text, or one that cannot be read, has no vector. The
+    file's metadata name the encoder, and the ranges of int8.
+
+    Args:
+        model: the encoder, loaded.
+        encoder: its folder.
+        source: the file with the texts, as for `training.search.texts.texts_of_file`; not a pipe.
+        output: the file to write.
+        columns: columns of a table with the text.
+        task: route of the encoder; None for an encoder without routes.
+        layout: the encoder's facets, to write them as columns.
+        precision: of the numbers; `int8` and `binary` as sentence-transformers quantises, the ranges of int8 being
+            those of the first part.
+        processes: of the encoder, one for each GPU if there are GPUs.
+        on_rows: called with the number of rows done, and of all.
+
+    Raises:
+        InputError: the file cannot be read, or has no text.
+        ModelError: embeddings are not finite numbers.
+        RunError: another process encodes to this output, or it cannot be written.
+    """
+    empty, wrong, total, named = 0, [], 0, False
+    for row in stream_texts(source, columns):
+        total += 1
+        named = named or bool(row.id)
+        empty += not row.text and not row.problem
+        wrong += [f"{source_name(source)}, line {row.line}: {row.problem}"] if row.problem else []
+    if total == empty + len(wrong):
+        raise FileEmpty(f"{source_name(source)} has no text; give a file with at least one.")
+    made = {
+        "texts": file_sha256(source),
+        "columns": list(columns),
+        "encoder": models.digest(encoder),
+        "task": task,
+        "facets": layout is not None,
+        "precision": precision,
+        "processes": processes,
+    }
+    folder = output.with_name(f"{output.name}.parts")
+    with _parts(folder, made, output) as parts, _encoding(model, task, processes) as encode:
+        rows = stream_texts(source, columns)
+        ranges: NDArray[np.float32] | None = None
+        on_rows(0, total)
+        for number, start in enumerate(range(0, total, _PART)):
+            some = list(itertools.islice(rows, _PART))
+            part = parts / f"{number:05}.parquet"
+            if not part.exists():
+                vectors = require_finite(encode([row.text for row in some if row.text]), encoder)
+                if precision == "int8" and ranges is None and len(vectors):
+                    ranges = _ranges(parts, vectors)
+                ids = [row.id or f"{'row ' if named else ''}{start + n}" for n, row in enumerate(some, start=1)]
+                table = _table(ids, [row.text for row in some], _columns(vectors, layout, precision, ranges))
+                with whole_file(part) as file:
+                    pq.write_table(table, file)
+            elif precision == "int8" and ranges is None:
+                ranges = _ranges(parts)
+            on_rows(start + len(some), total)
+        _join(sorted(parts.glob("*.parquet")), output, made | ({} if ranges is None else {"ranges": ranges.tolist()}))
+    return Encoded(total, empty, tuple(wrong))
+
+
+@contextmanager
+def _parts(folder: Path, made: dict[str, Any], output: Path) -> Iterator[Path]:
+    """Provide the folder of the parts, empty unless they were made from the same; it is removed at the end."""
+    lock = folder.with_name(f"{folder.name}.lock")
+    with only_one(lock, f"Another process encodes to {str(output)!r}"):
+        record, written = folder / _RECORD, json.dumps(made, sort_keys=True)
+        if not record.is_file() or record.read_text() != written:
+            shutil.rmtree(folder, ignore_errors=True)
+            with writing(folder):
+                write_whole(folder, _RECORD, written.encode())
+        yield folder
+        shutil.rmtree(folder)
+        lock.unlink()
+
+
+@contextmanager
+def _encoding(model: "SentenceTransformer", task: str | None, processes: int) -> Iterator[Any]:
+    """Provide a function from texts to embeddings, (n, d), float32."""
+    options: dict[str, Any] = {} if task is None else {"task": task}
+    with ExitStack() as stack:
+        if processes > 1:
+            import torch
+
+            many = torch.cuda.is_available()
+            pool = model.start_multi_process_pool([f"cuda:{n}" if many else "cpu" for n in range(processes)])
+            stack.callback(model.stop_multi_process_pool, pool)
+            options |= {"pool": pool, "chunk_size": _PART // processes}
+
+        def encode(texts: list[str]) -> NDArray[np.float32]:
+            if not texts:
+                return np.empty((0, model.get_embedding_dimension() or 0), dtype=np.float32)
+            encoded = model.encode(texts, batch_size=_BATCH, convert_to_numpy=True, show_progress_bar=False, **options)
+            return np.asarray(encoded, dtype=np.float32)
+
+        yield encode
+
+
+def _ranges(parts: Path, vectors: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+    """Return the lowest and highest value of each dimension, (2, d): of vectors, or those that a killed run kept."""
+    file = parts / "ranges.npy"
+    if vectors is not None and not file.exists():
+        with whole_file(file) as written:
+            np.save(written, np.stack([vectors.min(axis=0), vectors.max(axis=0)]))
+    ranges: NDArray[np.float32] = np.load(file, allow_pickle=False)
+    return ranges
+
+
+def _columns(
+    vectors: NDArray[np.float32],
+    layout: "FacetLayout | None",
+    precision: Precision,
+    ranges: NDArray[np.float32] | None,
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of some embeddings, each (n, d of the column)."""
+    places = {VECTOR: slice(None)}
+    if layout is not None:
+        facets = {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
+        places = {"residual": layout.residual} | facets
+    return {
+        name: _quantised(vectors[:, place], precision, None if ranges is None else ranges[:, place])
+        for name, place in places.items()
+    }
+
+
+def _quantised(vectors: NDArray[np.float32], precision: Precision, ranges: NDArray[np.float32] | None) -> NDArray[Any]:
+    if precision in ("float32", "float16"):
+        return vectors.astype(precision)
+    from sentence_transformers.util import quantize_embeddings
+
+    if ranges is not None:
+        vectors = np.clip(vectors, *ranges)  # what is outside the ranges would wrap around
+    quantised: NDArray[Any] = quantize_embeddings(vectors, precision, ranges=ranges)  # type: ignore[assignment]  # of an array it is one
+    return quantised
+
+
+def _table(ids: Sequence[str], texts: Sequence[str], columns: dict[str, NDArray[Any]]) -> pa.Table:
+    """Return some rows; those with a text have vectors, in their order."""
+    present = np.array([bool(text) for text in texts])
+    arrays: dict[str, pa.Array] = {"id": pa.array(ids), "text": pa.array(texts)}
+    for name, values in columns.items():
+        filled = np.zeros((len(texts), values.shape[1]), dtype=values.dtype)
+        filled[present] = values
+        flat = pa.array(filled.reshape(-1))
+        arrays[name] = pa.FixedSizeListArray.from_arrays(flat, values.shape[1], mask=pa.array(~present))
+    return pa.table(arrays)
+
+
+def _join(parts: Sequence[Path], output: Path, made: dict[str, Any]) -> None:
+    schema = pq.read_schema(parts[0]).with_metadata({"facetflow": json.dumps(made)})
+    with whole_file(output) as file, pq.ParquetWriter(file, schema) as writer:
+        for part in parts:
+            writer.write_table(pq.read_table(part).replace_schema_metadata(schema.metadata))
