@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.faults import NoTrainingData, UnknownMetric
+from features.core.faults import NoTrainingData, UnknownMetric, UnknownName
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import check_corpora
@@ -22,7 +22,13 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
         SettingsError: when a corpus or a facet is named that the pairs do not have.
         InputError: when no pair is left to train on.
     """
-    check_corpora(settings, sorted(set(data.pairs["corpus"])), "measured pairs")
+    corpora = sorted(set(data.pairs["corpus"]))
+    check_corpora(settings, corpora, "measured pairs")
+    if unknown := set(settings.layer_corpora) - set(settings.corpora or corpora):
+        raise UnknownName(
+            f"`layer_corpora` of the encoder {settings.name!r} names {min(unknown)!r}, which it is not trained on; it "
+            f"is on {', '.join(settings.corpora or corpora)}: correct the name"
+        )
     if unknown := settings.unknown_facets(data.metric_names):
         raise UnknownMetric(
             f"the pairs were not measured with {unknown[0]!r}, which `facets` of the encoder {settings.name!r} names; "

@@ -18,6 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from features.core.faults import Conflict, EmptySetting, OutOfRange, RepeatedValue
+from features.core.types import PairKind
 from training.encoders.settings import TunedSettings, fill_in_preset
 from training.loop.settings import LoopSettings
 from training.types import Similarity
@@ -84,6 +85,9 @@ class S3bertSettings(TunedSettings):
             ones.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
+        kinds: kinds of pairs to train on: `positive` (a row of a corpus), `negative`, `neighbour`; all when empty.
+        layer_corpora: corpora whose pairs make up the batches in which layers are tuned; all when empty. The map is
+            learnt from all corpora, and in a batch all pairs count that were measured among its sentences.
         layers_tuned: how many of the last layers to tune, after the map and together with it; 0 for the map alone, by
             which stored embeddings of the start model get facets, too.
         scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
@@ -107,6 +111,8 @@ class S3bertSettings(TunedSettings):
     facet_weights: Literal["equal", "variance"] = "equal"
     alpha: Annotated[float, Field(ge=0)] = 1.0
     consistency: Annotated[float, Field(ge=0)] = 1.0
+    kinds: tuple[PairKind, ...] = ()
+    layer_corpora: tuple[str, ...] = ()
     layers_tuned: Annotated[int, Field(ge=0)] = 2
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
     disk_gib: Annotated[float, Field(ge=0)] = 20.0

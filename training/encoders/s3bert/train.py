@@ -52,6 +52,8 @@ def train(job: S3bertJob) -> Path:
     check_pairs(data, settings)
     ratings = chosen_ratings(job)
     data = data.select(corpora=settings.corpora)
+    if settings.kinds:
+        data = data.keep((data.pairs["split"] != settings.splits[0]) | data.pairs["kind"].is_in(settings.kinds))
     kept = apart(data, settings.splits[0])
     dropped = len(data) - len(kept)
     data = kept.select(splits=settings.splits)
@@ -86,7 +88,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         targets=torch.from_numpy(targets.values),
         groups=number_groups(*(data.pairs[name].fill_null("").to_numpy() for name in ("pair_id", "positive_id"))),
         train=train_pairs,
-        drawn=train_pairs[(data.pairs["kind"] != "neighbour").to_numpy()[train_pairs]],
+        drawn=train_pairs[_is_drawn(data, settings)[train_pairs]],
         dev=dev_pairs,
         ratings=placed,
     )
@@ -193,6 +195,14 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
 
 def _positions(data: MeasuredPairs, split: str) -> NDArray[np.int64]:
     return np.flatnonzero((data.pairs["split"] == split).to_numpy()).astype(np.int64)
+
+
+def _is_drawn(data: MeasuredPairs, settings: S3bertSettings) -> NDArray[np.bool_]:
+    """Return which pairs may make up batches in which layers are tuned, (n_pairs,)."""
+    drawn = data.pairs["kind"] != "neighbour"
+    if settings.layer_corpora:
+        drawn &= data.pairs["corpus"].is_in(settings.layer_corpora)
+    return drawn.to_numpy()
 
 
 def _scaled(layout: FacetLayout, scales: "Tensor", targets: Targets) -> FacetLayout:

@@ -217,6 +217,20 @@ def test_pairs_of_other_corpora_and_splits_are_left_out(job):
     assert report["corpora"] == {"left": {"train": 36, "dev": 12, "unit": "pairs", "licence": ""}}
 
 
+def test_kinds_of_pairs_can_be_left_out_of_training_but_not_of_dev(job):
+    report = json.loads((train(with_changes(job, "kinds", kinds=("positive",))) / "training.json").read_text())
+    assert report["corpora"]["left"] == {"train": 18, "dev": 12, "unit": "pairs", "licence": ""}
+
+
+def test_layers_are_tuned_on_batches_of_the_named_corpora(job):
+    reports = [
+        json.loads((train(with_changes(job, folder, **changed)) / "training.json").read_text())
+        for folder, changed in (("all", {}), ("some", {"layer_corpora": ("left",)}))
+    ]
+    assert [report["corpora"]["right"]["train"] for report in reports] == [36, 36], "the map is learnt from all"
+    assert reports[1]["steps"] < reports[0]["steps"]
+
+
 def test_nothing_to_learn_from_is_an_error(job):
     with refused(NoTrainingData):
         train(with_changes(job, "none", splits=("training", "dev")))

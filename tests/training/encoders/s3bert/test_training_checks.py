@@ -15,6 +15,7 @@ from training.encoders.s3bert.data import check_pairs, warn_of_little
     ("changes", "fault"),
     [
         ({"corpora": ("left", "rigth")}, UnknownName),
+        ({"layer_corpora": ("rigth",)}, UnknownName),
         ({"splits": ("training", "dev")}, NoTrainingData),
         ({"corpora": ("left",), "splits": ("t", "dev")}, NoTrainingData),
         ({"facets": ("smash",)}, UnknownMetric),
