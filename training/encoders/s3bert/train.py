@@ -122,7 +122,11 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
             outcome = learn_first(plan, machine, job.output / MAP, map_task(settings), map_loop)
         history = [recorded(look) for look in outcome.history]
         report["map"] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
-    backbone.keep_states(start.tokens, SharedStates.of(job.shared, plan.backbone_digest))
+    trained_on = settings.loop.epochs * len(prepared.drawn)
+    if settings.loop.steps is not None:
+        trained_on = min(trained_on, settings.loop.steps * settings.loop.batch_size)
+    if 2 * trained_on > len(data.texts):  # else most states would never be used
+        backbone.keep_states(start.tokens, SharedStates.of(job.shared, plan.backbone_digest))
 
     def task(settings: S3bertSettings) -> S3bertTask:
         layers = TunedLayers(backbone, start.tokens, mapped.dense if mapped else None)
