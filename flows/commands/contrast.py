@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
+_PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight has a number, and as many have a name
+
+
 @click.command()
 @click.argument("file", type=INPUT, required=False)
 @output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.", *TABLES)
@@ -64,10 +67,6 @@ def contrast(
         write_table(pl.DataFrame(pairs, orient="row", schema=["sentence_a", "sentence_b", "edit"]), output, form)
     counts = ", ".join(f"{count:,} {edit}" for edit, count in Counter(pair.edit for pair in pairs).most_common())
     say_written(f"{counted(len(pairs), 'pair')} of {counted(len(trees), 'sentence')} ({counts})", output)
-
-
-_PARSED = 8
-"""Sentences parsed for each pair of an edit that is wanted: one in eight has a number, and as many have a name."""
 
 
 def _of_release(project: Path, corpora: "Collection[str]") -> "Collection[str]":
