@@ -84,20 +84,9 @@ def attribute(
     *,
     route: str | None = None,
 ) -> Attribution:
-    """Divide a similarity of two sentences among the pairs of their words.
+    """Divide a similarity of two sentences among the pairs of their words, for an encoder that pools by a mean.
 
-    Args:
-        model: an encoder that pools by a mean.
-        layout: its facets; None if it has none.
-        a: the first sentence.
-        b: the second one.
-        facet: a facet, `residual`, or `sentence` for the whole embedding.
-        route: route of an encoder with several.
-
-    Raises:
-        ModelError: the encoder does not pool by a mean, what follows is not linear, or facets are not compared by
-            cosine.
-        SettingsError: the encoder has no such facet.
+    The facet may be `residual`, or `sentence` for the whole embedding.
     """
     dimensions = facet_dimensions(layout, facet)
     if layout is not None and layout.similarity != "cosine" and facet in layout.names:
@@ -109,11 +98,7 @@ def attribute(
 
 
 def facet_dimensions(layout: FacetLayout | None, facet: str) -> slice:
-    """Return the dimensions of a facet, of the `residual`, or of the whole `sentence`.
-
-    Raises:
-        SettingsError: the encoder has no such facet.
-    """
+    """Return the dimensions of a facet, of the `residual`, or of the whole `sentence`."""
     if facet == WHOLE:
         return slice(None)
     if layout is None:

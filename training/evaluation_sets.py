@@ -14,24 +14,14 @@ if TYPE_CHECKING:
 
 
 def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> "list[EvaluationPairs]":
-    """Read sets of human ratings, described as `features.corpora.settings.EvaluationSet`; paths are relative to `base`.
-
-    Raises:
-        InputError: when a file is missing or wrong.
-        SettingsError: when the description of a set is wrong.
-    """
+    """Read sets of human ratings, described as `features.corpora.settings.EvaluationSet`; paths start from `base`."""
     from features.corpora.reading import read_evaluation
 
     return [read_evaluation(evaluation, base) for evaluation in _checked(described, "ratings")]
 
 
 def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> "list[ClassTask]":
-    """Read texts and pairs to classify from their embeddings; arguments as for `read_rating_sets`.
-
-    Raises:
-        InputError: when a file is missing or wrong, or belongs to two splits.
-        SettingsError: when the description of a set is wrong.
-    """
+    """Read texts and pairs to classify from their embeddings; arguments as for `read_rating_sets`."""
     from features.corpora.classified import read_tasks
 
     sets = _checked(described, "tasks")

@@ -17,14 +17,7 @@ from training.kinds import tables_of
 def check_ahead(settings: EncoderSettings, pairs: pl.DataFrame, labels: pl.DataFrame) -> None:
     """Check that the rows of a store suit an encoder, by the checks of its training.
 
-    Args:
-        settings: of the encoder.
-        pairs: columns `corpus`, `split` and `label` of the pairs.
-        labels: columns `sentence`, `corpus`, `split`, `aspect` and `label` of the texts with labels.
-
-    Raises:
-        SettingsError: the encoder names an aspect, a label or a corpus that no row has.
-        InputError: there is nothing to learn, although all of its settings fit.
+    Pairs have `corpus`, `split` and `label`; labels of texts also `sentence` and `aspect`.
     """
     if isinstance(settings, AspectSettings):
         _check_texts(settings, labels)

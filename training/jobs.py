@@ -34,29 +34,18 @@ _EXPORTS = ("pairs", "texts", "judged", "parses", "frames")
 
 
 class Source(BaseModel):
-    """Data to train or evaluate on: a release of a store, or exported tables.
-
-    Args:
-        store: folder of the store.
-        release: number of the release; the latest when missing.
-        pairs: an export of measured pairs (`MeasuredPairs.export`), instead of a store.
-        texts: an export of labelled texts (`LabelledTexts.export`), instead of a store.
-        judged: an export of pairs with labels (`LabelledPairs.export`), instead of a store.
-        parses: an export of the dependency trees of their sentences (`Parses.export`).
-        frames: an export of the semantic roles of their sentences (`Frames.export`).
-        without: corpora whose pairs and texts are not read.
-    """
+    """Data to train or evaluate on: a release of a store, or exported tables."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    store: Path | None = None
-    release: int | None = None
-    pairs: Path | None = None
-    texts: Path | None = None
-    judged: Path | None = None
-    parses: Path | None = None
-    frames: Path | None = None
-    without: tuple[str, ...] = ()
+    store: Path | None = None  # folder of the store
+    release: int | None = None  # number of the release; the latest when missing
+    pairs: Path | None = None  # an export of measured pairs (`MeasuredPairs.export`), instead of a store
+    texts: Path | None = None  # an export of labelled texts (`LabelledTexts.export`), instead of a store
+    judged: Path | None = None  # an export of pairs with labels (`LabelledPairs.export`), instead of a store
+    parses: Path | None = None  # an export of the dependency trees of their sentences (`Parses.export`)
+    frames: Path | None = None  # an export of the semantic roles of their sentences (`Frames.export`)
+    without: tuple[str, ...] = ()  # corpora whose pairs and texts are not read
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -66,23 +55,14 @@ class Source(BaseModel):
 
     @property
     def has_texts(self) -> bool:
-        """Whether the source has texts with labels.
-
-        Raises:
-            StoreError: when the store or the release does not exist.
-        """
+        """Whether the source has texts with labels."""
         if self.store is None:
             return self.texts is not None
         corpora = distinct_rows(self.store, self.release, "labels", ("corpus",))["corpus"]
         return bool({*corpora} - {*self.without})
 
     def labels_of_pairs(self) -> dict[str, tuple[str, ...]]:
-        """Return corpus → the sorted labels of its pairs, for each corpus that has any; no sentence is read.
-
-        Raises:
-            InputError: when an export is wrong.
-            StoreError: when the store or the release does not exist, or is damaged.
-        """
+        """Return corpus → the sorted labels of its pairs, for each corpus that has any; no sentence is read."""
         columns = ("corpus", "label")
         if self.store is not None:
             rows = distinct_rows(self.store, self.release, "pairs", columns)
@@ -94,12 +74,7 @@ class Source(BaseModel):
         return {str(corpus): tuple(labelled["label"]) for (corpus,), labelled in corpora}
 
     def read(self, kind: type[Rows]) -> Rows:
-        """Return all data of a kind, of the corpora that are read.
-
-        Raises:
-            InputError: when there are none, or the export is wrong.
-            StoreError: when the store or the release does not exist, or is damaged.
-        """
+        """Return all data of a kind, of the corpora that are read."""
         rows: Rows
         if self.store is not None:
             rows = kind.from_store(self.store, release=self.release)
@@ -116,22 +91,13 @@ class Source(BaseModel):
         return rows.select(corpora=corpora)
 
     def read_parses(self, kind: type[Parsed], texts: Sequence[str] | None) -> Parsed:
-        """Return the parses of those sentences, or of all, that have one.
-
-        Raises:
-            InputError: when there is none, or the export is wrong.
-            StoreError: when the store or the release does not exist, or is damaged.
-        """
+        """Return the parses of those sentences, or of all, that have one."""
         if self.store is not None:
             return kind.from_store(self.store, texts, release=self.release)
         return kind.from_file(self._export(kind.EXPORT, kind.WHAT), texts)
 
     def tree_weights(self) -> str:
-        """Return the digest of the parser of the dependency trees; empty if the source does not record it.
-
-        Raises:
-            StoreError: when the store or the release does not exist.
-        """
+        """Return the digest of the parser of the dependency trees; empty if the source does not record it."""
         if self.store is None:
             return ""
         from features.store.store import Store
@@ -149,71 +115,47 @@ class Source(BaseModel):
 
 
 class TrainingJob(BaseModel, Generic[From, Settings]):
-    """One training of one encoder or parser; all trainings have this form.
-
-    Args:
-        source: training data.
-        settings: settings of the encoder or parser.
-        output: the run's folder; a job that is started again on the same folder resumes from its checkpoint.
-        base: folder that relative paths in the settings start from.
-        licences: terms of use of the training corpora, for the model card.
-        ratings: the set of human ratings that `settings.choose_by` names, in the form of
-            `features.corpora.settings.EvaluationSet`; empty if no ratings choose the best model.
-        shared: folder of files that the trainings of one command share, deleted when it ends; None for a single one.
-    """
+    """One training of one encoder or parser; all trainings have this form."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    source: From
-    settings: SerializeAsAny[Settings]
-    output: Path
-    base: Path = Path()
-    licences: dict[str, str] = Field(default_factory=dict)
+    source: From  # training data
+    settings: SerializeAsAny[Settings]  # settings of the encoder or parser
+    output: Path  # the run's folder; a job that is started again on the same folder resumes from its checkpoint
+    base: Path = Path()  # folder that relative paths in the settings start from
+    licences: dict[str, str] = Field(default_factory=dict)  # terms of use of the training corpora, for the model card
+    # the set of human ratings that `settings.choose_by` names, in the form of
+    # `features.corpora.settings.EvaluationSet`; empty if no ratings choose the best model
     ratings: tuple[dict[str, Any], ...] = ()
+    # folder of files that the trainings of one command share, deleted when it ends; None for a single one
     shared: Path | None = None
 
 
 class EvaluationJob(BaseModel):
-    """One evaluation of one encoder.
-
-    Args:
-        source: measured pairs and texts with labels, for suites that need any.
-        encoder: folder of the encoder.
-        output: folder for metrics.json, report.html and the output of the suites.
-        split: the split whose positive pairs are compared, and whose texts are retrieved.
-        corpora: corpora to compare on; all when empty.
-        suites: suites to run (`training.evaluation.suites`); all suites of its kind when empty.
-        ratings: sets of human ratings, in the form of `features.corpora.settings.EvaluationSet`.
-        tasks: sets of texts or pairs to classify, in the same form.
-        classifiers: classifiers for these tasks (`training.evaluation.settings.TransferSettings`).
-        folds: number of folds of cross-validations.
-        base: folder that relative paths of ratings and tasks start from.
-        examples: pairs of sentences for the report, in addition to those that it selects itself.
-        random_draws: number of random partitions that the random baseline averages over.
-        resamples: bootstrap samples of pairs, or of queries, for intervals.
-        seed: seed of the random baseline and of the bootstrap samples.
-        project: name of the project, for the report.
-        own_metrics: name → first line of the docstring of each of the project's own metrics, for the report.
-    """
+    """One evaluation of one encoder."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    source: Source | None = None
-    encoder: Path
-    output: Path
-    split: str = "dev"
-    corpora: tuple[str, ...] = ()
-    suites: tuple[str, ...] = ()
+    source: Source | None = None  # measured pairs and texts with labels, for suites that need any
+    encoder: Path  # folder of the encoder
+    output: Path  # folder for metrics.json, report.html and the output of the suites
+    split: str = "dev"  # the split whose positive pairs are compared, and whose texts are retrieved
+    corpora: tuple[str, ...] = ()  # corpora to compare on; all when empty
+    suites: tuple[str, ...] = ()  # suites to run (`training.evaluation.suites`); all suites of its kind when empty
+    # sets of human ratings, in the form of `features.corpora.settings.EvaluationSet`
     ratings: tuple[dict[str, Any], ...] = ()
-    tasks: tuple[dict[str, Any], ...] = ()
+    tasks: tuple[dict[str, Any], ...] = ()  # sets of texts or pairs to classify, in the same form
+    # classifiers for these tasks (`training.evaluation.settings.TransferSettings`)
     classifiers: tuple[Classifier, ...] = ("logistic regression",)
-    folds: Annotated[int, Field(ge=2)] = 10
-    base: Path = Path()
+    folds: Annotated[int, Field(ge=2)] = 10  # number of folds of cross-validations
+    base: Path = Path()  # folder that relative paths of ratings and tasks start from
+    # pairs of sentences for the report, in addition to those that it selects itself
     examples: tuple[tuple[str, str], ...] = ()
-    random_draws: Annotated[int, Field(ge=1)] = 10
-    resamples: Annotated[int, Field(ge=100)] = 1000
-    seed: Annotated[int, Field(ge=0)] = 0
-    project: str = ""
+    random_draws: Annotated[int, Field(ge=1)] = 10  # number of random partitions that the random baseline averages over
+    resamples: Annotated[int, Field(ge=100)] = 1000  # bootstrap samples of pairs, or of queries, for intervals
+    seed: Annotated[int, Field(ge=0)] = 0  # seed of the random baseline and of the bootstrap samples
+    project: str = ""  # name of the project, for the report
+    # name → first line of the docstring of each of the project's own metrics, for the report
     own_metrics: dict[str, str] = Field(default_factory=dict)
 
 
@@ -221,11 +163,7 @@ Job = TypeVar("Job", bound=BaseModel)
 
 
 def read_job(kind: type[Job], path: Path) -> Job:
-    """Read a job.
-
-    Raises:
-        SettingsError: when the file is missing or a field is wrong.
-    """
+    """Read a job."""
     try:
         return kind.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:

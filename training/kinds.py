@@ -29,24 +29,18 @@ from training.writing import read_json
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of encoder.
+    """A kind of encoder."""
 
-    Args:
-        settings: class of its user settings.
-        module: module that trains one; takes `--settings FILE.json` with a `TrainingJob` of these settings.
-        tables: tables of the store that its trainings read.
-        suites: suites of `training.evaluation.suites` that it is scored by, in addition to those of all kinds.
-        classifies: settings with which its encoders have a classifier that predicts labels of pairs, and their values;
-            empty if all of them have one, None if none has.
-        version: of the code that trains them: incremented when the same settings and data give another encoder, so
-            that a refresh trains them again.
-    """
-
-    settings: type[EncoderSettings]
-    module: str
-    tables: tuple[str, ...]
+    settings: type[EncoderSettings]  # class of its user settings
+    module: str  # module that trains one; takes `--settings FILE.json` with a `TrainingJob` of these settings
+    tables: tuple[str, ...]  # tables of the store that its trainings read
+    # suites of `training.evaluation.suites` that it is scored by, in addition to those of all kinds
     suites: tuple[str, ...] = ()
+    # settings with which its encoders have a classifier that predicts labels of pairs, and their values; empty if all
+    # of them have one, None if none has
     classifies: Mapping[str, str] | None = None
+    # of the code that trains them: incremented when the same settings and data give another encoder, so that a refresh
+    # trains them again
     version: int = 1
 
     @property
@@ -98,11 +92,7 @@ def tables_of(settings: EncoderSettings) -> tuple[str, ...]:
 
 
 def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
-    """Read the training job of an encoder of any kind.
-
-    Raises:
-        SettingsError: when the file is missing, has an unknown key, or names an unknown kind.
-    """
+    """Read the training job of an encoder of any kind."""
     try:
         content = json.loads(path.read_bytes())
         kind = content["settings"]["kind"]

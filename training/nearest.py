@@ -25,23 +25,14 @@ _NUMBERS_AT_ONCE = 1 << 24  # 64 MiB of similarities
 
 
 class Nearest(NamedTuple):
-    """The texts that are most similar to each query, best first.
+    """The texts that are most similar to each query, best first."""
 
-    Args:
-        positions: positions of the texts, (n_queries, k), int64.
-        similarities: their similarities, (n_queries, k), float32.
-    """
-
-    positions: NDArray[np.int64]
-    similarities: NDArray[np.float32]
+    positions: NDArray[np.int64]  # positions of the texts, (n_queries, k), int64
+    similarities: NDArray[np.float32]  # their similarities, (n_queries, k), float32
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return vectors of length 1, (n, d); a zero vector is not changed.
-
-    Raises:
-        ModelError: when a number is not finite.
-    """
+    """Return vectors of length 1, (n, d); a zero vector is not changed."""
     if not np.isfinite(vectors).all():
         raise NotFinite(
             "the encoder gives embeddings that are not finite numbers; delete its folder and train it again, or use "
@@ -59,12 +50,7 @@ def cosines_of(queries: NDArray[np.float32], texts: NDArray[np.float32]) -> Simi
 def find_nearest(similarities: Similarities, *, queries: int, texts: int, k: int, themselves: bool = False) -> Nearest:
     """Return the k texts that are most similar to each query, fewer if there are not enough; of equal ones the first.
 
-    Args:
-        similarities: of queries and texts.
-        queries: number of queries.
-        texts: number of texts.
-        k: number of texts to return.
-        themselves: whether the queries are the texts, in the same order; then none is returned for itself.
+    If the queries are the texts `themselves`, in the same order, none is returned for itself.
     """
     kept = max(0, min(k, texts - themselves))
     found = Nearest(np.empty((queries, kept), np.int64), np.empty((queries, kept), np.float32))

@@ -57,33 +57,21 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Predictions for pairs of sentences.
+    """Predictions for pairs of sentences."""
 
-    Args:
-        labels: labels of the classifier.
-        probabilities: probability of each label, (n_pairs, n_labels), rows sum to 1.
-        swapped: the same for the pairs with their sentences swapped; None if the order cannot matter.
-        seconds: time of the predictions.
-        parsing_seconds: part of this time for parsing; None for an encoder that does not parse.
-        calibrated_by: number of dev pairs that calibrated the probabilities; None if they are not calibrated.
-        doubt: why the classifier may be of no use, as a sentence; empty if it clearly is of use.
-        sentences: number of distinct sentences.
-        embedded: number of these that were embedded now, and not by an earlier command.
-        truncated: number of these that are longer than the encoder's input.
-        threshold: what gives a pair the positive label; None for the most probable label.
-    """
-
-    labels: tuple[str, ...]
-    probabilities: NDArray[np.float64]
+    labels: tuple[str, ...]  # labels of the classifier
+    probabilities: NDArray[np.float64]  # probability of each label, (n_pairs, n_labels), rows sum to 1
+    # the same for the pairs with their sentences swapped; None if the order cannot matter
     swapped: NDArray[np.float64] | None
-    seconds: float
-    parsing_seconds: float | None
+    seconds: float  # time of the predictions
+    parsing_seconds: float | None  # part of this time for parsing; None for an encoder that does not parse
+    # number of dev pairs that calibrated the probabilities; None if they are not calibrated
     calibrated_by: int | None = None
-    doubt: str = ""
-    sentences: int = 0
-    embedded: int = 0
-    truncated: int = 0
-    threshold: LabelThreshold | None = None
+    doubt: str = ""  # why the classifier may be of no use, as a sentence; empty if it clearly is of use
+    sentences: int = 0  # number of distinct sentences
+    embedded: int = 0  # number of these that were embedded now, and not by an earlier command
+    truncated: int = 0  # number of these that are longer than the encoder's input
+    threshold: LabelThreshold | None = None  # what gives a pair the positive label; None for the most probable label
 
     @property
     def best(self) -> NDArray[np.int64]:
@@ -152,16 +140,9 @@ class Predictions:
 def choose_predictor(
     runs: Path | None, name: str | None = None, *, among: Collection[str] = (), explained: bool = False
 ) -> Path:
-    """Return the folder of the encoder that predicts.
+    """Return the folder of the encoder that predicts: a named one, the current run with a classifier, or the newest.
 
-    Args:
-        runs: folder of a project's runs; None without a project.
-        name: as for `named_encoder`; None takes the current run with a classifier, or the one finished last.
-        among: names of the encoders of the project, which go before others in `runs`.
-        explained: whether one that weights spans goes before others.
-
-    Raises:
-        ModelError: when there is none, or the named one has no classifier.
+    Encoders `among` those of the project go before others in `runs`; if `explained`, those that weight spans do.
     """
     if name is not None:
         folder = named_encoder(runs, name, among=among)
@@ -197,11 +178,7 @@ def _settings(folder: Path) -> Mapping[str, Any]:
 
 
 def require_classifier(folder: Path) -> None:
-    """Check that an encoder has a classifier; whether its files are complete is only checked on loading.
-
-    Raises:
-        ModelError: it has none.
-    """
+    """Check that an encoder has a classifier; whether its files are complete is only checked on loading."""
     if not has_classifier(folder):
         raise NoClassifier(f"The encoder {str(folder)!r} has no classifier, so it predicts no labels. {_advice()}.")
 
@@ -243,18 +220,10 @@ class PairPredictor:
         *,
         threshold: GivenThreshold = None,
     ) -> Predictions:
-        """Return the predictions for pairs of sentences, none empty.
+        """Return the predictions for pairs of sentences, none empty; `on_rows` hears of distinct sentences embedded.
 
-        Args:
-            pairs: the pairs.
-            on_rows: called with the number of distinct sentences embedded.
-            threshold: probability from which a pair gets the positive of two labels, or `dev` for the one that dev
-                pairs chose; None for the most probable label.
-
-        Raises:
-            ModelError: when the embeddings do not fit the classifier, or are not finite; when the classifier has no
-                positive label among two, or no threshold of dev pairs.
-            SettingsError: when the threshold is no probability.
+        The threshold is a probability from which a pair gets the positive of two labels, or `dev` for the one that dev
+        pairs chose; None for the most probable label.
         """
         by = self._threshold(threshold)
         started, parsed = time.monotonic(), self._parsed()
@@ -281,11 +250,7 @@ class PairPredictor:
         )
 
     def require_spans(self) -> None:
-        """Check that the encoder weights spans, before predictions that are to be explained.
-
-        Raises:
-            ModelError: it does not.
-        """
+        """Check that the encoder weights spans, before predictions that are to be explained."""
         from training.modules.span_pooling import SpanPooling
 
         if not any(isinstance(module, SpanPooling) for module in self._model):
@@ -300,11 +265,7 @@ class PairPredictor:
         return tell_spans(self._model)
 
     def explain(self, predictions: Sequence[Prediction]) -> list[Prediction]:
-        """Return predictions of this encoder with the weighted spans of their sentences.
-
-        Raises:
-            ModelError: the encoder does not weight spans.
-        """
+        """Return predictions of this encoder with the weighted spans of their sentences."""
         self.require_spans()
         pairs = [(prediction.sentence_a, prediction.sentence_b) for prediction in predictions]
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))

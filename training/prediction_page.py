@@ -36,14 +36,7 @@ def render_predictions(
 ) -> str:
     """Return the page. Every text is escaped; nothing is fetched from anywhere.
 
-    Args:
-        predictions: predictions to show, with the spans of their sentences.
-        asked: number of all predictions; the page reports it if it shows fewer.
-        encoder: name of the encoder.
-        sees: which spans it sees, in words.
-        caveats: what a reader of the labels must know, one sentence each.
-        project: name of the project; empty if no project file was read.
-        date: date on the page; now when None.
+    It says how many predictions were `asked` for if it shows fewer, and what the encoder `sees`.
     """
     frames = [frame for each in predictions for sentence in each.spans or () for frame in sentence.frames]
     return render(

@@ -48,17 +48,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run_process(module: str, description: str, run: Callable[[Path], object], arguments: Sequence[str] | None) -> int:
-    """Run jobs in order, also after one has failed; progress and errors go to standard error.
-
-    Args:
-        module: the module that was called, for its help.
-        description: what it does, for its help.
-        run: runs the job of a settings file.
-        arguments: the command line; that of the process when None.
-
-    Returns:
-        The exit code.
-    """
+    """Run the job of each settings file, also after one has failed, and return the exit code; stderr has the errors."""
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
     parser.add_argument("--settings", type=Path, required=True, nargs="+", metavar="FILE.json", help="job to run")
     told = parser.add_mutually_exclusive_group()

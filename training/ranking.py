@@ -23,16 +23,10 @@ _CELLS_AT_ONCE = 1 << 24
 def judge(
     relevant: Relevant, rankings: Mapping[str, NDArray[np.int64]], *, texts: int, k: int
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
-    """Return the number of relevant texts of each query, and the quality of each ranking.
+    """Return the number of relevant texts of each query, (n_queries,), and the quality of each ranking.
 
-    Args:
-        relevant: which texts are relevant for a query; a query is not relevant for itself.
-        rankings: name → positions of the nearest texts of each query, best first, (n_queries, at most k).
-        texts: number of texts.
-        k: rank at which rankings are cut off.
-
-    Returns:
-        Counts, (n_queries,), and name → values of `MEASURES`, (n_queries, 5), in [0, 1], 0 without relevant texts.
+    Rankings are positions of the nearest texts of each query, best first, (n_queries, at most k); their values of
+    `MEASURES` are (n_queries, 5), in [0, 1], 0 without relevant texts. A query is not relevant for itself.
     """
     queries = len(next(iter(rankings.values())))
     counts = np.zeros(queries, np.int64)
@@ -50,10 +44,8 @@ def judge(
 def measure(hits: NDArray[np.bool_], relevant: NDArray[np.int64], k: int) -> NDArray[np.float64]:
     """Return the value of each of `MEASURES` for each query, (n_queries, 5), in [0, 1].
 
-    Args:
-        hits: whether the text at each rank is relevant, (n_queries, at most k).
-        relevant: number of relevant texts of each query, (n_queries,).
-        k: rank at which rankings are cut off; a shorter ranking has all texts.
+    It has relevant texts, (n_queries,), and hits: whether the text at each rank is relevant, (n_queries, at most k).
+    A ranking with fewer than k has all texts.
     """
     shown = hits[:, :k].astype(np.float64)
     ranks = np.arange(1, shown.shape[1] + 1)
@@ -76,12 +68,8 @@ def expected_at_random(relevant: NDArray[np.int64], texts: int, k: int) -> NDArr
     """Return the expected value of each of `MEASURES` for each query if texts are in random order, (n_queries, 5).
 
     With n texts to rank, each rank has a relevant one with probability R / n, and two ranks have both with probability
-    R / n · (R − 1) / (n − 1); the first hit has rank j if the texts before it are all irrelevant.
-
-    Args:
-        relevant: number of relevant texts of each query, (n_queries,).
-        texts: number of texts, the query among them; at least 2.
-        k: rank at which rankings are cut off.
+    R / n · (R − 1) / (n − 1); the first hit has rank j if the texts before it are all irrelevant. The number of texts,
+    at least 2, includes the query.
     """
     others = texts - 1
     ranks = np.arange(1, min(k, others) + 1)

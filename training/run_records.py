@@ -41,28 +41,17 @@ Identity = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """State of a run.
+    """State of a run."""
 
-    Args:
-        state: `interrupted` also if the process was killed.
-        message: why it failed, or how to continue; may be empty.
-        at: time of the state, UTC, ISO 8601; empty if unknown.
-        identity: what decided the result of what is done; empty if unknown.
-    """
-
-    state: State
-    message: str
-    at: str
-    identity: Identity = field(default_factory=dict)
+    state: State  # `interrupted` also if the process was killed
+    message: str  # why it failed, or how to continue; may be empty
+    at: str  # time of the state, UTC, ISO 8601; empty if unknown
+    identity: Identity = field(default_factory=dict)  # what decided the result of what is done; empty if unknown
 
 
 @contextmanager
 def recorded(run: Path, identity: Identity) -> Iterator[None]:
-    """Lock the folder of a run, made when missing, and record its state, at the end with the identity of the training.
-
-    Raises:
-        RunError: another process holds it, or the folder cannot be written.
-    """
+    """Lock the folder of a run, made if missing, and record its state, at the end with the identity of the training."""
     require_writable(run)
     with in_use(run), only_one(run / LOCK, f"Another training works in {str(run)!r}"):
         _write(run, "running", "")
@@ -134,11 +123,7 @@ def _write(run: Path, state: State, message: str, file: str = RECORD, identity: 
 
 @contextmanager
 def in_use(*folders: Path) -> Iterator[None]:
-    """Keep runs, named by their folders or those of their encoders, from being deleted.
-
-    Raises:
-        ModelError: one of them has just been deleted.
-    """
+    """Keep runs, named by their folders or those of their encoders, from being deleted."""
     with ExitStack() as held:
         for folder in folders:
             run = folder.parent if folder.name == ENCODER else folder

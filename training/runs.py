@@ -53,11 +53,7 @@ _GROUP = re.compile(r"(\d{5,})-([0-9a-f]+)")
 
 
 def check_encoder_name(name: str, key: str) -> None:
-    """Check that `name`, given by a key of the project file, can be that of a folder of runs.
-
-    Raises:
-        ValueError: when it cannot; the message has no full stop.
-    """
+    """Check that `name`, given by a key of the project file, can be that of a folder of runs."""
     if name in {BUILDS, CURRENT} or name.startswith("."):
         raise NameNotAllowed(
             f"`{key}` is {name!r}, which cannot be the name of a folder of runs: it must not begin with a dot, nor be "
@@ -68,11 +64,8 @@ def check_encoder_name(name: str, key: str) -> None:
 def settings_digest(settings: Trainable, ratings: str = "", without: Sequence[str] = (), version: int = 1) -> str:
     """Return six hexadecimal digits that change with all but the data that affects the result, except the seed.
 
-    Args:
-        settings: of an encoder.
-        ratings: digest of the ratings that choose its model; empty if none do.
-        without: corpora of the store that it is not trained on although its settings name none.
-        version: of the code that trains it (`training.kinds.Kind`).
+    That is also the digest of the ratings that choose the model, the corpora of the store that are not trained on
+    although no setting names any, and the version of the code that trains it (`training.kinds.Kind`).
     """
     chosen = decisive(settings, exclude=UNDECISIVE)
     chosen["loop"] = {name: value for name, value in chosen["loop"].items() if name != "seed"}
@@ -145,15 +138,7 @@ def is_finished(run: Path) -> bool:
 
 
 def find_encoder(runs: Path, name: str) -> Path:
-    """Return the finished encoder of a run, or the newest of those with a name.
-
-    Args:
-        runs: folder of all runs.
-        name: name of an encoder, or the id of a run or its beginning: `syntax`, `syntax/00002-9a1c33/seed-0`.
-
-    Raises:
-        ModelError: when there is no such run, or it is not finished.
-    """
+    """Return the finished encoder of a run, by its id or the beginning of it, or the newest of those with a name."""
     begun = runs_named(runs, name)
     if finished := [run for run in begun if is_finished(run)]:
         return newest(finished) / ENCODER
@@ -208,11 +193,7 @@ def runs_named(runs: Path, name: str) -> list[Path]:
 
 
 def latest_encoder(runs: Path, name: str | None = None) -> Path:
-    """Return the encoder, of any name or of one, that was finished last.
-
-    Raises:
-        ModelError: when no run has one yet.
-    """
+    """Return the encoder, of any name or of one, that was finished last."""
     if name is not None:
         return find_encoder(runs, name)
     finished = [run for run in all_runs(runs) if is_finished(run)]
@@ -237,11 +218,7 @@ def finished_identity(identity: str, settings: Trainable) -> str:
 
 
 def is_done(report: Path, identity: str) -> bool:
-    """Return whether a training of this identity is already finished, by the report of the finished one.
-
-    Raises:
-        SettingsError: when another training was finished there: it is never replaced.
-    """
+    """Return whether a training of this identity is already finished, by the report of the finished one."""
     if not report.is_file():
         return False
     if read_json(report).get("identity") == identity:

@@ -17,8 +17,7 @@ def cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np
 def spearman(predicted: NDArray[np.floating], measured: NDArray[np.floating]) -> list[float | None]:
     """Return Spearman's rank correlation of corresponding columns, (n_pairs, n_columns) each; ties share a mean rank.
 
-    Returns:
-        One number in [-1, 1] per column; None if undefined, when a column is constant or has fewer than two values.
+    It is None if undefined, when a column is constant or has fewer than two values.
     """
     if len(predicted) < 2:
         return [None] * predicted.shape[1]

@@ -20,17 +20,11 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class ExplainedArgument:
-    """An argument of a frame.
+    """An argument of a frame."""
 
-    Args:
-        role: such as ARG0; empty for a random span, which has no role.
-        words: positions of its words in the sentence, ascending.
-        weight: weight of the span that it forms with its predicate, in [0, 1].
-    """
-
-    role: str
-    words: tuple[int, ...]
-    weight: float
+    role: str  # such as ARG0; empty for a random span, which has no role
+    words: tuple[int, ...]  # positions of its words in the sentence, ascending
+    weight: float  # weight of the span that it forms with its predicate, in [0, 1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,7 @@ HALF = 0.5
 
 
 def positive_of(labels: Collection[str], named: str | None = None) -> str | None:
-    """Return which of all labels of pairs is the positive one, None where it is unclear.
-
-    Args:
-        labels: all labels that pairs have.
-        named: the `positive_label` of the encoder, which takes precedence; None where it has none.
-    """
+    """Return which of all labels of pairs is the positive one, None if it is unclear; a `named` one goes first."""
     if named in labels:
         return named
     positive = [label for label in labels if label.casefold() in POSITIVE]
@@ -34,17 +29,11 @@ def positive_of(labels: Collection[str], named: str | None = None) -> str | None
 
 @dataclass(frozen=True, slots=True)
 class LabelThreshold:
-    """The probability from which a classifier of two labels gives a pair the positive one.
+    """The probability from which a classifier of two labels gives a pair the positive one."""
 
-    Args:
-        label: positive label.
-        value: the probability, in [0, 1].
-        pairs: number of dev pairs whose F1 it is the best for; None if it was given by hand.
-    """
-
-    label: str
-    value: float
-    pairs: int | None = None
+    label: str  # positive label
+    value: float  # the probability, in [0, 1]
+    pairs: int | None = None  # number of dev pairs whose F1 it is the best for; None if it was given by hand
 
     @property
     def told(self) -> str:
@@ -58,23 +47,15 @@ class LabelThreshold:
 
     @classmethod
     def read(cls, recorded: Mapping[str, Any] | None) -> Self | None:
-        """Return it from JSON; None for None.
-
-        Raises:
-            TypeError: when a field is missing or unknown.
-        """
+        """Return it from JSON; None for None."""
         return None if recorded is None else cls(**recorded)
 
 
 def best_f1(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """Return the threshold with the highest F1.
+    """Return the threshold with the highest F1, for scores of pairs, (n_pairs,), of which at least one is positive.
 
     It lies halfway between two neighbouring scores, or at the lowest score where every pair is predicted positive.
     Of several equally good ones it is the highest, which predicts the fewest positive pairs.
-
-    Args:
-        positive: whether each pair is positive, (n_pairs,); at least one is.
-        scores: (n_pairs,).
     """
     levels, where = np.unique(-scores, return_inverse=True)  # from the highest score down
     right = np.cumsum(np.bincount(where, weights=positive, minlength=len(levels)))

@@ -16,11 +16,7 @@ _BLOCK = 1 << 16  # bytes
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn an error of the file system into a sentence about the file or folder being written.
-
-    Raises:
-        RunError: when the block fails with an error of the file system.
-    """
+    """Turn an error of the file system into a sentence about the file or folder being written."""
     try:
         yield
     except Exception as error:
@@ -31,11 +27,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def require_writable(folder: Path) -> None:
-    """Make a folder if it is missing, and check before the work that files can be written there.
-
-    Raises:
-        RunError: when they cannot.
-    """
+    """Make a folder if it is missing, and check before the work that files can be written there."""
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -49,11 +41,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file that a run wrote.
-
-    Raises:
-        InputError: when it is missing or damaged.
-    """
+    """Read a JSON file that a run wrote."""
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -61,11 +49,7 @@ def read_json(path: Path) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file of a run atomically.
-
-    Raises:
-        RunError: when the file system refuses.
-    """
+    """Write a text file of a run atomically."""
     with writing(path):
         outputs.write_text(path, [text])
 

@@ -24,15 +24,7 @@ _log = logging.getLogger("training")
 
 
 def apart(data: Pairs, split: str) -> Pairs:
-    """Return pairs without those of one split that are also in another split, in either order and any spelling.
-
-    Args:
-        data: pairs of all splits, of the corpora that are learnt from.
-        split: the split that is learnt from.
-
-    Raises:
-        InputError: when none of the split is left.
-    """
+    """Return pairs without those of one split that are also in another split, in either order and any spelling."""
     keys: dict[str, int] = {}
     # What is marks alone is like no other.
     numbers = [keys.setdefault(leakage_key(text) or text, len(keys)) for text in data.texts]

@@ -76,12 +76,7 @@ class LabelledPairs(IndexedPairs):
 
     @classmethod
     def from_store(cls, root: Path, *, release: int | None = None) -> Self:
-        """Read the pairs of a release, by default the latest, that have a label; this needs no stage.
-
-        Raises:
-            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
-            InputError: when the release has no pair with a label.
-        """
+        """Read the pairs of a release, by default the latest, that have a label; this needs no stage."""
         pinned = OpenRelease(root, release)
         judged = (
             pinned.read("pairs", (*JUDGED_COLUMNS, *SENTENCES))

@@ -23,19 +23,14 @@ _TABLE = ("text", *LABEL_COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class LabelledTexts:
-    """Texts with labels in one or several aspects; each text is stored once.
-
-    Args:
-        texts: the unique texts, (n_texts,).
-        labels: one row per label of a text: `text` (its position in `texts`, int64) and `LABEL_COLUMNS`.
-        source: where they came from, for model cards: release and table versions, or file.
-    """
+    """Texts with labels in one or several aspects; each text is stored once."""
 
     EXPORT: ClassVar[str] = "texts"
     WHAT: ClassVar[str] = "texts with labels"
 
-    texts: tuple[str, ...]
-    labels: pl.DataFrame
+    texts: tuple[str, ...]  # the unique texts, (n_texts,)
+    labels: pl.DataFrame  # one row per label of a text: `text` (its position in `texts`, int64) and `LABEL_COLUMNS`
+    # where they came from, for model cards: release and table versions, or file
     source: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -98,12 +93,7 @@ class LabelledTexts:
 
     @classmethod
     def from_store(cls, root: Path, *, release: int | None = None) -> Self:
-        """Read the texts of a release, by default the latest, that have labels.
-
-        Raises:
-            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
-            InputError: when the release has no labels.
-        """
+        """Read the texts of a release, by default the latest, that have labels."""
         pinned = OpenRelease(root, release)
         rows = pinned.read("labels", ("sentence", *LABEL_COLUMNS)) if "labels" in pinned else pl.DataFrame()
         if not rows.height:

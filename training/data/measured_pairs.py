@@ -98,12 +98,7 @@ class MeasuredPairs(IndexedPairs):
 
     @classmethod
     def from_store(cls, root: Path, *, release: int | None = None) -> Self:
-        """Read the measured pairs of a release, by default the latest; pairs that a stage rejected are left out.
-
-        Raises:
-            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
-            InputError: when the release has no measured pair.
-        """
+        """Read the measured pairs of a release, by default the latest; pairs that a stage rejected are left out."""
         pinned = OpenRelease(root, release)
         if METRIC_STAGE.name not in pinned:
             raise pinned.lacks("no metrics: set `enabled = true` in [metrics] of the project file and build again")

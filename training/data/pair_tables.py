@@ -25,15 +25,10 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class IndexedPairs:
-    """Pairs of sentences; each sentence is stored once.
+    """Pairs of sentences; each sentence is stored once."""
 
-    Args:
-        texts: the unique sentences, (n_texts,).
-        pairs: one row per pair, with `POSITIONS` in `texts`.
-    """
-
-    texts: tuple[str, ...]
-    pairs: pl.DataFrame
+    texts: tuple[str, ...]  # the unique sentences, (n_texts,)
+    pairs: pl.DataFrame  # one row per pair, with `POSITIONS` in `texts`
 
     def __len__(self) -> int:
         return self.pairs.height

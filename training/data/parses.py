@@ -24,13 +24,7 @@ from training.data.releases import OpenRelease
 
 @dataclass(frozen=True, slots=True)
 class ParsedSentences:
-    """Parses of sentences, all by one parser.
-
-    Args:
-        table: `text`, and `WORDS` and `POSITIONS` as in the table of the stage; sorted by text. A rejected sentence has
-            no row.
-        parser: name of the parser, as in the column `parser`.
-    """
+    """Parses of sentences, all by one parser."""
 
     STAGE: ClassVar[str]
     EXPORT: ClassVar[str]
@@ -47,8 +41,9 @@ class ParsedSentences:
     RECIPE: ClassVar[Mapping[str, str]]
     """What else is known of the parser → parameter of the stage's recipe; empty for the digest of its model."""
 
+    # `text`, and `WORDS` and `POSITIONS` as in the table of the stage; sorted by text. A rejected sentence has no row
     table: pl.DataFrame
-    parser: str
+    parser: str  # name of the parser, as in the column `parser`
     _places: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -87,23 +82,13 @@ class ParsedSentences:
 
     @classmethod
     def from_file(cls, path: Path, texts: Sequence[str] | None) -> Self:
-        """Read the parses of some sentences, or of all, from a file of `export`.
-
-        Raises:
-            InputError: when the file is missing, damaged or lacks a column, is of several parsers, or none of the
-                sentences has a parse.
-        """
+        """Read the parses of some sentences, or of all, from a file of `export`."""
         table = read_table(path, ("text", "parser", *cls.RECIPE, *cls.WORDS, *cls.POSITIONS))
         return cls._of(table, texts, repr(str(path)))
 
     @classmethod
     def from_store(cls, root: Path, texts: Sequence[str] | None, *, release: int | None = None) -> Self:
-        """Read the parses of some sentences, or of all, from a release, by default the latest.
-
-        Raises:
-            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
-            InputError: when none of the sentences has a parse.
-        """
+        """Read the parses of some sentences, or of all, from a release, by default the latest."""
         pinned = OpenRelease(root, release)
         if cls.STAGE not in pinned:
             enabled = f"remove `enabled = false` from [{cls.STAGE}] if it is there, and build again"
@@ -133,11 +118,7 @@ class ParsedSentences:
 
 @dataclass(frozen=True, slots=True)
 class Parses(ParsedSentences):
-    """Dependency trees of sentences, all by one parser; see `ParsedSentences`.
-
-    Args:
-        max_words: maximum length of a sentence to parse.
-    """
+    """Dependency trees of sentences, all by one parser; see `ParsedSentences`."""
 
     STAGE: ClassVar[str] = DEPENDENCY_STAGE.name
     EXPORT: ClassVar[str] = "parses"
@@ -147,7 +128,7 @@ class Parses(ParsedSentences):
     POSITIONS: ClassVar[tuple[str, ...]] = ("starts", "heads")
     RECIPE: ClassVar[Mapping[str, str]] = {"max_words": "max_words"}
 
-    max_words: int
+    max_words: int  # maximum length of a sentence to parse
 
     @property
     def pipeline(self) -> str:
@@ -157,14 +138,7 @@ class Parses(ParsedSentences):
 
 @dataclass(frozen=True, slots=True)
 class Frames(ParsedSentences):
-    """Semantic roles of sentences, all by one tagger; see `ParsedSentences`. One without a predicate has an empty row.
-
-    Args:
-        weights: digest of the tagger, as in the recipe of the release.
-        predicates_by: what found the predicates (`predicates` under [srl]).
-        precision: precision of the tagger (`precision` under [srl]).
-        max_words: maximum length of a sentence to tag.
-    """
+    """Semantic roles of sentences, all by one tagger (`ParsedSentences`); one without a predicate has an empty row."""
 
     STAGE: ClassVar[str] = SRL_STAGE.name
     EXPORT: ClassVar[str] = "frames"
@@ -180,10 +154,10 @@ class Frames(ParsedSentences):
         "max_words": "max_words",
     }
 
-    weights: str
-    predicates_by: PredicatesBy
-    precision: Precision
-    max_words: int
+    weights: str  # digest of the tagger, as in the recipe of the release
+    predicates_by: PredicatesBy  # what found the predicates (`predicates` under [srl])
+    precision: Precision  # precision of the tagger (`precision` under [srl])
+    max_words: int  # maximum length of a sentence to tag
 
     @property
     def tagger(self) -> str:

@@ -81,22 +81,14 @@ class OpenRelease:
 
 
 def has_rows(root: Path, release: int | None, table: str) -> bool:
-    """Return whether a table of a release, by default the latest, has rows, without reading it.
-
-    Raises:
-        StoreError: when the store or the release does not exist.
-    """
+    """Return whether a table of a release, by default the latest, has rows, without reading it."""
     from features.store.store import Store
 
     return Store.open(root).release(release).rows.get(table, 0) > 0
 
 
 def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the distinct combinations of values, without nulls, in some columns of a table of a release.
-
-    Raises:
-        StoreError: when the store or the release does not exist, or a file is damaged.
-    """
+    """Return the distinct combinations of values, without nulls, in some columns of a table of a release."""
     from features.store.store import Store
 
     store = Store.open(root)
@@ -110,13 +102,7 @@ def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence
 def read_export(path: Path, columns: Sequence[str], *, words: bool = True) -> pl.DataFrame:
     """Read a table that was exported from a store, for a machine without one; Parquet, or another format by its suffix.
 
-    Args:
-        path: the file.
-        columns: columns that it must have.
-        words: whether they hold a text in every row, and others are left out.
-
-    Raises:
-        InputError: when the file is missing, damaged, or lacks a column or a text.
+    It must have the columns. With `words` they hold a text in every row, and others are left out.
     """
     table = read_table(path)
     if missing := [name for name in columns if name not in table.columns]:

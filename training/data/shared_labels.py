@@ -24,15 +24,10 @@ How = Literal["all", "any"]
 
 @dataclass(frozen=True, slots=True)
 class AspectLabels:
-    """The labels of some texts in one aspect.
+    """The labels of some texts in one aspect."""
 
-    Args:
-        names: of the labels, sorted.
-        matrix: which text has which label, (n_texts, n_labels), float32, 0 or 1.
-    """
-
-    names: tuple[str, ...]
-    matrix: csr_array
+    names: tuple[str, ...]  # of the labels, sorted
+    matrix: csr_array  # which text has which label, (n_texts, n_labels), float32, 0 or 1
 
     @classmethod
     def of(cls, labels: pl.DataFrame, n_texts: int) -> Self:
@@ -97,16 +92,11 @@ class SharedLabels:
 
 @dataclass(frozen=True, slots=True)
 class ChosenLabels:
-    """The labels of a training.
+    """The labels of a training."""
 
-    Args:
-        kept: rows of the remaining labels; texts without one are not trained on.
-        held_out: aspect → labels held out of training, sorted.
-        counts: aspect → numbers of training labels, of labels that are too rare, and of texts with some of these.
-    """
-
-    kept: pl.DataFrame
-    held_out: Mapping[str, tuple[str, ...]]
+    kept: pl.DataFrame  # rows of the remaining labels; texts without one are not trained on
+    held_out: Mapping[str, tuple[str, ...]]  # aspect → labels held out of training, sorted
+    # aspect → numbers of training labels, of labels that are too rare, and of texts with some of these
     counts: Mapping[str, Mapping[str, Any]]
 
     def without_hidden(self, labels: pl.DataFrame) -> pl.DataFrame:
@@ -120,12 +110,8 @@ def choose_labels(
 ) -> ChosenLabels:
     """Drop held-out labels, together with the texts that have one of them, and labels that are too rare.
 
-    Args:
-        labels: columns `text`, `aspect` and `label`, of the training texts.
-        aspects: aspects to train on.
-        min_texts: labels with fewer texts are dropped; a text with other labels stays, unless one is held out.
-        held_out: share of the labels with at least `min_texts` texts to hold out, in [0, 1), by name and seed.
-        seed: seed of the choice.
+    Rows are those of the training texts, with `text`, `aspect` and `label`. A share `held_out`, in [0, 1), of the
+    labels with at least `min_texts` texts is held out, by name and seed. A text with a rare label and others stays.
     """
     counted = labels.filter(pl.col("aspect").is_in(list(aspects))).unique(["text", "aspect", "label"])
     texts = counted.group_by("aspect", "label").len("texts")

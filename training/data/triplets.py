@@ -22,19 +22,13 @@ _TRIES = 8  # draws before all candidates are listed
 
 @dataclass(frozen=True, slots=True)
 class Triplets:
-    """Texts by their positions, (n,) each: anchors, others that share a label with them, and others that are not alike.
-
-    Args:
-        anchors: the anchors.
-        positives: each is another text that shares a label with its anchor.
-        negatives: each shares a label in none of the aspects, or, for `all` of them, not in every one.
-        counts: numbers of texts that are not anchors: `alone` share their labels with no other text,
-            `without_negative` with every other one.
-    """
+    """Texts by their positions, (n,) each: anchors, others that share a label with them, and others that do not."""
 
     anchors: Positions
-    positives: Positions
-    negatives: Positions
+    positives: Positions  # each is another text that shares a label with its anchor
+    negatives: Positions  # each shares a label in none of the aspects, or, for `all` of them, not in every one
+    # numbers of texts that are not anchors: `alone` share their labels with no other text, `without_negative` with
+    # every other one
     counts: Mapping[str, int]
 
     def __len__(self) -> int:

@@ -22,16 +22,11 @@ class Depths:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The positions of the pairs that are shown.
+    """The positions of the pairs that are shown."""
 
-    Args:
-        towards: those that moved most towards people.
-        away: those that moved most away from them.
-        reordered: of the remaining pairs of the same words in another order, those that moved most in either direction.
-    """
-
-    towards: list[int]
-    away: list[int]
+    towards: list[int]  # those that moved most towards people
+    away: list[int]  # those that moved most away from them
+    # of the remaining pairs of the same words in another order, those that moved most in either direction
     reordered: list[int]
 
     @property

@@ -21,11 +21,7 @@ _POINT = ("text", "labels", "colour")
 
 
 def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> Markup:
-    """Return the maps that two evaluations have of the same texts, side by side, as HTML; empty where there are none.
-
-    Raises:
-        InputError: when scores cannot be read.
-    """
+    """Return the maps that two evaluations have of the same texts, side by side, as HTML; empty if there are none."""
     (of_a, points_a), (of_b, points_b) = map(_read, runs)
     titles = {"a": f"A ({names[0]})", "b": f"B ({names[1]})"}
     drawn = dict[str, Markup]()

@@ -62,19 +62,7 @@ def differences_page(
     bootstrap: Bootstrap | None = None,
     on_rows: OnRows = ignore_rows,
 ) -> str:
-    """Return the page of two encoders as HTML.
-
-    Args:
-        sides: A and B, with their evaluated runs.
-        comparison: of the same runs (`compare_runs`).
-        dependencies: parser whose trees are measured where neither side sees trees.
-        project: name of the project.
-        bootstrap: how intervals are computed; by default as in an evaluation.
-        on_rows: called with the number of sentences parsed.
-
-    Raises:
-        InputError: when an evaluation cannot be read.
-    """
+    """Return the page of two encoders as HTML; `dependencies` make the trees measured where neither side sees any."""
     first, second = sides
     sets = shared_sets(first.runs, second.runs)
     views = (View(), View())
@@ -121,15 +109,7 @@ def render_differences(
 ) -> str:
     """Return the page. Every text is escaped; nothing is fetched from anywhere.
 
-    Args:
-        sides: A and B.
-        comparison: their scores.
-        analyses: of the sets that both scored; empty where they have none in common.
-        views: what A and B see of the drawn sentences.
-        parser: parser of the trees whose depth is measured; empty where there is none.
-        maps: of the texts that both embedded (`draw_maps`).
-        project: name of the project.
-        date: date on the page; now when None.
+    The parser is that of the trees whose depth is measured; empty where there is none.
     """
     a, b = sides
     reading = _READING | {"deep": f"{_READING['deep']} Trees are from {parser}."}

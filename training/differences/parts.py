@@ -45,11 +45,7 @@ class Part:
 def by_number(values: NDArray[np.int64], unit: str, rows: NDArray[np.int64], *, least: int = LEAST) -> list[Part]:
     """Divide pairs into parts by a number, from the lowest to the highest; no parts where there are too few for two.
 
-    Args:
-        values: the number of each pair, (n,).
-        unit: what is counted, for the names: "words" makes "5–8 words".
-        rows: positions of the pairs in their set, (n,).
-        least: minimum number of pairs in a part.
+    Values and rows, (n,), are the number of each pair and its position in the set; the unit "words" makes "5–8 words".
     """
     size = max(least, -(-len(values) // PARTS))
     groups: list[list[int]] = []
@@ -74,19 +70,12 @@ def by_number(values: NDArray[np.int64], unit: str, rows: NDArray[np.int64], *, 
 
 @dataclass(frozen=True, slots=True)
 class ByWords:
-    """Pairs by the words that their sentences share.
+    """Pairs by the words that their sentences share."""
 
-    Args:
-        parts: parts with enough pairs.
-        reordered: positions of the pairs of the same words in another order, however few they are.
-        small: name of a part with too few → its number of pairs.
-        equal: number of pairs whose sentences are the same word for word, which are in no part.
-    """
-
-    parts: list[Part]
-    reordered: NDArray[np.int64]
-    small: dict[str, int]
-    equal: int
+    parts: list[Part]  # parts with enough pairs
+    reordered: NDArray[np.int64]  # positions of the pairs of the same words in another order, however few they are
+    small: dict[str, int]  # name of a part with too few → its number of pairs
+    equal: int  # number of pairs whose sentences are the same word for word, which are in no part
 
 
 def by_words(texts: Sequence[tuple[str, str]], *, least: int = LEAST) -> ByWords:
@@ -132,8 +121,7 @@ def lengths(texts: Sequence[tuple[str, str]]) -> NDArray[np.int64]:
 def depth(heads: Sequence[int]) -> int:
     """Return the number of edges from the root of a tree to its deepest word; of several trees the deepest counts.
 
-    Args:
-        heads: position of the head of each word; the head of a root is itself.
+    `heads` are the positions of the words' heads; the head of a root is itself.
 
     >>> depth([1, 1, 3, 1])  # two ← one, four; three ← four
     2

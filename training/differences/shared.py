@@ -26,22 +26,14 @@ class BothScores:
 
 @dataclass(frozen=True, slots=True)
 class SharedSet:
-    """A set of pairs that all runs scored.
+    """A set of pairs that all runs scored."""
 
-    Args:
-        suite: title of the suite that scored it.
-        name: of the set.
-        texts: both sentences of each pair, (n_pairs,).
-        scored: scores of all runs, those of A before those of B, and the expected values.
-        runs_of_a: number of runs of A.
-        scales: what the scores of A and those of B are; None for a side whose runs differ.
-    """
-
-    suite: str
-    name: str
-    texts: Sequence[tuple[str, str]]
-    scored: Aligned
-    runs_of_a: int
+    suite: str  # title of the suite that scored it
+    name: str  # of the set
+    texts: Sequence[tuple[str, str]]  # both sentences of each pair, (n_pairs,)
+    scored: Aligned  # scores of all runs, those of A before those of B, and the expected values
+    runs_of_a: int  # number of runs of A
+    # what the scores of A and those of B are; None for a side whose runs differ
     scales: tuple[Scale | None, Scale | None]
 
     @property
@@ -79,9 +71,6 @@ def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
     """Return the sets of pairs that all runs of both encoders, given by their folders, scored, suite by suite.
 
     Judged pairs that were also scored as rated ones, with two ratings, are included once.
-
-    Raises:
-        InputError: when an evaluation cannot be read, or two have different expected values for a pair.
     """
     runs = [_pairs_of(folder) for folder in (*a, *b)]
     every = [

@@ -25,19 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Some sentences as an encoder sees them.
+    """Some sentences as an encoder sees them."""
 
-    Args:
-        sees: what it sees besides their words, as the end of a sentence; empty where it sees no structure.
-        drawings: text → HTML, of what can be drawn.
-        parser: name of the spaCy pipeline whose trees it sees; None where it sees none.
-        problem: why nothing can be drawn, a sentence; empty where it can, or there is nothing to draw.
-    """
-
-    sees: str = ""
-    drawings: Mapping[str, Markup] = field(default_factory=dict)
-    parser: str | None = None
-    problem: str = ""
+    sees: str = ""  # what it sees besides their words, as the end of a sentence; empty where it sees no structure
+    drawings: Mapping[str, Markup] = field(default_factory=dict)  # text → HTML, of what can be drawn
+    parser: str | None = None  # name of the spaCy pipeline whose trees it sees; None where it sees none
+    problem: str = ""  # why nothing can be drawn, a sentence; empty where it can, or there is nothing to draw
 
 
 def view(run: Path, texts: Sequence[str]) -> View:

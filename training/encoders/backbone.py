@@ -162,12 +162,9 @@ class Backbone:
         return Tokens(ids, starts, np.asarray(cut, dtype=np.bool_))
 
     def embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> Tensor:
-        """Return the embeddings of some sentences, with gradients into the tuned layers, (n, d), float32.
+        """Return the embeddings of the sentences at some positions, (n,), with gradients into the tuned layers, (n, d).
 
-        Args:
-            tokens: all sentences.
-            sentences: positions of those to embed, (n,).
-            route: route of the `Router` after the transformer, if the encoder has one.
+        They are float32. The route is that of the `Router` after the transformer, if the encoder has one.
         """
         order = np.argsort(tokens.lengths[sentences], kind="stable")
         # One large matrix is faster on a GPU, less padding on a CPU.
@@ -202,12 +199,7 @@ class Backbone:
     def keep_states(self, tokens: Tokens, shared: SharedStates | None = None) -> bool:
         """Compute and keep the states at the cut for all sentences, if backbone, memory and disk allow; log it.
 
-        Args:
-            tokens: all sentences.
-            shared: states shared with other trainings, in a file; not used on a GPU.
-
-        Returns:
-            Whether they are kept; `embed` then accepts only these `tokens`.
+        Returns whether they are kept: `embed` then accepts only these tokens. On a GPU they are not shared.
         """
         frozen = len(self.layers) - len(self.tuned)
         if self.transformer.config.model_type not in _CUTTABLE or not frozen:

@@ -54,20 +54,7 @@ def model_card(
     labels: str = "",
     lesson: str = "",
 ) -> str:
-    """Return a model card as Markdown; an evaluation writes its scores into it.
-
-    Args:
-        training: content of `training.json`.
-        tag: tag of the method on model hubs.
-        title: title, to which the backbone is added.
-        about: what the encoder is.
-        usage: how to call it.
-        learns_from: its training data: "judged pairs".
-        chosen: how the model was chosen, as sentences.
-        unit: unit of the training data.
-        labels: paragraph on the labels in them.
-        lesson: its training objective.
-    """
+    """Return a model card as Markdown, from the content of `training.json`; an evaluation writes its scores into it."""
     settings = training["settings"]
     layers = settings.get("layers")  # absent when all are kept
     kept = f"the first {'layer' if layers == 1 else f'{layers} layers'} of " if layers else ""

@@ -23,13 +23,8 @@ def embed_together(
 ) -> Tensor:
     """Return the embeddings of some sentences, each embedded by one of the processes, with gradients, (n, d).
 
-    Args:
-        backbone: the encoder.
-        tokens: all sentences.
-        sentences: positions of those to embed, (n,).
-        route: route of the `Router`, if the encoder has one.
-        at_once: maximum number of sentences whose activations are in memory at the same time; all when None. Gradients
-            differ only by rounding and dropout masks, and everything is computed twice.
+    At most `at_once` sentences have their activations in memory at the same time; all when None. Gradients differ only
+    by rounding and dropout masks, and everything is computed twice.
     """
 
     def embed(some: Sentences) -> Tensor:

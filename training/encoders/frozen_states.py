@@ -46,18 +46,10 @@ class SharedStates:
         at_most: float,
         compute: Callable[[Tensor], None],
     ) -> Tensor | None:
-        """Return the outputs of the frozen layers from the file of an earlier training, or compute and save them.
+        """Return the outputs of the frozen layers, (n_tokens, d), from a file, or compute and save them.
 
-        Args:
-            words: digest of the word pieces of all sentences.
-            layers: number of frozen layers.
-            shape: (n_tokens, d).
-            precision: dtype of the file.
-            at_most: maximum bytes of all files; the oldest are removed to make room for a new one.
-            compute: writes the outputs into a tensor.
-
-        Returns:
-            Outputs, (n_tokens, d); None if they are too large, or the disk is full.
+        The digest `words` is that of the word pieces of all sentences. All files have `at_most` bytes: the oldest are
+        removed to make room. None if the outputs are too large, or the disk is full.
         """
         size = size_of(shape, precision)
         if size > at_most:
@@ -102,11 +94,7 @@ def size_of(shape: tuple[int, int], precision: torch.dtype) -> int:
 
 
 def unnamed_file(shape: tuple[int, int], precision: torch.dtype) -> Tensor:
-    """Return a tensor in a temporary file that disappears with this process, however it ends.
-
-    Raises:
-        OSError: the disk is full.
-    """
+    """Return a tensor in a temporary file that disappears with this process, however it ends."""
     with tempfile.TemporaryFile() as file:  # unnamed, so the system frees it
         os.posix_fallocate(file.fileno(), 0, size_of(shape, precision))  # a full disk is an error here, a crash later
         return _mapped(file, shape, precision)

@@ -12,12 +12,7 @@ from training.progress import log
 
 
 def training_labels(data: LabelledPairs, settings: EncoderSettings) -> dict[str, int]:
-    """Return the labels of the training pairs, sorted, with their counts.
-
-    Raises:
-        SettingsError: no pair is from a corpus that is named.
-        InputError: there is no pair to train on.
-    """
+    """Return the labels of the training pairs, sorted, with their counts."""
     corpora = sorted(set(data.pairs["corpus"]))
     check_corpora(settings, corpora, "pairs with labels")
     of_corpora = data.pairs.filter(pl.col("corpus").is_in(list(settings.corpora or corpora)))
@@ -32,11 +27,7 @@ def training_labels(data: LabelledPairs, settings: EncoderSettings) -> dict[str,
 
 
 def check_labels(labels: Sequence[str], known: Sequence[str], settings: EncoderSettings) -> None:
-    """Check that every label occurs in the training pairs.
-
-    Raises:
-        SettingsError: one does not; the message names the first.
-    """
+    """Check that every label occurs in the training pairs."""
     if unknown := [name for name in labels if name not in known]:
         raise UnknownLabel(
             f"`labels` of the encoder {settings.name!r} names {unknown[0]!r}, which no training pair has; there are: "
@@ -45,12 +36,7 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: EncoderS
 
 
 def classes_of(counts: Mapping[str, int], settings: PairSettings, remedy: str) -> tuple[str, ...]:
-    """Return the labels that a classifier learns: those of the settings, or else all that training pairs have.
-
-    Raises:
-        SettingsError: the settings name a label that no training pair has.
-        InputError: all training pairs have the same label; the message ends with the remedy.
-    """
+    """Return the labels that a classifier learns: those of the settings, or else all that training pairs have."""
     known = tuple(counts)
     check_labels(settings.labels, known, settings)
     if len(known) == 1:
@@ -63,11 +49,7 @@ def classes_of(counts: Mapping[str, int], settings: PairSettings, remedy: str) -
 
 
 def found_positive(known: Sequence[str], settings: PairSettings) -> str:
-    """Return which of the labels of the training pairs is the positive one.
-
-    Raises:
-        SettingsError: no training pair has it.
-    """
+    """Return which of the labels of the training pairs is the positive one."""
     label = settings.positive_among(known)
     if label is None:
         raise UnknownLabel(
@@ -80,11 +62,7 @@ def found_positive(known: Sequence[str], settings: PairSettings) -> str:
 
 
 def check_dev(data: LabelledPairs, settings: EncoderSettings, positive: str) -> None:
-    """Check that the dev pairs can choose a model by a score of `BY_POSITIVE`.
-
-    Raises:
-        InputError: when all of them have the positive label, or none has.
-    """
+    """Check that the dev pairs can choose a model by a score of `BY_POSITIVE`."""
     dev = data.pairs.filter(split=settings.splits[1])
     positives = dev.filter(label=positive).height
     if settings.choose_by in BY_POSITIVE and dev.height and positives in {0, dev.height}:

@@ -58,20 +58,9 @@ def learn(
     about: str,
     loop_of: Callable[[Any], LoopSettings] = attrgetter("loop"),
 ) -> None:
-    """Train to the end, resuming an interrupted training, and write the encoder.
+    """Train to the end, resuming an interrupted training, and `complete` the encoder in the first process.
 
-    Args:
-        plan: of the training; `search` of its settings names the values to try.
-        machine: machine to train on.
-        folder: folder of the run.
-        make_task: makes the task from settings; all tasks share one model.
-        complete: writes the result; called in the first process.
-        about: description of the training data, for the log.
-        loop_of: settings of the loop among those of the encoder.
-
-    Raises:
-        SettingsError: when settings are searched without a dev score, which is found out before the first training.
-        RunError: when a loss is not finite, or something cannot be written.
+    All tasks that `make_task` makes share one model; `about` describes the training data, for the log.
     """
     log.info("%s, %s on %s", about, str(machine.precision).removeprefix("torch."), machine.device)
     points = points_of(plan.settings, plan.settings.search)
@@ -178,11 +167,7 @@ def _known(folder: Path, point: Point, identity: str) -> Tried | None:
 
 
 def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
-    """Save the result of a point.
-
-    Raises:
-        SettingsError: when it has no dev score.
-    """
+    """Save the result of a point."""
     if outcome.best_scores is None or not math.isfinite(outcome.best_value):
         raise _no_score(f"that of {point.name} is not a number")
     tried = Tried(

@@ -31,9 +31,6 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
     """Load an encoder from its folder, without access to a hub.
 
     Modules are those of sentence-transformers and of `training.modules`; no code in the folder is run.
-
-    Raises:
-        ModelError: when files are missing or damaged.
     """
     from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
@@ -130,11 +127,7 @@ def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
 
 
 def routes_in(folder: Path) -> tuple[str, ...]:
-    """Return the routes of an encoder in its order, the values of `task` in `encode`; empty for most encoders.
-
-    Raises:
-        ModelError: when its files are damaged.
-    """
+    """Return the routes of an encoder in its order, the values of `task` in `encode`; empty for most encoders."""
     modules = folder / "modules.json"
     if not modules.is_file():
         return ()

@@ -80,10 +80,7 @@ class PairTask(Generic[Pairs, Settings]):
     def loss(self, batch: Any, embeddings: Tensor, places: Tensor) -> Tensor:
         """Return the loss of a batch, a scalar.
 
-        Args:
-            batch: the pairs.
-            embeddings: embeddings of sentences, (n_texts, d).
-            places: positions in them of the batch's `sentences`.
+        Embeddings, (n_texts, d), are those of sentences; places are the positions in them of the batch's `sentences`.
         """
         left, right = embeddings[places].tensor_split(2)
         return self.classification_loss(batch, left, right)
@@ -159,9 +156,8 @@ class PairTask(Generic[Pairs, Settings]):
 def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, float]:
     """Return how well the probabilities of being positive separate positive pairs from the others, (n_pairs,) each.
 
-    Returns:
-        `f1` at the best threshold and `average_precision`, in [0, 1]; empty if all pairs are positive, or none is; NaN
-        if a probability is.
+    That is `f1` at the best threshold and `average_precision`, in [0, 1]; empty if all pairs are positive, or none is;
+    NaN if a probability is.
     """
     from sklearn.metrics import average_precision_score, precision_recall_curve
 

@@ -70,14 +70,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         self.job = job
 
     def run(self) -> Path:
-        """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder.
-
-        Raises:
-            InputError: when there are no pairs to train on, no structure of their sentences, or only one label.
-            SettingsError: when a corpus or a label does not exist, or the folder holds another training.
-            ModelError: when the backbone or the parser is missing or unsuitable.
-            RunError: when a loss is not finite, another process trains in the folder, or it cannot be written.
-        """
+        """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder."""
         data = self.job.source.read(LabelledPairs)
         settings: SettingsT = self.resolved(data, self.job.settings)
         data = data.select(corpora=settings.corpora)

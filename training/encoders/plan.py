@@ -43,11 +43,7 @@ class TrainingPlan:
         ratings: "ChosenRatings | None" = None,
         dropped: int = 0,
     ) -> Self:
-        """Return the plan of a job from its completed settings and its data.
-
-        Raises:
-            ModelError: the backbone is not on this machine.
-        """
+        """Return the plan of a job from its completed settings and its data."""
         folder = models.locate(settings.backbone, job.base)
         digest = ratings.digest if ratings else ""
         return cls(settings, data_digest, models.digest(folder), source, digest, dropped, folder)
@@ -66,13 +62,7 @@ class TrainingPlan:
 
 
 def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
-    """Return whether a plan has its encoder, in this folder within that of the run.
-
-    Raises:
-        SettingsError: when there is an encoder of another plan: it is never replaced.
-        InputError: when its training.json is missing or damaged.
-        ModelError: when it is the encoder of this plan, and one of its files is missing or truncated.
-    """
+    """Return whether a plan has its encoder, in this folder within that of the run."""
     if not encoder.is_dir():
         return False
     found = read_json(encoder / TRAINING_FILE)

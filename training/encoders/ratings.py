@@ -78,12 +78,7 @@ class PlacedRatings:
 
 
 def chosen_ratings(job: "TrainingJob[Any, Any]") -> ChosenRatings | None:
-    """Read the ratings that choose the best model of a training; None if no ratings do.
-
-    Raises:
-        InputError: when the file is missing or wrong, or all its ratings are equal.
-        SettingsError: when the job does not contain the set.
-    """
+    """Read the ratings that choose the best model of a training; None if no ratings do."""
     settings: EncoderSettings = job.settings
     if not settings.by_ratings:
         return None

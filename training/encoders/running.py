@@ -32,16 +32,7 @@ if TYPE_CHECKING:
 def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, learn: Callable[[], None]) -> Path:
     """Train the encoder of a plan, unless it is there already, and return its folder.
 
-    Args:
-        job: the job.
-        plan: the job, with everything that follows from the data.
-        module: module to run in each further process; the one that was called.
-        learn: trains, and writes the encoder in the first process.
-
-    Raises:
-        SettingsError: when the folder holds another training, finished or begun, or `choose_by` names ratings and the
-            kind has not read them.
-        RunError: when another process trains in the folder, or it cannot be written.
+    Each further process runs the module that was called; `learn` trains, and writes the encoder in the first process.
     """
     settings = plan.settings
     if settings.by_ratings and not plan.ratings_digest:
@@ -101,18 +92,7 @@ def write_encoder(
 ) -> None:
     """Write model, training.json, README.md and the kind's own files; the folder appears when it is complete.
 
-    Args:
-        job: the job.
-        plan: of the training.
-        learnt: its result.
-        backbone: the trained encoder.
-        facts: what only its kind has in training.json.
-        card: content of training.json → README.md.
-        further: name → text of the kind's own files.
-        head: writes what was trained in addition to the encoder into its folder.
-
-    Raises:
-        RunError: when the file system refuses.
+    A kind gives its `facts` for training.json, its `card`, `further` files by name, and a `head` that writes itself.
     """
     folder = job.output / ENCODER
     partial = folder.with_name(f".{folder.name}.partial")

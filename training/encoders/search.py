@@ -48,11 +48,7 @@ class Tried:
 
 
 def points_of(settings: SettingsT, search: Mapping[str, Sequence[float]]) -> list[Point]:
-    """Return every combination of the searched values, the last setting varying fastest; one point for no search.
-
-    Raises:
-        ValidationError: when a setting does not accept a value.
-    """
+    """Return every combination of the searched values, the last setting varying fastest; one point for no search."""
     if not search:
         return [Point({}, settings)]
     every = [dict(zip(search, chosen, strict=True)) for chosen in itertools.product(*search.values())]
@@ -60,11 +56,7 @@ def points_of(settings: SettingsT, search: Mapping[str, Sequence[float]]) -> lis
 
 
 def with_values(settings: SettingsT, values: Values) -> SettingsT:
-    """Return settings with some values replaced, and without a search.
-
-    Raises:
-        ValidationError: when a setting does not accept a value.
-    """
+    """Return settings with some values replaced, and without a search."""
     written = settings.model_dump(exclude={"search"})
     loop = {name: value for name, value in values.items() if name in OF_LOOP}
     own = {name: value for name, value in values.items() if name not in OF_LOOP}
@@ -72,11 +64,7 @@ def with_values(settings: SettingsT, values: Values) -> SettingsT:
 
 
 def check_search(settings: SettingsT, search: Mapping[str, Sequence[float]], own: Sequence[str]) -> None:
-    """Check that the settings of the loop and a kind's own, with these values, can be searched.
-
-    Raises:
-        ValueError: when they cannot; the message has no full stop.
-    """
+    """Check that the settings of the loop and a kind's own, with these values, can be searched."""
     for name, values in search.items():
         if name not in (*OF_LOOP, *own):
             raise UnknownName(f"search cannot vary {name!r}; it can vary: {', '.join((*OF_LOOP, *own))}")

@@ -91,11 +91,7 @@ class EncoderSettings(Trainable):
 
 
 def check_corpora(settings: EncoderSettings, known: Collection[str], what: str) -> None:
-    """Check that every corpus that an encoder names is among the `known`, sorted, that have what it learns from.
-
-    Raises:
-        SettingsError: one is not; the message names the first.
-    """
+    """Check that every corpus that an encoder names is among the `known`, sorted, that have what it learns from."""
     if unknown := [name for name in settings.corpora if name not in known]:
         raise UnknownName(
             f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no {what}; there are: "

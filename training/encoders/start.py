@@ -19,10 +19,6 @@ def transformer_and_pooling(folder: Path, settings: "PairSettings") -> "tuple[nn
     """Return the transformer of a backbone with the layers that it keeps, its pooling, and its maximum of tokens.
 
     A final normalisation is dropped: the modules that follow determine the length of embeddings.
-
-    Raises:
-        ModelError: the backbone is made of other modules.
-        SettingsError: it has fewer layers than are to be kept.
     """
     from sentence_transformers.base.modules import Normalize
     from sentence_transformers.sentence_transformer.modules import Pooling

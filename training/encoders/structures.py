@@ -60,13 +60,9 @@ def read_sentences(
     parses: Structure,
     further: Sequence[str] = (),
 ) -> tuple[Tokens, Structures]:
-    """Return word pieces and structure of sentences.
+    """Return word pieces and structure of the sentences to train on, and of further ones that choose the model.
 
-    Args:
-        transformer: of the encoder.
-        texts: sentences to train on; one that is not in `parses` has no structure.
-        parses: of these sentences.
-        further: sentences that choose the model; one that is not in `parses` is parsed.
+    Of those that `parses` lacks, the former have no structure, and the latter are parsed.
     """
     inputs = [*texts, *further]
     ids: list[NDArray[np.int32]] = []

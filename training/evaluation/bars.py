@@ -29,23 +29,14 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One line of a chart.
+    """One line of a chart."""
 
-    Args:
-        name: what is measured.
-        about: one sentence on it, perhaps empty.
-        value: in hundredths, such as 31.4; None where it is undefined.
-        interval: of the value, in hundredths; None where it is unknown.
-        marks: name of a mark → its value, for those that have one.
-        verdict: text after the number, perhaps empty.
-    """
-
-    name: str
-    about: str
-    value: float | None
-    interval: tuple[float, float] | None
-    marks: Mapping[str, float] = field(default_factory=dict)
-    verdict: str = ""
+    name: str  # what is measured
+    about: str  # one sentence on it, perhaps empty
+    value: float | None  # in hundredths, such as 31.4; None where it is undefined
+    interval: tuple[float, float] | None  # of the value, in hundredths; None where it is unknown
+    marks: Mapping[str, float] = field(default_factory=dict)  # name of a mark → its value, for those that have one
+    verdict: str = ""  # text after the number, perhaps empty
 
     @classmethod
     def of(cls, row: Mapping[str, Any], about: str, marks: Mapping[str, float | None], verdict: str = "") -> Self:

@@ -37,12 +37,9 @@ FEWEST = 6
 
 @dataclass(frozen=True, slots=True)
 class GroupedBootstrap(Bootstrap):
-    """Draws groups of items, with replacement, instead of single ones.
+    """Draws groups of items, with replacement, instead of single ones."""
 
-    Args:
-        groups: number of each item's group, (n_items,), from 0 without gaps.
-    """
-
+    # number of each item's group, (n_items,), from 0 without gaps
     groups: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
@@ -51,11 +48,7 @@ class GroupedBootstrap(Bootstrap):
         return int(self.groups.max()) + 1 if len(self.groups) else 0
 
     def draws(self, items: int) -> Iterator[NDArray[np.int64]]:
-        """Yield how often each of `items` items occurs in each draw, (items,); the same in every call.
-
-        Raises:
-            ValueError: when there are groups of another number of items.
-        """
+        """Yield how often each of `items` items occurs in each draw, (items,); the same in every call."""
         if items != len(self.groups):
             raise ValueError(f"{items} items, but groups of {len(self.groups)}")
         for times in Bootstrap.draws(self, self.count):
@@ -96,13 +89,8 @@ def draw_spearman(
 ) -> NDArray[np.float64]:
     """Return Spearman's correlation of predictors with measured values of pairs in each draw.
 
-    Args:
-        predictors: (n_pairs, n_predictors).
-        measured: (n_pairs,).
-        bootstrap: every call draws the same pairs.
-
-    Returns:
-        (resamples, n_predictors), in [-1, 1]; NaN where either is constant in the draw.
+    Predictors are (n_pairs, n_predictors), measured values (n_pairs,); the correlations, in [-1, 1], are (resamples,
+    n_predictors), NaN where either is constant in the draw.
     """
     drawn = np.full((bootstrap.resamples, predictors.shape[1]), np.nan)
     if len(measured) < 2:
@@ -134,18 +122,10 @@ class Difference:
 
 
 def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, mean: bool = False) -> Interval | None:
-    """Return the interval that most draws of one score lie within.
+    """Return the interval that most draws of one score, (resamples,), lie within; `mean` if it is that of the items.
 
-    Args:
-        draws: (resamples,), NaN where the score is undefined.
-        bootstrap: how the draws were made.
-        items: number of items, or groups of them, that were drawn.
-        mean: whether the score is the mean of the items.
-
-    Returns:
-        None where more than a tenth of the draws are undefined, because too few pairs differ, or for fewer than
-            `FEWEST`
-        items.
+    None where more than a tenth of the draws are undefined (NaN), because too few pairs differ, or for fewer than
+    `FEWEST` items, or groups of them.
     """
     defined = draws[~np.isnan(draws)]
     if len(defined) < max(1, _DEFINED * len(draws)) or items < FEWEST:
@@ -165,14 +145,8 @@ def compare(
 ) -> Difference | None:
     """Return how a score differs from a baseline's in the same draws; None where `interval` returns None.
 
-    Args:
-        draws: of the score, (resamples,).
-        baseline: those of the baseline.
-        bootstrap: how the draws were made.
-        items: as for `interval`.
-        mean: as for `interval`.
-        differ: number of items, or groups of them, in which the two differ (`differing`); None if that is all of them.
-            The interval includes 0 where these are fewer than `FEWEST`.
+    They `differ` in a number of items, or groups of them; in all where that is None. In fewer than `FEWEST`, the
+    interval includes 0.
     """
     ends = interval(draws - baseline, bootstrap, items, mean=mean)
     if ends is None:
@@ -189,20 +163,13 @@ def verdict(low: float, high: float) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Scores of several models on the same items, and in the same draws of them.
+    """Scores of several models on the same items, and in the same draws of them."""
 
-    Args:
-        scores: one per model, the encoder's first; None where it is undefined.
-        draws: of the same scores, (resamples, n_models).
-        items: number of items, or groups of them, that a draw takes.
-        mean: whether a score is the mean of the items.
-        differ: number of items, or groups of them, in which the first two models differ; None if that is all of them.
-    """
-
-    scores: Sequence[float | None]
-    draws: NDArray[np.float64]
-    items: int
-    mean: bool = False
+    scores: Sequence[float | None]  # one per model, the encoder's first; None where it is undefined
+    draws: NDArray[np.float64]  # of the same scores, (resamples, n_models)
+    items: int  # number of items, or groups of them, that a draw takes
+    mean: bool = False  # whether a score is the mean of the items
+    # number of items, or groups of them, in which the first two models differ; None if that is all of them
     differ: int | None = None
 
     @classmethod
@@ -232,10 +199,8 @@ class Drawn:
     def paired(self, bootstrap: Bootstrap) -> dict[str, Any]:
         """Return the scores of the encoder and of its start model, as JSON.
 
-        Returns:
-            `encoder` and `start`, None where undefined or unknown; `encoder_interval` and `start_interval`, each `low`
-                and
-            `high`, None where there are too few items; `difference` of the two, as a `Difference`.
+        `encoder` and `start`, None where undefined or unknown; `encoder_interval` and `start_interval`, each `low` and
+        `high`, None where there are too few items; `difference` of the two, as a `Difference`.
         """
         ends = [
             None if score is None else interval(drawn, bootstrap, self.items, mean=self.mean)
@@ -269,10 +234,8 @@ def _groups(column: NDArray[np.floating]) -> NDArray[np.int32]:
 def _correlate(times: Any, groups: Any, found: Any) -> None:
     """Write the correlation of the first column's ranks with those of each other column to `found`, (n_columns - 1,).
 
-    Args:
-        times: how often each pair was drawn, (n_pairs,).
-        groups: of each column, (n_columns, n_pairs).
-        found: unchanged where a column is constant.
+    `times` is how often each pair was drawn, (n_pairs,); groups are (n_columns, n_pairs). What is undefined, because a
+    column is constant, is not written.
     """
     n_columns, n_pairs = groups.shape
     middle = (times.sum() + 1) / 2

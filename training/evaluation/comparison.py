@@ -45,58 +45,33 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class ComparedScore:
-    """One score of both sides.
+    """One score of both sides."""
 
-    Args:
-        suite: name of the suite.
-        measure: what its scores are, such as Spearman.
-        name: of the score.
-        items: number of items it was computed on; None where it was taken from the evaluations.
-        unit: what an item is, in the plural.
-        a: score of the first side.
-        b: score of the second side.
-        difference: b minus a, with the ends of its 95 % interval; None where there is none.
-        p: of Welch's test; None where no test was made.
-    """
-
-    suite: str
-    measure: str
-    name: str
-    items: int | None
-    unit: str
-    a: Spread
-    b: Spread
-    difference: Difference | None
-    p: float | None
+    suite: str  # name of the suite
+    measure: str  # what its scores are, such as Spearman
+    name: str  # of the score
+    items: int | None  # number of items it was computed on; None where it was taken from the evaluations
+    unit: str  # what an item is, in the plural
+    a: Spread  # score of the first side
+    b: Spread  # score of the second side
+    difference: Difference | None  # b minus a, with the ends of its 95 % interval; None where there is none
+    p: float | None  # of Welch's test; None where no test was made
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides.
+    """Two sides."""
 
-    Args:
-        runs: number of runs of each side.
-        basis: of the verdicts.
-        scores: scores that both sides have.
-        left_out: name of a score or a suite → why it was not compared.
-        same_items: names of the suites whose scores are all on the same items.
-        caveats: which side was trained or chosen on data that it is scored on, a sentence each.
-    """
-
-    runs: tuple[int, int]
-    basis: Basis
-    scores: tuple[ComparedScore, ...]
-    left_out: Mapping[str, str]
-    same_items: tuple[str, ...] = ()
-    caveats: tuple[str, ...] = ()
+    runs: tuple[int, int]  # number of runs of each side
+    basis: Basis  # of the verdicts
+    scores: tuple[ComparedScore, ...]  # scores that both sides have
+    left_out: Mapping[str, str]  # name of a score or a suite → why it was not compared
+    same_items: tuple[str, ...] = ()  # names of the suites whose scores are all on the same items
+    caveats: tuple[str, ...] = ()  # which side was trained or chosen on data that it is scored on, a sentence each
 
 
 def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | None = None) -> Comparison:
-    """Compare the evaluated runs of two sides, given by their folders; by default, items are drawn as in an evaluation.
-
-    Raises:
-        InputError: when they have no score in common, or an evaluation cannot be read.
-    """
+    """Compare the evaluated runs of two sides, given by their folders; by default drawing as an evaluation does."""
     basis: Basis = "items" if len(a) == len(b) == 1 else "seeds" if min(len(a), len(b)) > 1 else "nothing"
     sides = _Sides((len(a), len(b)), basis, bootstrap or Bootstrap())
     folders = [*a, *b]

@@ -93,9 +93,7 @@ def draw_precision(curves: Mapping[str, tuple[NDArray[np.float64], NDArray[np.fl
 def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
     """Draw the share of paraphrases over the predicted probability, as points whose size grows with the pairs.
 
-    Args:
-        bins: of `training.evaluation.measures.reliability`.
-        name: of the set of pairs.
+    The bins are those of `training.evaluation.measures.reliability`.
     """
     pairs = np.array([each["pairs"] for each in bins])
     with _styled():
@@ -113,11 +111,7 @@ def draw_course(
 ) -> str:
     """Draw the dev score that chose the model over the steps of the training (`history` of training.json).
 
-    Args:
-        history: as in training.json.
-        best_step: the step whose model was kept.
-        chosen_by: name of the score; the first one of the history if it is None or not there.
-        ratings: name of the set of ratings that the model was chosen by, if any.
+    `chosen_by` names the score, else it is the first of the history; `ratings` the set that the model was chosen by.
     """
     first = next(name for name in history[0] if name != "step")
     score = chosen_by if chosen_by is not None and chosen_by in history[0] else first

@@ -36,46 +36,31 @@ Scale = Literal["cosine", "probability"]
 
 @dataclass(frozen=True, slots=True)
 class ItemScores:
-    """One score of one encoder, item by item.
+    """One score of one encoder, item by item."""
 
-    Args:
-        name: of the score.
-        items: unique key of each item, the same in every evaluation.
-        predicted: the encoder's value for each item, (n,), finite.
-        expected: target values, (n,), compared as `scored_by` says. None where the score is the mean of `predicted`.
-        unit: what an item is, in the plural.
-        scored_by: how predictions are scored; ignored where nothing is expected.
-        measure: measure of the score, where it is not that of its suite; such a score is not part of the suite's mean.
-        depends_on: digest of the data that an item's value depends on besides the item, such as the texts that a query
-            searches: values that depend on different data are not compared. Empty where it depends on none.
-        groups: key of the group of each item, (n,): items of a group are drawn together. Empty where each is drawn on
-            its own.
-    """
-
-    name: str
-    items: Sequence[str]
-    predicted: NDArray[np.float64]
+    name: str  # of the score
+    items: Sequence[str]  # unique key of each item, the same in every evaluation
+    predicted: NDArray[np.float64]  # the encoder's value for each item, (n,), finite
+    # target values, (n,), compared as `scored_by` says. None where the score is the mean of `predicted`
     expected: NDArray[np.float64] | None = None
-    unit: str = "pairs"
-    scored_by: ScoredBy = "correlation"
+    unit: str = "pairs"  # what an item is, in the plural
+    scored_by: ScoredBy = "correlation"  # how predictions are scored; ignored where nothing is expected
+    # measure of the score, where it is not that of its suite; such a score is not part of the suite's mean
     measure: str = ""
+    # digest of the data that an item's value depends on besides the item, such as the texts that a query searches:
+    # values that depend on different data are not compared. Empty where it depends on none
     depends_on: str = ""
+    # key of the group of each item, (n,): items of a group are drawn together. Empty where each is drawn on its own
     groups: Sequence[Hashable] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPairs:
-    """The sentence pairs of a set, as one encoder scored them.
+    """The sentence pairs of a set, as one encoder scored them."""
 
-    Args:
-        scores: of the pairs: by correlation with human ratings, or AUROC for judged pairs.
-        texts: both sentences of each pair, (n,).
-        scale: what the scores are.
-    """
-
-    scores: ItemScores
-    texts: Sequence[tuple[str, str]]
-    scale: Scale = "cosine"
+    scores: ItemScores  # of the pairs: by correlation with human ratings, or AUROC for judged pairs
+    texts: Sequence[tuple[str, str]]  # both sentences of each pair, (n,)
+    scale: Scale = "cosine"  # what the scores are
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +126,7 @@ class Aligned:
 
 
 def align(scores: Sequence[ItemScores]) -> Aligned | None:
-    """Return a score of several encoders, one per run, on their common items; None where they have none.
-
-    Raises:
-        InputError: when two evaluations have different expected values for an item.
-    """
+    """Return a score of several encoders, one per run, on their common items; None where they have none."""
     places = [{item: place for place, item in enumerate(score.items)} for score in scores]
     common = [item for item in scores[0].items if all(item in known for known in places)]
     if not common:
@@ -163,11 +144,7 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
 
 
 def read_items(file: Path, *columns: str) -> pl.DataFrame:
-    """Read a table of items that an evaluation wrote.
-
-    Raises:
-        InputError: when it cannot be read, or a column is missing.
-    """
+    """Read a table of items that an evaluation wrote."""
     try:
         table = pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -180,15 +157,8 @@ def read_items(file: Path, *columns: str) -> pl.DataFrame:
 def read_sets(file: Path, names: Iterable[str], *columns: str) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the items of each set that an evaluation wrote and that has any, with a key for each of them in `item`.
 
-    A pair that a set has twice is two items.
-
-    Args:
-        file: table with `set`, `text_a` and `text_b`, null for a single text, and the further columns.
-        names: of the sets.
-        columns: further columns that it must have.
-
-    Raises:
-        InputError: as for `read_items`.
+    A pair that a set has twice is two items. The table has `set`, `text_a`, `text_b`, null for a single text, and the
+    further columns.
     """
     nth = pl.int_range(pl.len()).over("set", "text_a", "text_b")
     key = pl.concat_str("text_a", pl.col("text_b").fill_null(""), nth, separator="\t")

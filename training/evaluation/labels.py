@@ -55,15 +55,7 @@ _LABEL_COLUMNS = (
 
 @dataclass
 class LabelSuite(Suite):
-    """Judged pairs of the split with labels that a classifier knows, and that are not judged as paraphrase or not.
-
-    Args:
-        corpora: name → pairs whose label the classifier knows.
-        classifier: of the encoder.
-        others: split that the training did not use → its number of such pairs.
-        subject: the encoder and the job.
-        unknown: name → number of pairs whose label the classifier does not know.
-    """
+    """Judged pairs of the split with labels that a classifier knows, and that are not judged as paraphrase or not."""
 
     name: ClassVar[str] = "labels"
     title: ClassVar[str] = "Labels of pairs"
@@ -75,20 +67,16 @@ class LabelSuite(Suite):
         "two: suite 'paraphrase')"
     )
 
-    corpora: Mapping[str, LabelledPairs]
-    classifier: "PairClassifier"
-    others: Mapping[str, int]
-    subject: Subject
-    unknown: Mapping[str, int]
+    corpora: Mapping[str, LabelledPairs]  # name → pairs whose label the classifier knows
+    classifier: "PairClassifier"  # of the encoder
+    others: Mapping[str, int]  # split that the training did not use → its number of such pairs
+    subject: Subject  # the encoder and the job
+    unknown: Mapping[str, int]  # name → number of pairs whose label the classifier does not know
     _predicted: list[pl.DataFrame] = field(default_factory=list)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the pairs, and the classifier of the encoder.
-
-        Raises:
-            ModelError: when the classifier is damaged or missing.
-        """
+        """Read the pairs, and the classifier of the encoder."""
         from training.modules.pair_classifier import PairClassifier
 
         job = subject.job

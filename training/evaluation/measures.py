@@ -39,17 +39,11 @@ Weights = NDArray[np.int64] | NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Scores of judged pairs, ready to be measured many times.
+    """Scores of judged pairs, ready to be measured many times."""
 
-    Args:
-        positive: whether each pair is positive, (n_pairs,).
-        scores: higher where a pair is more likely positive, (n_pairs,), finite.
-        threshold: pairs with at least this score are predicted positive; None where none was chosen.
-    """
-
-    positive: NDArray[np.bool_]
-    scores: NDArray[np.float64]
-    threshold: float | None
+    positive: NDArray[np.bool_]  # whether each pair is positive, (n_pairs,)
+    scores: NDArray[np.float64]  # higher where a pair is more likely positive, (n_pairs,), finite
+    threshold: float | None  # pairs with at least this score are predicted positive; None where none was chosen
 
     @property
     def predicted(self) -> NDArray[np.bool_] | None:
@@ -74,14 +68,9 @@ def without_looking(pairs: int, positives: int, *, positive: bool) -> dict[str, 
 
 
 def reliability(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, Any]:
-    """Return how well probabilities are calibrated, as JSON: `error`, `said`, `so` and `bins`.
+    """Return how well probabilities, (n_pairs,), are calibrated, as JSON, from whether each of the pairs is positive.
 
-    Args:
-        positive: whether each pair is positive, (n_pairs,); at least one pair.
-        probabilities: probability that it is, (n_pairs,), in [0, 1].
-
-    Returns:
-        `error`, `said` and `so` of all pairs, in [0, 1]; and `said`, `so` and `pairs` of each bin that has pairs.
+    `error`, `said` and `so` of all pairs, in [0, 1]; and `said`, `so` and `pairs` of each bin that has pairs.
     """
     bins_of = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
     counts = np.bincount(bins_of, minlength=BINS)

@@ -56,9 +56,6 @@ def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: P
 
     A score that one of them lacks, because a set is too small for a correlation or its values are all equal, is left
     out for both; where nothing is left to compare, the new encoder does not hold.
-
-    Raises:
-        InputError: when they were scored on different pairs.
     """
     verdicts: list[tuple[bool, str]] = []
     for name, allowed in limits.model_dump().items():
@@ -114,13 +111,7 @@ def was_refused(run: Path) -> bool:
 def encoder_in_use(runs: Path, name: str | None = None, among: Collection[str] = ()) -> Path:
     """Return the encoder of the current run, or the one finished last where none was ever promoted.
 
-    Args:
-        runs: folder of all runs.
-        name: of the encoder, or the id of a run; when None, chosen as by `encoder_in_use_with`.
-        among: as for `encoder_in_use_with`.
-
-    Raises:
-        ModelError: when no run has an encoder yet.
+    `name` is that of an encoder, or the id of a run; when None, it is chosen as by `encoder_in_use_with`.
     """
     if name is None:
         return encoder_in_use_with(runs, lambda _: True, among) or latest_encoder(runs)
@@ -134,11 +125,8 @@ def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collecti
     In use is the current run of each name, or the run finished last of one that was never promoted: a run that was not
     promoted, although another of its name was, counts only where nothing in use is one of these.
 
-    Args:
-        runs: folder of all runs.
-        has: whether an encoder, given its folder, is one of them: whether it has a classifier.
-        among: names of the encoders of the project; others count only where none of these is one of them. All count
-            when empty.
+    `has` says whether an encoder, given its folder, is one of them. Encoders not `among` those of the project count
+    only where none of these is one; all count when that is empty.
     """
     promoted = {name: run for name, run in current_runs(runs).items() if is_finished(run)}
     current = {name: run for name, run in promoted.items() if has(run / ENCODER)}
@@ -167,11 +155,7 @@ def gone_runs(runs: Path) -> dict[str, GoneRun]:
 
 
 def promote(run: Path, name: str) -> None:
-    """Make a run the current one of its encoder, in one step.
-
-    Raises:
-        ModelError: when something other than a link has that name.
-    """
+    """Make a run the current one of its encoder, in one step."""
     link = run.parents[2] / name / CURRENT
     if link.exists() and not link.is_symlink():
         raise RunGone(f"{str(link)!r} is not a link to a run and was not touched; rename it and promote again")

@@ -13,12 +13,9 @@ from training.runs import PER_SECOND, flattened, run_title
 
 
 def render_report(scores: Mapping[str, Any], training: Mapping[str, Any], folder: Path) -> str:
-    """Return the report as HTML. Every text from data is escaped; nothing is fetched from anywhere.
+    """Return the report as HTML, from metrics.json, training.json (empty if there is none) and the suites' files.
 
-    Args:
-        scores: content of metrics.json.
-        training: content of the encoder's training.json; empty for an encoder that has none.
-        folder: folder with the files that the suites wrote.
+    Every text from data is escaped; nothing is fetched from anywhere.
     """
     chapters = [(suite, suite.tables(result), suite.chapter(result, folder)) for suite, result in scored_suites(scores)]
     run = run_title(Path(scores["encoder"]).parent)

@@ -45,16 +45,7 @@ def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]
 
     With all suites that apply, writes metrics.json, evaluate.json, the suites' files, report.html, and the scores in
     the model card. With some that are named, writes their scores next to those of the whole evaluation
-    (`metrics_file`).
-
-    Args:
-        job: what to evaluate, and by which suites.
-        shared: what encoders evaluated before have left, to be reused.
-
-    Raises:
-        InputError: when there is nothing to score on, or it cannot be read.
-        ModelError: when the folder is not an encoder, its start model is missing, or a suite does not fit it.
-        SettingsError: when a suite is unknown, or a rating set is described wrongly.
+    (`metrics_file`). `shared` is what encoders evaluated before have left, to be reused.
     """
     with in_use(job.encoder):
         return _evaluate(job, shared or Shared())
@@ -89,11 +80,7 @@ def metrics_file(folder: Path, suites: Collection[str] = ()) -> Path:
 
 
 def read_scores(file: Path) -> dict[str, Any]:
-    """Read scores.
-
-    Raises:
-        InputError: when there are none, or they are of another version of facetflow.
-    """
+    """Read scores."""
     if not file.exists():
         raise NotEvaluated(f"{str(file.parent)!r} has no {file.name}; run `facetflow evaluate` first")
     scores: dict[str, Any] = read_json(file)
@@ -105,11 +92,7 @@ def read_scores(file: Path) -> dict[str, Any]:
 
 
 def read_evaluation(folder: Path) -> dict[str, Any]:
-    """Read the scores of a whole evaluation whose other files are going to be read as well.
-
-    Raises:
-        InputError: as for `read_scores`, or when a file that a suite wrote is of another evaluation.
-    """
+    """Read the scores of a whole evaluation whose other files are going to be read as well."""
     scores = read_scores(folder / METRICS_FILE)
     for name, digest in _files(scores).items():
         if (folder / name).is_file() and file_sha256(folder / name) != digest:
@@ -121,11 +104,7 @@ def read_evaluation(folder: Path) -> dict[str, Any]:
 
 
 def write_report(folder: Path, encoder: Path) -> Path:
-    """Write report.html from the metrics.json of an evaluation and the suites' files in its folder, and return it.
-
-    Raises:
-        InputError: when the encoder has not been evaluated yet, or was by another version of facetflow.
-    """
+    """Write report.html from the metrics.json of an evaluation and the suites' files in its folder, and return it."""
     from training.evaluation.report import render_report
 
     scores = read_evaluation(folder)

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str]) -> dict[str, Any] | None:
     """Return how a training, by its training.json, used a split of the pairs of some corpora.
 
-    Returns:
-        `part`, learnt, chosen or calibrated, and `corpora`; None where the training did not use the split.
+    `part`, learnt, chosen or calibrated, and `corpora`; None where the training did not use the split.
     """
     settings = training.get("settings", {})
     names = settings.get("splits")
@@ -70,14 +69,9 @@ def tell_seen(
     unit: str = "pairs",
     chosen: str = "by its loss on",
 ) -> str:
-    """Return a caveat on scores of data that the training used; nothing where it did not.
+    """Return a caveat on scores of data that the training used, from `seen_part`; nothing where it did not.
 
-    Args:
-        seen: as `seen_part` returns it.
-        split: what is scored.
-        others: split that the training did not use → its size.
-        unit: what is scored, in the plural.
-        chosen: how the model was chosen on them.
+    `others` are splits that the training did not use, with their sizes; `chosen` says how the model was chosen on them.
     """
     if seen is None:
         return ""

@@ -44,11 +44,7 @@ class Subject:
 
     @cached_property
     def backbone(self) -> Path | None:
-        """Folder of the encoder's start model; None where that is unknown.
-
-        Raises:
-            ModelError: when it is known but missing.
-        """
+        """Folder of the encoder's start model; None where that is unknown."""
         name = self.settings.get("backbone")
         return None if name is None else models.locate(name, self.job.base)
 

@@ -59,25 +59,16 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """The chapter of a suite in the report, besides its tables.
+    """The chapter of a suite in the report, besides its tables."""
 
-    Args:
-        about: what the scores are, a sentence or two.
-        charts: title → HTML, above the tables; a chart alone needs no title.
-        more: HTML below the tables.
-        facts: lines of the report's head: the data that was scored.
-        warnings: what a reader must know before any number, a sentence each.
-        figures: key figures for the head.
-        origin: what the numbers can be traced back to.
-    """
-
-    about: str = ""
+    about: str = ""  # what the scores are, a sentence or two
+    # title → HTML, above the tables; a chart alone needs no title
     charts: Mapping[str, str] = field(default_factory=dict)
-    more: str = ""
-    facts: Mapping[str, str] = field(default_factory=dict)
-    warnings: Sequence[str] = ()
-    figures: Sequence[Figure] = ()
-    origin: Mapping[str, Any] = field(default_factory=dict)
+    more: str = ""  # HTML below the tables
+    facts: Mapping[str, str] = field(default_factory=dict)  # lines of the report's head: the data that was scored
+    warnings: Sequence[str] = ()  # what a reader must know before any number, a sentence each
+    figures: Sequence[Figure] = ()  # key figures for the head
+    origin: Mapping[str, Any] = field(default_factory=dict)  # what the numbers can be traced back to
 
 
 class Suite(ABC):
@@ -184,11 +175,7 @@ def suites_of(kind: str) -> tuple[str, ...]:
 
 
 def load_suite(name: str) -> type[Suite]:
-    """Return a suite.
-
-    Raises:
-        SettingsError: when there is none of that name.
-    """
+    """Return a suite."""
     if name not in SUITES:
         raise UnknownName(f"{name!r} is not an evaluation suite; there are: {', '.join(SUITES)}.")
     module, _, attribute = SUITES[name].partition(":")

@@ -16,21 +16,13 @@ UNDEFINED = "–"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    Args:
-        title: its header.
-        key: of the value in a row, with a dot for each level: `scores.f1`; empty for the row itself.
-        form: displays a value.
-        higher: whether a higher value is better; None where that makes no sense.
-        about: what it means, where the title does not say it.
-    """
-
-    title: str
-    key: str
-    form: Callable[[Any], str] = str
-    higher: bool | None = None
-    about: str = ""
+    title: str  # its header
+    key: str  # of the value in a row, with a dot for each level: `scores.f1`; empty for the row itself
+    form: Callable[[Any], str] = str  # displays a value
+    higher: bool | None = None  # whether a higher value is better; None where that makes no sense
+    about: str = ""  # what it means, where the title does not say it
 
     def value(self, row: Mapping[str, Any]) -> Any:
         """Return the value of a row; an empty text where the row has none."""
@@ -49,20 +41,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """One table as displayed.
+    """One table as displayed."""
 
-    Args:
-        title: what it shows.
-        columns: header; the first column is left-aligned, numbers follow.
-        rows: cells as displayed.
-        note: what a reader must know, a sentence or two per line; perhaps empty.
-        values: the rows before they were displayed, key → value; empty for a table of texts.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
+    title: str  # what it shows
+    columns: tuple[str, ...]  # header; the first column is left-aligned, numbers follow
+    rows: tuple[tuple[str, ...], ...]  # cells as displayed
+    note: str = ""  # what a reader must know, a sentence or two per line; perhaps empty
+    # the rows before they were displayed, key → value; empty for a table of texts
     values: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
 
 
@@ -77,8 +62,7 @@ def table(title: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any
 def as_frame(tables: Iterable[ScoreTable]) -> "pl.DataFrame":
     """Return the numbers of tables before they were rounded for display, one per row, for CSV, JSON and Parquet.
 
-    Returns:
-        `table`, `row` and `column` by their names; `value`, or the ends `low` and `high` of an interval.
+    `table`, `row` and `column` by their names; `value`, or the ends `low` and `high` of an interval.
     """
     import polars as pl
 

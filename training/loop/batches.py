@@ -18,17 +18,10 @@ WINDOWS = 4  # at least
 def epoch_batches(
     groups: NDArray[np.int64], lengths: NDArray[np.int64], *, batch_size: int, seed: int, epoch: int
 ) -> list[NDArray[np.int64]]:
-    """Return the batches of an epoch, each the positions of its pairs.
+    """Return the batches of an epoch (from 0), each the positions of its pairs; one may have fewer than the others.
 
-    Args:
-        groups: number of the group of each pair, (n_pairs,), from 0; a group is a positive and its negatives.
-        lengths: tokens of the longer sentence of each pair, (n_pairs,).
-        batch_size: pairs in a batch; one batch may have fewer.
-        seed: the training's seed.
-        epoch: from 0.
-
-    Returns:
-        Every pair exactly once.
+    `groups`, (n_pairs,), are numbers from 0: a group is a positive and its negatives. `lengths`, (n_pairs,), are the
+    tokens of the longer sentence of each pair.
     """
     random = np.random.default_rng((seed, epoch))
     rank = random.permutation(int(groups.max()) + 1)

@@ -16,11 +16,7 @@ FORMAT = 3
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
-    """Write tensors, numbers, strings, and lists and dicts of them; a crash leaves the old checkpoint or the new one.
-
-    Raises:
-        RunError: when the file cannot be written, as on a full disk; an older checkpoint is still there.
-    """
+    """Write tensors, numbers, strings, and lists and dicts of them; a crash leaves the old file or the new one."""
     # One name for all processes, so that the partial file of a killed one is overwritten.
     temporary = path.with_name(f".{path.name}.partial")
     try:
@@ -36,12 +32,7 @@ def save(path: Path, state: dict[str, Any]) -> None:
 
 
 def load(path: Path, *, identity: str) -> dict[str, Any] | None:
-    """Read a checkpoint of the training with an identity; None if there is none.
-
-    Raises:
-        RunError: when the file is damaged.
-        SettingsError: when the checkpoint belongs to another training, or to another version of facetflow.
-    """
+    """Read a checkpoint of the training with an identity; None if there is none."""
     if not path.exists():
         return None
     try:

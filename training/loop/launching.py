@@ -29,11 +29,7 @@ _ASKED = 5  # seconds for a process that was asked to exit
 
 @contextmanager
 def only_trainer(lock: Path) -> Iterator[None]:
-    """Hold the lock of a training, in the first of its processes: the first one writes, the others only train.
-
-    Raises:
-        RunError: another training holds it.
-    """
+    """Hold the lock of a training, in the first of its processes: the first one writes, the others only train."""
     if together.rank() > 0:
         yield
         return
@@ -43,11 +39,7 @@ def only_trainer(lock: Path) -> Iterator[None]:
 
 @contextmanager
 def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterator[None]:
-    """Run the other processes of a training during the block, each the module that was called, with the same job.
-
-    Raises:
-        RunError: when another process ended early; the message quotes the last line of its output.
-    """
+    """Run the other processes of a training during the block, each the module that was called, with the same job."""
     if settings.processes == 1 or "WORLD_SIZE" in os.environ:
         yield
         return

@@ -102,13 +102,7 @@ class Loop:
         """Train to the end, from the checkpoint if there is one, and leave the model with the kept weights.
 
         A request to end (SIGINT, SIGTERM) waits until the step and its checkpoint are done; a second one does not.
-
-        Args:
-            on_step: called with the number of each finished step, after its checkpoint.
-
-        Raises:
-            RunError: when a loss is not finite, no dev score of the kept weights is, or a checkpoint cannot be written.
-            SettingsError: when the checkpoint is of another training.
+        `on_step` is called with the number of each finished step, after its checkpoint.
         """
         seed_this_process(self.settings.seed)
         self._resume()

@@ -28,9 +28,6 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     """Set the threads, join the other processes if there are any, and choose device and precision.
 
     Trackers keep their files in the folder of the run.
-
-    Raises:
-        SettingsError: when the device is not available, or a tracker is not installed.
     """
     import torch
     from accelerate import Accelerator
@@ -84,13 +81,10 @@ def set_random_state(state: dict[str, Any], device: "torch.device") -> None:
 
 
 def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device", *, seed: int, step: int) -> str:
-    """Restore the random generators from those of a checkpoint, or reseed them if these do not fit.
+    """Restore the random generators from those of a checkpoint, or reseed them if these do not fit, and say why not.
 
     States from another number of processes, or another kind of device, cannot be restored: then seed, step and process
     determine the random numbers, so that resuming in the same way always gives the same weights.
-
-    Returns:
-        Why they do not fit, as a clause; empty if they do.
     """
     import torch
 

@@ -89,9 +89,7 @@ def gathered(rows: "Tensor") -> "Tensor":
 def over_all(means: "Tensor", counts: "Tensor") -> "Tensor":
     """Return losses whose mean over the processes is the mean over all their items.
 
-    Args:
-        means: mean losses of this process's share, any shape.
-        counts: number of items in each mean, the same shape; may be 0.
+    They are made from the means of this process's share, and the number of items in each, which may be 0.
     """
     if world() == 1:
         return means

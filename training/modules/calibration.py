@@ -73,12 +73,9 @@ class Calibration:
 def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibration | None:
     """Fit the calibration of a classifier's probabilities; None if there are too few pairs, in total or of a label.
 
-    The target probability of a pair's label is (n + 1) / (n + 2), where n is the number of pairs with it (Platt 1999,
-    §2.2): a few dev pairs, even if all are classified correctly, are strong but not conclusive evidence.
-
-    Args:
-        logits: of dev pairs, (n_pairs, n_labels).
-        targets: number of the label of each, (n_pairs,).
+    Logits, (n_pairs, n_labels), and numbers of the labels, (n_pairs,), are those of dev pairs. The target probability
+    of a pair's label is (n + 1) / (n + 2), where n is the number of pairs with it (Platt 1999, §2.2): a few dev pairs,
+    even if all are classified correctly, are strong but not conclusive evidence.
     """
     from scipy.optimize import minimize
 

@@ -50,10 +50,7 @@ class Span(NamedTuple):
 
 
 def spans_of(parse: Parse) -> list[Span]:
-    """Return the spans of a sentence, frame by frame, in the order of their arguments.
-
-    Args:
-        parse: a row of the table `srl`.
+    """Return the spans of a sentence, a row of the table `srl`, frame by frame, in the order of their arguments.
 
     >>> row = {"predicates": [1], "span_frames": [0, 0, 0], "span_labels": ["ARG0", "V", "ARG1"]}
     >>> [span.words for span in spans_of(row | {"span_starts": [0, 1, 2], "span_ends": [1, 2, 3]})]
@@ -126,11 +123,7 @@ def _draw(count: int, of: int, drawn: Drawn, random: np.random.Generator) -> tup
 
 
 def word_starts(text: str, words: Sequence[str]) -> list[int]:
-    """Return the start of each word in its text, searching from the end of the previous word.
-
-    Raises:
-        InputError: when a word is not found, so that the words are not those of the text.
-    """
+    """Return the start of each word in its text, searching from the end of the previous word."""
     starts, end = [], 0
     for word in words:
         start = text.find(word, end)
@@ -150,9 +143,6 @@ def seen_spans(
     """Return the spans of a normalised sentence that have a piece, each with the places of its pieces, ascending.
 
     A sentence that the tagger rejects has no spans.
-
-    Raises:
-        InputError: when the words of the parse are not those of the text.
     """
     spans = choice.spans(parse) if parse is not None else []
     if not spans or parse is None:

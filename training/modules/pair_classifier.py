@@ -72,9 +72,6 @@ class PairClassifier(nn.Module):
         """Return the probability of each label, (n_pairs, n_labels), from embeddings (n_pairs, d); rows sum to 1.
 
         It is distributed over the given labels, over all of them if there are none.
-
-        Raises:
-            ModelError: when the width of the embeddings differs from the one in training.
         """
         if left.shape[1] != self._dimension:
             raise EncoderDamaged(
@@ -127,11 +124,7 @@ class PairClassifier(nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read the classifier of an encoder.
-
-        Raises:
-            ModelError: when it is damaged, or a file of it is missing.
-        """
+        """Read the classifier of an encoder."""
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 

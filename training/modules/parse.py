@@ -45,11 +45,7 @@ def random_of(words: Sequence[str], *seed: int) -> np.random.Generator:
 
 
 def weights_of(settings: DependencySettings | SrlSettings) -> str:
-    """Return the digest of a parser, or of a tagger together with the pipeline that finds its predicates.
-
-    Raises:
-        ModelError: when it is not on this machine.
-    """
+    """Return the digest of a parser, or of a tagger together with the pipeline that finds its predicates."""
     from features.models import locate, stamp
     from features.parsers.srl.parser import locate_tagger
 
@@ -77,10 +73,7 @@ def same_weights(one: str, other: str) -> bool:
 def another_parser(learnt: str, here: str, option: str) -> ModelError:
     """Return the error of an encoder whose installed parser is not the one that it was trained with.
 
-    Args:
-        learnt: its training parses: "trees of 'spacy/en_core_web_md-3.8.0'".
-        here: the installed parser: "the installed pipeline is 'spacy/en_core_web_md-3.7.0'".
-        option: attribute of its transformer that allows another parser.
+    `option` is the attribute of its transformer that allows another parser.
     """
     return OtherParser(
         f"the encoder was trained on {learnt}, but {here}, which would change its embeddings: restore that one, or "

@@ -76,11 +76,7 @@ class ParsingTransformer(StructuredTransformer):
         return tree_tensors(self._drawn(parses), pieces, self._tree_labels)
 
     def trees(self, texts: Sequence[str]) -> list[Parse | None]:
-        """Return the trees of texts as the graph sees them, random ones if it was trained on such; None without a tree.
-
-        Raises:
-            ModelError: when the parser is missing, or not the one that the encoder was trained with.
-        """
+        """Return the trees of texts as the graph sees them, random ones if it was trained on such; None without one."""
         _, _, parses, _ = self.read(texts)
         return self._drawn(parses)
 

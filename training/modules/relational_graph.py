@@ -41,13 +41,9 @@ class Graph:
     def of(cls, heads: Tensor, labels: Tensor, known: Tensor, direction: Direction = "both") -> Self:
         """Make the graph of a batch of trees: every tree edge, in both directions or one, and each word's self-loop.
 
-        Args:
-            heads: place of each word's head, from 1, (n_sentences, n_words), int64; 0 for padding. A root is its own
-                head, and this edge is only its self-loop.
-            labels: label of the edge to the head, from 1, the same shape; 0 for padding.
-            known: whether a word is a node, the same shape, bool: padding and truncated words are not. Edges to and
-                from other words are left out.
-            direction: direction of the tree edges, which does not change the numbers of relations.
+        All are (n_sentences, n_words). Heads and labels, int64, count from 1, and 0 is padding; a root is its own head,
+        and this edge is only its self-loop. Words that are not `known`, padding and truncated ones, are no nodes, and
+        edges to and from them are left out. The direction does not change the numbers of relations.
         """
         sentences, words = heads.shape
         count = sentences * words

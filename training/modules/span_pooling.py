@@ -72,9 +72,7 @@ class SpanPooling(SavedModule):
     def _scores(self, means: Tensor, roles: Tensor) -> Tensor:
         """Return the logits of the weights, (n, 1 + n_spans): the whole sentence, then its spans.
 
-        Args:
-            means: means of the sentence and of its spans, (n, 1 + n_spans, d).
-            roles: roles of the spans, 0 for padding, (n, n_spans).
+        Means, (n, 1 + n_spans, d), are in the same order; roles of the spans, (n, n_spans), are 0 for padding.
         """
         spans = means[:, 1:]
         scores = spans.new_zeros(spans.shape[:2]) if self.attention is None else self.attention(spans)[:, :, 0]

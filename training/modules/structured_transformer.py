@@ -111,15 +111,9 @@ class StructuredTransformer(Transformer):
     def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
         self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
     ) -> dict[str, Any]:
-        """Return word pieces and structure of sentences.
+        """Return word pieces and structure of sentences: texts, or mappings with `text` and `parse`, perhaps None.
 
-        Args:
-            inputs: texts, or mappings with `text` and `parse`, which is None for a sentence that has none.
-            prompt: prefix of each text; its words are not part of the structure.
-            further: further arguments of `Transformer.preprocess`.
-
-        Raises:
-            ModelError: when a text is to be parsed and the parser is missing, or not the one of the training.
+        The words of a prompt, a prefix of each text, are not part of the structure.
         """
         features, texts, parses, pieces = self.read(inputs, prompt, **further)
         return features | self.structure(texts, parses, pieces) if features else features

@@ -41,13 +41,7 @@ def random_tree(parse: Parse, seed: int) -> Parse:
 
 
 def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list[tuple[int, int, int]]:
-    """Return (place, head, label) of each word of a sentence; empty without a parse.
-
-    Args:
-        parse: with `tokens`, `starts`, `heads`, `relations` as in a row of the table `dependencies` or from spaCy.
-        pieces: word pieces of the sentence.
-        labels: labels of the parser.
-    """
+    """Return (place, head, label) of each word of a parse, a row of the table `dependencies`; empty without one."""
     if parse is None:
         return []
     real = [(start, end, place) for place, (start, end) in enumerate(pieces) if end > start]

@@ -50,19 +50,10 @@ def choose_encoder(
     among: Collection[str] = (),
     for_aspect: Collection[str] = (),
 ) -> Chosen:
-    """Return the encoder of a search.
+    """Return the encoder of a search: the named one, the one for the aspect, or the one in use.
 
-    Args:
-        runs: folder of a project's runs; None where there is no project.
-        name: as for `named_encoder`; when None, chosen by the aspect; without an aspect the encoder in use, or the one
-            that comes with facetflow where none was trained.
-        aspect: aspect in which texts should be similar; None for an encoder that has only one.
-        base: folder that relative paths start from; the working directory when None.
-        among: names of the encoders of the project; others in `runs` count only where none of these fits.
-        for_aspect: names of those that are to be trained for the aspect, of which some may have no training.
-
-    Raises:
-        ModelError: when there is none, or several fit equally well.
+    Without a name, an aspect and a trained encoder, that is the one that comes with facetflow. Encoders `among` those
+    of the project go before others in `runs`; some of those `for_aspect` may have no training yet.
     """
     if name is not None:
         folder = named_encoder(runs, name, base, among)
@@ -122,11 +113,7 @@ def aspects_of(folder: Path) -> tuple[str, ...]:
 
 
 def task_of(folder: Path, aspect: str | None) -> str | None:
-    """Return the route of an encoder for an aspect; None for an encoder without routes.
-
-    Raises:
-        ModelError: when it has routes and none of them is given, or was not trained for the aspect.
-    """
+    """Return the route of an encoder for an aspect; None for an encoder without routes."""
     routes, learnt = routes_in(folder), _learnt(folder)
     if routes:
         if aspect in routes:
@@ -156,14 +143,7 @@ def _learnt(folder: Path) -> tuple[str, ...]:
 def named_encoder(runs: Path | None, name: str, base: Path | None = None, among: Collection[str] = ()) -> Path:
     """Return the folder of an encoder or a run of a project, of a pulled model, or of any encoder.
 
-    Args:
-        runs: folder of a project's runs; None where there is no project.
-        name: of any of these, or a folder.
-        base: folder that relative paths start from; the working directory when None.
-        among: names of the encoders of the project, of which some may have no training.
-
-    Raises:
-        ModelError: when there is none.
+    Of the encoders `among` those of the project some may have no training; relative paths start from `base`.
     """
     if runs is not None and (runs_named(runs, name) or gone_link(runs, name) is not None):
         return encoder_in_use(runs, name)

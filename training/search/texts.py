@@ -21,23 +21,17 @@ _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
 
 @dataclass(frozen=True, slots=True)
 class SearchedTexts:
-    """Texts to search.
+    """Texts to search."""
 
-    Args:
-        texts: with single blanks, none empty.
-        ids: of each: the file's, or else the number of its line or row (`row 7` where other rows have ids); empty for
-            texts of a release.
-        labels: of each: aspect → its labels; empty for texts of a file, and for sentences of pairs.
-        origin: where they come from, in words.
-        empty: number of rows of the file that had no text and were left out.
-        wrong: what is wrong with the rows of the file that could not be read and were left out, a sentence each.
-    """
-
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # with single blanks, none empty
+    # of each: the file's, or else the number of its line or row (`row 7` where other rows have ids); empty for texts of
+    # a release
     ids: tuple[str, ...]
+    # of each: aspect → its labels; empty for texts of a file, and for sentences of pairs
     labels: tuple[dict[str, list[str]], ...]
-    origin: str
-    empty: int = 0
+    origin: str  # where they come from, in words
+    empty: int = 0  # number of rows of the file that had no text and were left out
+    # what is wrong with the rows of the file that could not be read and were left out, a sentence each
     wrong: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -45,15 +39,9 @@ class SearchedTexts:
 
 
 def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
-    """Read texts of a file.
+    """Read texts of a table (`.tsv`, `.csv`, `.jsonl`, `.parquet`), a file with one per line, or such lines on `-`.
 
-    Args:
-        path: a table (`.tsv`, `.csv`, `.jsonl`, `.parquet`), a text file with one text per line, or `-` for such lines
-            on standard input.
-        columns: columns of a table with the text, joined by ": "; `text` when empty.
-
-    Raises:
-        InputError: when the file cannot be read, has no such column, or has no text.
+    Columns of a table are joined by ": "; `text` when empty.
     """
     rows = list(stream_texts(path, columns))
     cells = zip(complete_ids([row.id for row in rows]), rows, strict=True)
@@ -96,10 +84,6 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
     """Read the texts of a release, by default the latest, of one corpus or of all.
 
     These are the texts with labels; without any, or in another corpus, the sentences of pairs.
-
-    Raises:
-        StoreError: when the store or the release does not exist, or is damaged.
-        InputError: when the release has no texts, or none of this corpus.
     """
     labels = LabelledTexts.from_store(store, release=release) if has_rows(store, release, "labels") else None
     labelled = set(labels.labels["corpus"]) if labels is not None else set()

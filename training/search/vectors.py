@@ -45,11 +45,7 @@ Vectors = NDArray[np.float32]
 
 
 def embed(model: "SentenceTransformer", texts: Sequence[str], task: str | None = None) -> Vectors:
-    """Return the embeddings of texts, (n, d), of unit length, by a route of an encoder that has routes.
-
-    Raises:
-        ModelError: when they are not finite numbers.
-    """
+    """Return the embeddings of texts, (n, d), of unit length, by a route of an encoder that has routes."""
     return unit(np.concatenate(list(embed_in_parts(model, texts, task))))
 
 
@@ -73,17 +69,9 @@ def cached_vectors(
     texts: Sequence[str],
     embed: Callable[[Sequence[str]], Iterable[Vectors]],
 ) -> Vectors:
-    """Return the embeddings of texts, (n, d), computing only those that are not cached yet.
+    """Return the embeddings of texts, (n, d), computing only those that are not cached in the folder of runs, if any.
 
-    Args:
-        runs: folder of the project's runs, where the cache is; None for no cache.
-        encoder: folder of the encoder.
-        task: route of the encoder; None for an encoder without routes.
-        texts: in any order; duplicates are embedded once.
-        embed: yields the embeddings of new texts in their order, some (n, d) at a time.
-
-    Raises:
-        ModelError: when embeddings are not finite.
+    `embed` yields the embeddings of new texts in their order, some (n, d) at a time; duplicates are embedded once.
     """
     numbers: dict[bytes, int] = {}
     rows = np.array([numbers.setdefault(_key(text), len(numbers)) for text in texts])

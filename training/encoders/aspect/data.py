@@ -45,11 +45,7 @@ class Curriculum:
 
 
 def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
-    """Return the settings with the aspects filled in.
-
-    Raises:
-        SettingsError: a corpus or an aspect is named that no text has, or no aspects are named and there are several.
-    """
+    """Return the settings with the aspects filled in."""
     check_corpora(settings, sorted(set(data.labels["corpus"])), "texts with labels")
     return settings.with_aspects(data.select(corpora=settings.corpora).aspects)
 
@@ -58,9 +54,6 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
     """Return the training and the dev texts; a training text that is also in another split is dropped.
 
     So is one that differs from a text of another split only in case or punctuation.
-
-    Raises:
-        InputError: no text is left to train on.
     """
     train, dev = settings.splits
     # In every corpus, selected or not: the encoder is evaluated on the other splits.
@@ -84,11 +77,7 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
 
 
 def require_training_texts(chosen: LabelledTexts, data: LabelledTexts, settings: AspectSettings) -> None:
-    """Check that a text of the training split is left to train on, of all texts in `data`.
-
-    Raises:
-        InputError: none has a label.
-    """
+    """Check that a text of the training split is left to train on, of all texts in `data`."""
     train = settings.splits[0]
     if not chosen.labels.filter(pl.col("aspect").is_in(list(settings.aspects)), split=train).height:
         of = f"of {', '.join(settings.corpora)} " if settings.corpora else ""
@@ -100,11 +89,7 @@ def require_training_texts(chosen: LabelledTexts, data: LabelledTexts, settings:
 
 
 def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
-    """Return the lessons with their texts and labels, from training and dev texts and settings with aspects filled in.
-
-    Raises:
-        InputError: there is nothing to learn, because all texts have the same label or no two are alike.
-    """
+    """Return the lessons with texts and labels, from training and dev texts and settings with aspects filled in."""
     train, dev = settings.splits
     of_train, of_dev = (data.labels.filter(split=split) for split in (train, dev))
     chosen = check_labels(of_train, settings)
@@ -138,11 +123,7 @@ def _meanings(settings: AspectSettings) -> list[tuple[str | None, tuple[str, ...
 
 
 def check_labels(labels: pl.DataFrame, settings: AspectSettings) -> ChosenLabels:
-    """Return the labels of the training texts to train on, which differ unless the objective needs none.
-
-    Raises:
-        InputError: fewer than two labels of an aspect are left.
-    """
+    """Return the labels of the training texts to train on, which differ unless the objective needs none."""
     chosen = choose_labels(
         labels,
         settings.aspects,

@@ -23,11 +23,7 @@ _FROM_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
 
 
 def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], device: str) -> "SentenceTransformer":
-    """Return the encoder before training; each route, if there are any, gives the embeddings of the backbone.
-
-    Raises:
-        ModelError: the backbone has an unknown kind of pooling, or cannot be loaded.
-    """
+    """Return the encoder before training; each route, if there are any, gives the embeddings of the backbone."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Normalize, Router
     from sentence_transformers.sentence_transformer.modules import Pooling

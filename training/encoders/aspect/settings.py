@@ -120,11 +120,7 @@ class AspectSettings(TunedSettings):
         return self
 
     def with_aspects(self, known: Sequence[str]) -> Self:
-        """Return the settings with the aspects filled in from those in which texts have labels, sorted.
-
-        Raises:
-            SettingsError: an aspect is named that no text has, or no aspects are named and there are several.
-        """
+        """Return the settings with the aspects filled in from those in which texts have labels, sorted."""
         if unknown := [name for name in self.aspects if name not in known]:
             there_are = did_you_mean(unknown[0], known, f"there are: {', '.join(known) or 'none'}")
             raise UnknownLabel(

@@ -156,12 +156,8 @@ class AspectTask:
 def score_neighbours(vectors: NDArray[np.float32], shared: SharedLabels, texts: Positions) -> dict[str, float] | None:
     """Return `mrr` and `ndcg` of the first ten neighbours of each text (`training.ranking`), in [0, 1].
 
-    Means over the texts that share a label with another; None if there are none.
-
-    Args:
-        vectors: embeddings of the texts, (n, d).
-        shared: which texts share a label.
-        texts: their positions in `shared`, (n,); each is a query to all others.
+    Means over the texts that share a label with another; None if there are none. The embeddings of the texts are
+    (n, d), their positions in `shared` (n,); each is a query to all others.
     """
     n = len(texts)
     if n < 2:

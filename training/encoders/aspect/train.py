@@ -27,14 +27,7 @@ MODULE = "training.encoders.aspect.train"
 
 
 def train(job: AspectJob) -> Path:
-    """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder.
-
-    Raises:
-        InputError: when there are no labels to train on, or all texts have the same.
-        SettingsError: when a corpus or an aspect does not exist, or the folder holds another training.
-        ModelError: when the backbone is missing or unsuitable.
-        RunError: when a loss is not finite, another process trains in the folder, or it cannot be written.
-    """
+    """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder."""
     data = job.source.read(LabelledTexts)
     settings = resolved(data, job.settings)
     data = learnt_from(data, settings)

@@ -10,24 +10,14 @@ from training.encoders.pas.settings import PasSettings
 
 
 def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
-    """Return the settings with the labels of the classifier, and the positive one, filled in.
-
-    Raises:
-        SettingsError: a corpus or a label is named that no pair has.
-        InputError: there is no pair to train on, or all have the same label.
-    """
+    """Return the settings with the labels of the classifier, and the positive one, filled in."""
     remedy = f"Give the encoder {settings.name!r} pairs with other labels as well."
     labels = classes_of(training_labels(data, settings), settings, remedy)
     return settings.model_copy(update={"labels": labels, "positive_label": found_positive(labels, settings)})
 
 
 def learnt_from(data: LabelledPairs, settings: PasSettings) -> LabelledPairs:
-    """Return the dev pairs and the requested share of the training pairs; settings as `resolved` returns them.
-
-    Raises:
-        InputError: so few are left that all have the same label, or the dev pairs cannot choose a model by the positive
-            label.
-    """
+    """Return the dev pairs and the requested share of the training pairs; settings as `resolved` returns them."""
     chosen = data.select(splits=settings.splits, corpora=settings.corpora, labels=settings.labels)
     if settings.training_share < 1:
         kept = [

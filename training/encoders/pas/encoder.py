@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 
 def start_model(folder: Path, settings: PasSettings, frames: Frames | None, device: str) -> "SentenceTransformer":
-    """Return the encoder before training, a twin without frames; the seed of the loop initialises its new modules.
-
-    Raises:
-        ModelError: the backbone is unsuitable, or the tagger of the frames is not installed.
-    """
+    """Return the encoder before training, a twin without frames; the seed of the loop initialises its new modules."""
     from sentence_transformers import SentenceTransformer
 
     from training.modules.parse import LabelNumbers

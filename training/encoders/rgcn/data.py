@@ -19,12 +19,7 @@ _USUAL_NEGATIVE: str = RgcnSettings.model_fields["negative_label"].default
 
 
 def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
-    """Return the settings with the labels of the classifier filled in.
-
-    Raises:
-        SettingsError: a corpus or a label is named that no pair has; the default negative label may be absent.
-        InputError: there is no pair to train on, or all have the same label.
-    """
+    """Return the settings with the labels of the classifier filled in."""
     counts = training_labels(data, settings)
     known = tuple(counts)
     if settings.objective == "multiple_negatives":
@@ -50,11 +45,7 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
 
 
 def learnt_from(data: LabelledPairs, settings: RgcnSettings) -> LabelledPairs:
-    """Return the training and dev pairs; settings as `resolved` returns them.
-
-    Raises:
-        InputError: the dev pairs cannot choose a model by the positive label.
-    """
+    """Return the training and dev pairs; settings as `resolved` returns them."""
     labels = settings.labels
     if settings.objective == "multiple_negatives":
         labels = (settings.positive_label, settings.negative_label)

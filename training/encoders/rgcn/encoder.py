@@ -29,9 +29,6 @@ def start_model(
     """Return the encoder before training, a twin without parses; the seed of the loop initialises its new modules.
 
     Weights are the digest of the parser of the trees; empty if unknown.
-
-    Raises:
-        ModelError: the backbone is unsuitable, or the parser of the trees is not installed.
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import LayerNorm

@@ -78,13 +78,10 @@ class Reliability(BaseModel):
 def calibrate_facet(
     similarities: NDArray[np.float64], measured: NDArray[np.floating], identity: float | None
 ) -> FacetCalibration | None:
-    """Fit the calibration of one facet; None with fewer than `LEAST_PAIRS` pairs.
+    """Fit the calibration of one facet from similarities and metric, (n_pairs,); None with fewer than `LEAST_PAIRS`.
 
-    Args:
-        similarities: of the facet, (n_pairs,).
-        measured: values of its metric, finite, (n_pairs,).
-        identity: value of the metric for a sentence and itself, which no other pair exceeds; None if it is not known,
-            as for a project's own metric: similarity 1 then gets the value of the most similar pairs.
+    `identity` is the metric of a sentence and itself, which no other pair exceeds; None if it is not known, as for a
+    project's own metric: similarity 1 then gets the value of the most similar pairs.
     """
     if len(similarities) < LEAST_PAIRS:
         return None

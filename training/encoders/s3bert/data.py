@@ -16,12 +16,7 @@ _LEAST_SHARE = 0.01
 
 
 def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
-    """Check that there are pairs to train on among all pairs.
-
-    Raises:
-        SettingsError: when a corpus or a facet is named that the pairs do not have.
-        InputError: when no pair is left to train on.
-    """
+    """Check that there are pairs to train on among all pairs."""
     corpora = sorted(set(data.pairs["corpus"]))
     check_corpora(settings, corpora, "measured pairs")
     if unknown := set(settings.layer_corpora) - set(settings.corpora or corpora):

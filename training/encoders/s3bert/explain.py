@@ -59,11 +59,7 @@ class Explanation:
 def explain_with(
     encoder: "SentenceTransformer", layout: FacetLayout, pairs: Sequence[tuple[str, str]]
 ) -> list[Explanation]:
-    """Explain pairs of sentences with an encoder that has facets, in the given order.
-
-    Raises:
-        InputError: when a sentence is empty.
-    """
+    """Explain pairs of sentences with an encoder that has facets, in the given order."""
     texts = _normalised(pairs)
     if not texts:
         return []
@@ -80,11 +76,7 @@ def explain_with(
 
 
 def without_encoder(pairs: Sequence[tuple[str, str]]) -> list[Explanation]:
-    """Return explanations that lack an encoder: `with_graphs` fills in what is measured, nothing is predicted.
-
-    Raises:
-        InputError: when a sentence is empty.
-    """
+    """Return explanations that lack an encoder: `with_graphs` fills in what is measured, nothing is predicted."""
     facets = tuple(FacetReading(name, similarity=None, prediction=None, standing=None) for name in METRICS)
     unknown = "Nothing is measured, because a sentence has no graph."
     return [
@@ -161,11 +153,7 @@ def _readings(
 
 
 def from_json(content: Mapping[str, Any]) -> Explanation:
-    """Return an explanation that was saved as JSON (`dataclasses.asdict`).
-
-    Raises:
-        InputError: when it lacks a field, or has another one.
-    """
+    """Return an explanation that was saved as JSON (`dataclasses.asdict`)."""
     try:
         return TypeAdapter(Explanation).validate_python(content)
     except ValidationError as error:
@@ -190,12 +178,9 @@ def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:
 def with_measured(
     explanation: Explanation, scores: Mapping[str, float | None], *, vacuous: Collection[str] = ()
 ) -> Explanation:
-    """Return an explanation with measured values next to its predictions.
+    """Return an explanation with measured values next to its predictions; a metric that is missing was not measured.
 
-    Args:
-        explanation: of a pair.
-        scores: metric → value; a missing metric was not measured.
-        vacuous: metrics that find nothing in either graph, as far as that is known.
+    Vacuous metrics find nothing in either graph, as far as that is known.
     """
     facets = tuple(
         replace(facet, measured=scores.get(facet.name), vacuous=facet.name in vacuous) for facet in explanation.facets

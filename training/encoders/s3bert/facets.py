@@ -138,9 +138,7 @@ class FacetLayout(BaseModel):
     def similarities(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the similarity of every facet, (n_pairs, n_facets): cosines in [-1, 1], or 1 - L1 distance, up to 1.
 
-        Args:
-            left: embeddings of the first sentences, (n_pairs, dimension).
-            right: embeddings of the second sentences, the same shape.
+        Embeddings of the first and of the second sentences are (n_pairs, dimension) each.
         """
         return slice_similarities(left, right, self.membership(), self.similarity)
 
@@ -177,9 +175,7 @@ class FacetLayout(BaseModel):
     def calibrated(self, similarities: NDArray[np.float64], measured: NDArray[np.floating]) -> Self:
         """Return the layout with calibration, reliability and usual similarities of its facets from dev pairs.
 
-        Args:
-            similarities: of pairs that the encoder was not trained on, (n_pairs, n_facets).
-            measured: values of the metrics, the same shape.
+        Similarities and metrics, (n_pairs, n_facets) each, are of pairs that the encoder was not trained on.
         """
         points = np.linspace(0, 1, QUANTILES)
         quantiles = (
@@ -203,11 +199,7 @@ class FacetLayout(BaseModel):
 
     @classmethod
     def load(cls, folder: Path) -> "FacetLayout":
-        """Read the `facets.json` of an encoder.
-
-        Raises:
-            ModelError: when the folder has none, or one that contradicts itself.
-        """
+        """Read the `facets.json` of an encoder."""
         path = folder / FILE_NAME
         try:
             return cls.model_validate_json(path.read_bytes())
@@ -227,11 +219,7 @@ class FacetLayout(BaseModel):
 def plan_layout(
     names: Sequence[str], *, width: int, dimension: int, first: int = 0, similarity: Similarity = "cosine"
 ) -> FacetLayout:
-    """Lay out facets of equal width (h) side by side, from the dimension `first` of an embedding (d) on.
-
-    Raises:
-        SettingsError: when the facets need more dimensions than the embedding has.
-    """
+    """Lay out facets of equal width (h) side by side, from the dimension `first` of an embedding (d) on."""
     if len(names) * width > dimension:
         raise OutOfRange(
             f"{len(names)} facets of {width} dimensions need {len(names) * width}, but the backbone's embedding has "
@@ -245,13 +233,9 @@ def plan_layout(
 def slice_similarities(
     left: NDArray[np.float32], right: NDArray[np.float32], membership: NDArray[np.float32], similarity: Similarity
 ) -> NDArray[np.float64]:
-    """Return the similarity in arbitrary groups of dimensions, (n_pairs, n_groups).
+    """Return the similarity in arbitrary groups of dimensions, (n_pairs, n_groups), of embeddings (n_pairs, dimension).
 
-    Args:
-        left: (n_pairs, dimension).
-        right: (n_pairs, dimension).
-        membership: (dimension, n_groups), 1 where a dimension belongs to a group.
-        similarity: cosine, or 1 - L1 distance.
+    The membership, (dimension, n_groups), is 1 where a dimension belongs to a group.
     """
     u, v, groups = left.astype(np.float64), right.astype(np.float64), membership.astype(np.float64)
     if similarity == "manhattan":
@@ -263,12 +247,7 @@ def slice_similarities(
 def facets_of(
     folder: Path, encoder: "SentenceTransformer", layout: FacetLayout | None, vectors: NDArray[np.floating]
 ) -> NDArray[np.float32]:
-    """Return the embeddings of an encoder, (dimension,) or (n, dimension), from those of its start model.
-
-    Raises:
-        InputError: the vectors have another number of dimensions.
-        ModelError: the encoder, in the folder, is no map of its start model's embeddings.
-    """
+    """Return the embeddings of an encoder, (dimension,) or (n, dimension), from those of its start model."""
     if layout is None or not layout.maps_start:
         raise NotThisModel(
             f"the encoder {str(folder)!r} is no map of its start model's embeddings, so it has to encode the sentences "

@@ -39,14 +39,7 @@ MODULE = "training.encoders.s3bert.train"
 
 
 def train(job: S3bertJob) -> Path:
-    """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder.
-
-    Raises:
-        InputError: when there is no pair to train on.
-        SettingsError: when the folder holds another training, finished or begun.
-        ModelError: when the backbone is missing or unsuitable.
-        RunError: when the loss is not finite, another process trains in the folder, or it cannot be written.
-    """
+    """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder."""
     settings = job.settings
     data = job.source.read(MeasuredPairs)
     check_pairs(data, settings)

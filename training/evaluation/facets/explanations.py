@@ -50,16 +50,7 @@ def render_explanations(
     project: str = "",
     date: datetime | None = None,
 ) -> str:
-    """Return the page.
-
-    Args:
-        explanations: one per pair.
-        graphs: position of the pair → its graphs.
-        encoder: facts about the explaining encoder; None without one.
-        origin: where the graphs come from.
-        project: name of the project; empty where no project file was read.
-        date: date on the page; now when None.
-    """
+    """Return the page: of each pair its explanation and, by its position, its graphs, which come from an `origin`."""
     return render(
         "training.evaluation/explanations.html",
         title="How two sentences are similar",

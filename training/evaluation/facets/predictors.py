@@ -39,11 +39,7 @@ class PredictorSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the sets of human ratings.
-
-        Raises:
-            ModelError: when the encoder has no facets.
-        """
+        """Read the sets of human ratings."""
         layout, sets = FacetLayout.load(subject.job.encoder), subject.rating_sets
         return cls(sets, layout, subject.bootstrap, subject.job.own_metrics) if sets else None
 

@@ -112,11 +112,7 @@ def _note(facets: Facets) -> str:
 
 
 def facet_chapter(facets: Facets, pairs_file: Path, graphs_file: Path) -> Chapter:
-    """Return the chapter, from the files with the values of each pair and the pairs of graphs to draw.
-
-    Raises:
-        InputError: when a file is missing or damaged.
-    """
+    """Return the chapter, from the files with the values of each pair and the pairs of graphs to draw."""
     pairs = read_items(pairs_file)
     about = {row["name"]: row["about"] for row in facets["rows"]}
     graphs = read_drawn(graphs_file)

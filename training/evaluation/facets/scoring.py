@@ -46,19 +46,12 @@ def score_facets(
 ) -> list[dict[str, Any]]:
     """Return Spearman's correlation of every facet with its metric next to the baselines, in [-1, 1].
 
-    Args:
-        held_out: pairs that nothing was trained on.
-        layout: the encoder's facets.
-        fitting: other pairs, for the integer programme to assign dimensions on; None leaves that baseline out.
-        draws: number of random partitions.
-        seed: of the random partitions.
-        bootstrap: how intervals are computed.
+    Held-out pairs are scored; the integer programme assigns dimensions on the fitting ones (none: no such baseline).
 
-    Returns:
-        Rows of a result, one per facet, None where a number is undefined because one of the two is constant: `encoder`,
-        `full` (SB-full), `random`, the mean over draws (SB-rand), `assigned` (SB-ILP), `bundled`; `agreeing`, the share
-        of pairs whose metric is 1: many have nothing for it to compare; and baseline → the encoder's score minus that
-        of the baseline, `differences`.
+    Rows of a result, one per facet, None where a number is undefined because one of the two is constant: `encoder`,
+    `full` (SB-full), `random`, the mean over draws (SB-rand), `assigned` (SB-ILP), `bundled`; `agreeing`, the share
+    of pairs whose metric is 1: many have nothing for it to compare; and baseline → the encoder's score minus that
+    of the baseline, `differences`.
     """
     start = (held_out.start_left, held_out.start_right)
     dimension, n_facets = held_out.start_left.shape[1], len(layout.facets)
@@ -126,8 +119,7 @@ def random_memberships(
 ) -> list[NDArray[np.float32]]:
     """SB-rand: return partitions that give every facet `width` random dimensions, no dimension twice.
 
-    Returns:
-        One matrix per draw, (dimension, n_facets), 0 or 1.
+    One matrix per draw, (dimension, n_facets), 0 or 1.
     """
     random = np.random.default_rng(seed)
     memberships = []
@@ -146,9 +138,6 @@ def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np
     max Σ ω(i, j) x(i, j), each dimension i in at most one facet, each facet j with at least one dimension; ω(i, j) is
     Spearman's correlation of dimension i with metric j. The value of a dimension for a pair is the product of its two
     entries, (n_pairs, dimension) each: its share of the cosine.
-
-    Raises:
-        RunError: when the solver finds no partition (more facets than dimensions).
     """
     from scipy.optimize import Bounds, LinearConstraint, milp  # here, as `facetflow runs` solves nothing
     from scipy.sparse import csr_array, hstack, identity, kron

@@ -44,16 +44,7 @@ _SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", 
 
 @dataclass
 class FacetSuite(Suite):
-    """Facets against metrics, compared with three baselines.
-
-    Args:
-        job: how baselines and intervals are computed, and which examples are shown.
-        layout: the encoder's facets.
-        held_out: the positive pairs of the split.
-        fitting: positive pairs of another split, for SB-ILP to assign dimensions on; None where there are none.
-        others: split not used in the training → its number of positive pairs.
-        seen: how the training used the split (`training.evaluation.seen`).
-    """
+    """Facets against metrics, compared with three baselines."""
 
     name: ClassVar[str] = "facets"
     title: ClassVar[str] = "Facets against metrics"
@@ -61,22 +52,18 @@ class FacetSuite(Suite):
     measure: ClassVar[str] = "Spearman"
     mean: ClassVar[str] = "mean"
 
-    job: EvaluationJob
-    layout: FacetLayout
-    held_out: MeasuredPairs
+    job: EvaluationJob  # how baselines and intervals are computed, and which examples are shown
+    layout: FacetLayout  # the encoder's facets
+    held_out: MeasuredPairs  # the positive pairs of the split
+    # positive pairs of another split, for SB-ILP to assign dimensions on; None where there are none
     fitting: MeasuredPairs | None
-    others: Mapping[str, int]
-    seen: Mapping[str, Any] | None
+    others: Mapping[str, int]  # split not used in the training → its number of positive pairs
+    seen: Mapping[str, Any] | None  # how the training used the split (`training.evaluation.seen`)
     _table: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the measured pairs.
-
-        Raises:
-            InputError: when there is no positive pair in the split.
-            ModelError: when the encoder has no facets, or its start model is unknown.
-        """
+        """Read the measured pairs."""
         job = subject.job
         layout = FacetLayout.load(job.encoder)
         if subject.backbone is None:

@@ -46,23 +46,14 @@ class JudgedPairs:
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """Pairs of one corpus or evaluation set.
+    """Pairs of one corpus or evaluation set."""
 
-    Args:
-        name: of the set.
-        split: split that is scored; empty for an evaluation set.
-        positive_label: label of positive pairs.
-        negative_label: label of the others.
-        pairs: pairs that are scored.
-        dev: pairs that a threshold is chosen on; None where there are none.
-    """
-
-    name: str
-    split: str
-    positive_label: str
-    negative_label: str
-    pairs: JudgedPairs
-    dev: JudgedPairs | None
+    name: str  # of the set
+    split: str  # split that is scored; empty for an evaluation set
+    positive_label: str  # label of positive pairs
+    negative_label: str  # label of the others
+    pairs: JudgedPairs  # pairs that are scored
+    dev: JudgedPairs | None  # pairs that a threshold is chosen on; None where there are none
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -72,30 +63,18 @@ class JudgedSet:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Judged pairs that were found.
+    """Judged pairs that were found."""
 
-    Args:
-        sets: sets that are scored.
-        learnt: dev pairs, as `pairs`, of the corpora that the encoder was trained on and that have any.
-        skipped: what has two labels and is not scored, a sentence each.
-        foreign: what does not have two labels, a clause each.
-        others: split not used in the training → its number of pairs.
-    """
-
-    sets: list[JudgedSet] = field(default_factory=list)
+    sets: list[JudgedSet] = field(default_factory=list)  # sets that are scored
+    # dev pairs, as `pairs`, of the corpora that the encoder was trained on and that have any
     learnt: list[JudgedSet] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-    foreign: list[str] = field(default_factory=list)
-    others: dict[str, int] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)  # what has two labels and is not scored, a sentence each
+    foreign: list[str] = field(default_factory=list)  # what does not have two labels, a clause each
+    others: dict[str, int] = field(default_factory=dict)  # split not used in the training → its number of pairs
 
 
 def find_sets(subject: Subject) -> Found:
-    """Read the judged pairs of a job.
-
-    Raises:
-        InputError: when a file or an export is missing or wrong.
-        StoreError: when the store or the release does not exist, or is damaged.
-    """
+    """Read the judged pairs of a job."""
     found, source = Found(), subject.job.source
     named = subject.settings.get("positive_label")
     if source is not None:

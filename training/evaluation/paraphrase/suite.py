@@ -66,9 +66,7 @@ class _Judge:
                                                               v
                                                  .5 for a probability, nothing for a cosine
 
-        Args:
-            judged: the set.
-            learnt: dev pairs of the corpora that the encoder was trained on.
+        `learnt` are dev pairs of the corpora that the encoder was trained on.
         """
         fits = self.fits(judged)
         choosers = {"dev": [judged], "learnt": [each for each in learnt if self.fits(each) == fits]}
@@ -105,12 +103,7 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the judged pairs, and the classifier of the encoder.
-
-        Raises:
-            InputError: when the suite is requested by name, and no pairs can be scored.
-            ModelError: when the classifier is damaged or missing.
-        """
+        """Read the judged pairs, and the classifier of the encoder."""
         found = find_sets(subject)
         if not found.sets:
             message = f"Paraphrases cannot be scored. {' '.join([*found.skipped, *_sentences(found.foreign)])}"

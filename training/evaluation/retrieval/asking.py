@@ -31,17 +31,11 @@ _WORD = r"(?u)\b\w+\b"
 def ask(
     group: Group, vectors: Mapping[str, NDArray[np.float32]], texts: Sequence[str], k: int, bootstrap: Bootstrap
 ) -> tuple[dict[str, NDArray[np.int64]], dict[str, Any], pl.DataFrame]:
-    """Use each text of a group as a query for the others that belong to it.
+    """Use each text of a group as a query for the others that belong to it; rankings are cut off at rank k.
 
-    Args:
-        group: the texts, and which of them belong together.
-        vectors: `encoder`, and `start` where it is known → embeddings of the group's texts, of unit length.
-        texts: the group's texts.
-        k: rank at which rankings are cut off.
-        bootstrap: how queries are drawn.
+    Vectors, of unit length, are those of `encoder`, and of `start` where it is known.
 
-    Returns:
-        The rankings; the scores; and the text, the number of relevant texts and the encoder's values of each query.
+    Returns the rankings; the scores; and the text, the number of relevant texts and the encoder's values of each query.
     """
     weights = tfidf(texts)
     by_words = {"bm25": products_of(*bm25(texts)), "tfidf": products_of(weights, weights)}
@@ -143,15 +137,11 @@ def summarise(
 ) -> dict[str, dict[str, Any]]:
     """Return means, their intervals, and how much the first ranking differs from each of the others.
 
-    Args:
-        values: ranking → values of `MEASURES` for each query, (n_queries, 5); the encoder's first.
-        bootstrap: how queries are drawn.
-        labels: label of each query, (n_queries,), where labels are drawn instead.
+    Values, ranking → (n_queries, 5), are those of `MEASURES`, the encoder's first. If labels of the queries are given,
+    (n_queries,), labels are drawn.
 
-    Returns:
-        Ranking → measure → `value`, `low`, `high`; and for the others `difference`, measure → the first ranking minus
-            this
-        one, as a `Difference`. What is of an interval is None where there are too few queries, or labels, for one.
+    Ranking → measure → `value`, `low`, `high`; and for the others `difference`, measure → the first ranking minus this
+    one, as a `Difference`. What is of an interval is None where there are too few queries, or labels, for one.
     """
     names = list(values)
     first = values[names[0]]

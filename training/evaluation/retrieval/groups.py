@@ -30,23 +30,14 @@ _CELLS_AT_ONCE = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Texts of a corpus, and the labels by which two of them belong together.
+    """Texts of a corpus, and the labels by which two of them belong together."""
 
-    Args:
-        name: such as `country`, `country and industry`; prefixed with the corpus where there are several.
-        corpus: corpus of the texts.
-        way: one aspect, both or any of two.
-        texts: their positions among all texts, (n_texts,), ascending; each has a label in each aspect.
-        shared: which of these texts share a label, by their positions in `texts`.
-        having: aspect → number of texts of the corpus with a label in it.
-    """
-
-    name: str
-    corpus: str
-    way: Way
-    texts: NDArray[np.int64]
-    shared: SharedLabels
-    having: Mapping[str, int]
+    name: str  # such as `country`, `country and industry`; prefixed with the corpus where there are several
+    corpus: str  # corpus of the texts
+    way: Way  # one aspect, both or any of two
+    texts: NDArray[np.int64]  # their positions among all texts, (n_texts,), ascending; each has a label in each aspect
+    shared: SharedLabels  # which of these texts share a label, by their positions in `texts`
+    having: Mapping[str, int]  # aspect → number of texts of the corpus with a label in it
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -53,36 +53,23 @@ Project = Callable[[NDArray[np.float32], int], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """The points of a map, not yet projected.
+    """The points of a map, not yet projected."""
 
-    Args:
-        name: of the group of texts.
-        aspect: aspect of the labels that give the colours.
-        of: number of texts in the group; more than there are points where these are a sample.
-        seed: of the sampling and the projections.
-        texts: (n_points,).
-        labels: of each point, joined.
-        colours: label that gives each point its colour; empty where it has none of `legend`.
-        legend: the most frequent labels, with the number of points in their colour, largest first.
-        vectors: model → embeddings of the points.
-        agreement: model → share of the nearest points in the full space that share a label, in [0, 1].
-        silhouette: model → mean silhouette of the coloured points by cosine distance in the full space (Rousseeuw
-            1987), in [-1, 1]; None where fewer than two labels have a colour.
-        k: number of nearest points for `agreement`; a text is not its own neighbour.
-    """
-
-    name: str
-    aspect: str
-    of: int
-    seed: int
-    texts: Sequence[str]
-    labels: Sequence[str]
-    colours: Sequence[str]
-    legend: Mapping[str, int]
-    vectors: Mapping[str, NDArray[np.float32]]
+    name: str  # of the group of texts
+    aspect: str  # aspect of the labels that give the colours
+    of: int  # number of texts in the group; more than there are points where these are a sample
+    seed: int  # of the sampling and the projections
+    texts: Sequence[str]  # (n_points,)
+    labels: Sequence[str]  # of each point, joined
+    colours: Sequence[str]  # label that gives each point its colour; empty where it has none of `legend`
+    legend: Mapping[str, int]  # the most frequent labels, with the number of points in their colour, largest first
+    vectors: Mapping[str, NDArray[np.float32]]  # model → embeddings of the points
+    # model → share of the nearest points in the full space that share a label, in [0, 1]
     agreement: Mapping[str, float]
+    # model → mean silhouette of the coloured points by cosine distance in the full space (Rousseeuw 1987), in [-1, 1];
+    # None where fewer than two labels have a colour
     silhouette: Mapping[str, float | None]
-    k: int
+    k: int  # number of nearest points for `agreement`; a text is not its own neighbour
 
     def as_json(self) -> dict[str, Any]:
         """Return the map's entry in the report, without its points."""
@@ -131,15 +118,7 @@ def methods() -> dict[str, Project]:
 def choose_points(
     group: Group, texts: Sequence[str], vectors: Mapping[str, NDArray[np.float32]], seed: int, k: int
 ) -> list[Map]:
-    """Return the map of a group of one aspect; none where it has too few texts.
-
-    Args:
-        group: the group.
-        texts: its texts.
-        vectors: model → their embeddings, of unit length.
-        seed: of the sampling and the projections.
-        k: number of neighbours; fewer if there are not enough points.
-    """
+    """Return the map of a group of one aspect; none where it has too few texts. Embeddings have unit length."""
     if len(group) < LEAST_POINTS:
         return []
     drawn = np.arange(len(group))
@@ -220,13 +199,9 @@ def _umap(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
 def draw_points(
     drawn: Mapping[str, Any], points: pl.DataFrame, name: str, titles: Mapping[str, str] | None = None
 ) -> Markup:
-    """Return the maps of one aspect side by side, as HTML.
+    """Return the maps of one aspect side by side, as HTML, from `Map.as_json` and the rows of maps.parquet.
 
-    Args:
-        drawn: entry of the map (`Map.as_json`).
-        points: its rows of maps.parquet.
-        name: letters and digits, unique on the page.
-        titles: title of each side; by default the model's name in reports.
+    The name is unique on the page; the titles of the sides are the models' names by default.
     """
     sides = list(drawn["sides"])
     methods = [method for method in drawn["methods"] if place_column(sides[0], method, "x") in points.columns]

@@ -178,11 +178,7 @@ def _silhouette(value: float | None) -> str:
 
 
 def retrieval_chapter(result: Row, maps_file: Path) -> Chapter:
-    """Return the chapter from the result of `RetrievalSuite`, and the file with the points of the maps.
-
-    Raises:
-        InputError: when the file is missing or damaged.
-    """
+    """Return the chapter from the result of `RetrievalSuite`, and the file with the points of the maps."""
     k, warning = result["k"], _tell_seen(result)
     return Chapter(
         about=f"Each of the {result['texts']:,} texts of {result['split']} is a query for its "

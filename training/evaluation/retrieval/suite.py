@@ -65,11 +65,7 @@ class RetrievalSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the texts with labels.
-
-        Raises:
-            InputError: when the suite is requested by name, and the texts of the split cannot be scored.
-        """
+        """Read the texts with labels."""
         job = subject.job
         if job.source is None or not job.source.has_texts:
             return None

@@ -51,15 +51,10 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Trained classifiers, one per fold and penalty.
+    """Trained classifiers, one per fold and penalty."""
 
-    Args:
-        accuracy: on dev, (n_folds, n_penalties), in [0, 1].
-        weights: (n_folds · n_penalties, …) each: matrix and bias of a layer, then of the next.
-    """
-
-    accuracy: NDArray[np.float64]
-    weights: tuple[Tensor, ...]
+    accuracy: NDArray[np.float64]  # on dev, (n_folds, n_penalties), in [0, 1]
+    weights: tuple[Tensor, ...]  # (n_folds · n_penalties, …) each: matrix and bias of a layer, then of the next
 
     def predict(self, fold: int, penalty: int, features: Tensor) -> NDArray[np.int64]:
         """Return the class of each row of features, (n, d), by the classifier of a fold and a penalty's position."""
@@ -69,11 +64,9 @@ class Fitted:
 
 
 def draw_dev(rows: NDArray[np.int64], share: float = 0.05) -> Fold:
-    """Return a fold whose dev part is drawn from the training rows, as SentEval does where none is given.
+    """Return a fold whose dev part, a share of the rows, is drawn, as SentEval does where none is given.
 
-    Args:
-        rows: positions, (n,), at least two.
-        share: of the rows, in (0, 1); at least one row is drawn.
+    Rows are at least two positions, (n,), and at least one of them is drawn.
     """
     order = np.random.RandomState(SEED).permutation(len(rows))
     cut = max(1, int(share * len(rows)))
@@ -90,16 +83,10 @@ def fit(
     hidden: int = 0,
     tell: Tell = lambda passes, learning: None,
 ) -> Fitted:
-    """Train a classifier for each fold and penalty.
+    """Train a classifier for each fold and L2 penalty, (n_folds, n_penalties); `tell` hears of every dev evaluation.
 
-    Args:
-        features: of all rows, float32, (n, d).
-        classes: of all rows, int64, (n,), from 0.
-        folds: rows to train on.
-        penalties: L2 penalties of each fold, (n_folds, n_penalties).
-        n_classes: number of classes.
-        hidden: units of a hidden layer; 0 for logistic regression.
-        tell: called after every dev evaluation.
+    Features, float32, (n, d), and classes, int64 from 0, (n,), are those of all rows. Without hidden units, classifiers
+    are logistic regressions.
     """
     first = _first_weights(features, n_classes, hidden)
     multiply = product_on(features.device)
@@ -141,10 +128,7 @@ class _Block:
     def step(self, features: Tensor, wanted: Tensor, seen: Tensor) -> None:
         """Train on one batch of features, (n, d).
 
-        Args:
-            features: of the rows.
-            wanted: 1 for the class of each row, otherwise 0, (n_classes, n).
-            seen: 1 for the rows that a fold of the block may see, otherwise 0, (n_folds, n).
+        `wanted`, (n_classes, n), is 1 for the class of each row; `seen`, (n_folds, n), for rows that a fold may see.
         """
         *hidden, logits = _outputs(self._weights, features, self._multiply)
         # Each classifier's loss is the mean over the rows it sees.
@@ -223,8 +207,7 @@ def _learn(blocks: Sequence[_Block], features: Tensor, classes: Tensor, n_classe
 def _outputs(weights: Sequence[Tensor], features: Tensor, multiply: Product) -> list[Tensor]:
     """Return the outputs of the layers of all classifiers for features, (n, d): of a hidden one, and the logits.
 
-    Returns:
-        (n_models, n_hidden, n) and (n_models, n_classes, n).
+    They are (n_models, n_hidden, n) and (n_models, n_classes, n).
     """
     matrix, bias = weights[:2]
     found = multiply(matrix.flatten(0, 1), features).view(*bias.shape, len(features)).add_(bias[:, :, None])

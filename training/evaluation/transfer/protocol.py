@@ -42,21 +42,13 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """Trains one classifier on one task.
+    """Trains one classifier on one task."""
 
-    Args:
-        features: of all items, float32, (n_items, d).
-        classes: of all items, (n_items,), from 0.
-        n_classes: number of classes.
-        hidden: units of the hidden layer; 0 for logistic regression.
-        name: of the task and the classifier, for the log.
-    """
-
-    features: Tensor
-    classes: Rows
-    n_classes: int
-    hidden: int
-    name: str
+    features: Tensor  # of all items, float32, (n_items, d)
+    classes: Rows  # of all items, (n_items,), from 0
+    n_classes: int  # number of classes
+    hidden: int  # units of the hidden layer; 0 for logistic regression
+    name: str  # of the task and the classifier, for the log
 
     def predict(self, parts: Sequence[Rows], folds: int) -> Predictions:
         """Return the predictions for the last part: of all items, train and test, or train, dev and test."""
@@ -131,11 +123,7 @@ class Learner:
 
 
 def require_enough(task: ClassTask, folds: int) -> None:
-    """Refuse a task that is too small for cross-validation.
-
-    Raises:
-        InputError: no class has enough texts for the nested folds.
-    """
+    """Refuse a task that is too small for cross-validation."""
     parts = task.parts
     if len(parts) == 3:
         return

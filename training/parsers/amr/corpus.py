@@ -39,11 +39,7 @@ long), and `kept`."""
 
 
 def read_source(source: GraphSource) -> list[Sentence]:
-    """Read a file of graphs; a block that cannot be decoded or has no sentence is left out.
-
-    Raises:
-        InputError: when the file cannot be read, or has no graph with a sentence.
-    """
+    """Read a file of graphs; a block that cannot be decoded or has no sentence is left out."""
     pairs = list(_penman(source.path) if source.kind == "penman" else _guidelines(source.path))
     pairs = pairs[source.skip_first : len(pairs) - source.skip_last]
     sentences = []

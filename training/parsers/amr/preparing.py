@@ -62,11 +62,7 @@ class Prepared:
 
 
 def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> Prepared:
-    """Read and align all sentences of a training; those longer than `max_words` are left out.
-
-    Raises:
-        InputError: when a file cannot be read, or nothing is left to train on.
-    """
+    """Read and align all sentences of a training; those longer than `max_words` are left out."""
     scored = [file for files in source.evaluations.values() for file in files]
     held_out = held_out_keys(source.held_out, [*source.dev, *scored])
     train, reports = read_training(source.train, held_out, max_words=max_words)
@@ -93,11 +89,7 @@ def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> 
 
 
 def read_frames(path: Path | None) -> dict[str, list[str]]:
-    """Read the senses of each lemma from a PropBank list of frames; empty without one.
-
-    Raises:
-        InputError: when no line starts with a roleset.
-    """
+    """Read the senses of each lemma from a PropBank list of frames; empty without one."""
     frames: dict[str, list[str]] = {}
     if path is None:
         return frames

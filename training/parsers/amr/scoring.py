@@ -45,11 +45,6 @@ def score_graphs(parsed: Sequence[str], gold: Sequence[str], metrics: Sequence[s
     """Score graphs (PENMAN) against gold graphs, pair by pair, without wiki links, which no parser here predicts.
 
     Without names of metrics, by all that have precision and recall.
-
-    Raises:
-        RowError: a graph cannot be decoded.
-        InputError: there is no graph.
-        SettingsError: a metric has no precision and recall.
     """
     left, right = ([decode(penman) for penman in side] for side in (gold, parsed))
     scores = score_pairs(left, right, choose_metrics(metrics), Bootstrap(resamples=0), drop_wiki=True)

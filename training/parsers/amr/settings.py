@@ -97,11 +97,7 @@ AmrParserJob = TrainingJob[GraphSources, AmrParserSettings]
 
 
 def read_amr_job(path: Path) -> AmrParserJob:
-    """Read a training job; its paths are made absolute, relative to the folder of the file.
-
-    Raises:
-        SettingsError: when the file cannot be read or says something unknown.
-    """
+    """Read a training job; its paths are made absolute, relative to the folder of the file."""
     job = read_job(AmrParserJob, path)
     base, source = path.resolve().parent / job.base, job.source
 

@@ -29,14 +29,7 @@ _OF_THE_CARD = frozenset({"name", "note", "backbone"})
 
 
 def train(job: AmrParserJob) -> Path:
-    """Train a parser, from the checkpoint in the output folder if there is one, and return the folder of the model.
-
-    Raises:
-        InputError: when files cannot be read or have nothing to train on.
-        ModelError: when the base encoder is missing.
-        SettingsError: when the folder holds another training.
-        RunError: when a loss is not finite, or the folder cannot be written.
-    """
+    """Train a parser, from the checkpoint in the output folder if there is one, and return the folder of the model."""
     base = models.locate(job.settings.backbone)
     identity = identity_of(job, models.digest(base))
     if is_done(job.output / TRAINING_FILE, finished_identity(identity, job.settings)):

@@ -97,10 +97,7 @@ def _cut(example: Example, centre: int, longest: int) -> Example:
 def batches(lengths: NDArray[np.int64], *, batch_pieces: int, seed: tuple[int, int]) -> list[Row]:
     """Return an epoch's batches, the positions of their sequences: shuffled, each of similar lengths, to save padding.
 
-    Args:
-        lengths: of the sequences, (n,).
-        batch_pieces: pieces in a padded batch.
-        seed: of the training, and the epoch.
+    A padded batch has `batch_pieces`; the seed is that of the training, and the epoch.
     """
     random = np.random.default_rng(seed)
     # Sorted by padded length, in random order within a length.

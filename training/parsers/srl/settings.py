@@ -52,11 +52,7 @@ TaggerJob = TrainingJob[FrameSources, TaggerSettings]
 
 
 def read_tagger_job(path: Path) -> TaggerJob:
-    """Read a training job; its paths are made absolute, relative to the folder of the file.
-
-    Raises:
-        SettingsError: when the file cannot be read or says something unknown.
-    """
+    """Read a training job; its paths are made absolute, relative to the folder of the file."""
     job = read_job(TaggerJob, path)
     base = path.resolve().parent / job.base
     files = {"train": base / job.source.train, "dev": base / job.source.dev}

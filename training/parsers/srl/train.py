@@ -36,12 +36,6 @@ def train(job: TaggerJob) -> Path:
     """Train a tagger, from a checkpoint in the output folder if there is one, and return the folder of the tagger.
 
     Dev has no influence where the last model is kept, as it is by default.
-
-    Raises:
-        InputError: when a file cannot be read, or has no frame.
-        ModelError: when the base encoder is not on this machine.
-        SettingsError: when the folder holds another training.
-        RunError: when a loss is not finite, or the folder cannot be written.
     """
     folder = models.locate(job.settings.backbone)
     identity = _identity(job, models.digest(folder))
