@@ -120,7 +120,13 @@ def explain_readings(
         encoder: the encoder and its training data, in one line; empty without one.
         graphs: whether to parse and to measure.
     """
-    compared, origin = _measure(readings) if graphs else ({}, "not asked for")
+    compared, origin = dict[int, GraphPair](), "not asked for"
+    if graphs:
+        texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
+        found, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), (), None)
+        pairs = pairs_with_graphs(texts, found)
+        explained = explain_graphs(list(pairs.values()), label_vectors(found.values()))
+        compared = dict(zip(pairs, explained, strict=True))
     explanations = []
     for number, reading in enumerate(readings):
         pair = compared.get(number)
@@ -130,12 +136,3 @@ def explain_readings(
         where = origin if pair is not None or not graphs else lacking
         explanations.append(Explanation(**values, graphs=pair, graphs_from=where, encoder=encoder))
     return explanations
-
-
-def _measure(readings: Sequence[internals.Explanation]) -> tuple[dict[int, GraphPair], str]:
-    """Return position of a pair → what matches in its graphs, and where the graphs come from."""
-    texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
-    graphs, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), (), None)
-    pairs = pairs_with_graphs(texts, graphs)
-    compared = explain_graphs(list(pairs.values()), label_vectors(graphs.values()))
-    return dict(zip(pairs, compared, strict=True)), origin

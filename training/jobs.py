@@ -106,7 +106,6 @@ class Source(BaseModel):
         return (pinned.recipe(Parses.STAGE).weights or "") if Parses.STAGE in pinned.recipes else ""
 
     def _export(self, name: str, what: str) -> Path:
-        """Return the path of an export; raise an error if it was not given."""
         given = {known: getattr(self, known) for known in _EXPORTS if getattr(self, known) is not None}
         if name not in given:
             listed = ", ".join(repr(str(path)) for path in given.values())
@@ -145,18 +144,15 @@ class EvaluationJob(BaseModel):
     # sets of human ratings, in the form of `features.corpora.settings.EvaluationSet`
     ratings: tuple[dict[str, Any], ...] = ()
     tasks: tuple[dict[str, Any], ...] = ()  # sets of texts or pairs to classify, in the same form
-    # classifiers for these tasks (`training.evaluation.settings.TransferSettings`)
-    classifiers: tuple[Classifier, ...] = ("logistic regression",)
+    classifiers: tuple[Classifier, ...] = ("logistic regression",)  # of `TransferSettings`, for these tasks
     folds: Annotated[int, Field(ge=2)] = 10  # number of folds of cross-validations
     base: Path = Path()  # folder that relative paths of ratings and tasks start from
-    # pairs of sentences for the report, in addition to those that it selects itself
-    examples: tuple[tuple[str, str], ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()  # further pairs of sentences for the report
     random_draws: Annotated[int, Field(ge=1)] = 10  # number of random partitions that the random baseline averages over
     resamples: Annotated[int, Field(ge=100)] = 1000  # bootstrap samples of pairs, or of queries, for intervals
     seed: Annotated[int, Field(ge=0)] = 0  # seed of the random baseline and of the bootstrap samples
     project: str = ""  # name of the project, for the report
-    # name → first line of the docstring of each of the project's own metrics, for the report
-    own_metrics: dict[str, str] = Field(default_factory=dict)
+    own_metrics: dict[str, str] = Field(default_factory=dict)  # the project's own: name → first line of its docstring
 
 
 Job = TypeVar("Job", bound=BaseModel)

@@ -34,8 +34,7 @@ class Kind:
     settings: type[EncoderSettings]  # class of its user settings
     module: str  # module that trains one; takes `--settings FILE.json` with a `TrainingJob` of these settings
     tables: tuple[str, ...]  # tables of the store that its trainings read
-    # suites of `training.evaluation.suites` that it is scored by, in addition to those of all kinds
-    suites: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ()  # that score it besides those of all kinds (`training.evaluation.suites`)
     # settings with which its encoders have a classifier that predicts labels of pairs, and their values; empty if all
     # of them have one, None if none has
     classifies: Mapping[str, str] | None = None

@@ -66,6 +66,12 @@ def find_nearest(similarities: Similarities, *, queries: int, texts: int, k: int
     return found
 
 
+def neighbours_of(vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """Return the positions of the k other vectors that are most similar to each, of unit length, (n, at most k)."""
+    cosines = cosines_of(vectors, vectors)
+    return find_nearest(cosines, queries=len(vectors), texts=len(vectors), k=k, themselves=True).positions
+
+
 def _best(block: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return positions and values of the k largest numbers of each row; the first of equal ones."""
     import torch

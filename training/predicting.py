@@ -61,12 +61,10 @@ class Predictions:
 
     labels: tuple[str, ...]  # labels of the classifier
     probabilities: NDArray[np.float64]  # probability of each label, (n_pairs, n_labels), rows sum to 1
-    # the same for the pairs with their sentences swapped; None if the order cannot matter
-    swapped: NDArray[np.float64] | None
+    swapped: NDArray[np.float64] | None  # the same with the sentences swapped; None if the order cannot matter
     seconds: float  # time of the predictions
     parsing_seconds: float | None  # part of this time for parsing; None for an encoder that does not parse
-    # number of dev pairs that calibrated the probabilities; None if they are not calibrated
-    calibrated_by: int | None = None
+    calibrated_by: int | None = None  # number of dev pairs that calibrated the probabilities; None without
     doubt: str = ""  # why the classifier may be of no use, as a sentence; empty if it clearly is of use
     sentences: int = 0  # number of distinct sentences
     embedded: int = 0  # number of these that were embedded now, and not by an earlier command
@@ -171,7 +169,6 @@ def has_classifier(folder: Path) -> bool:
 
 
 def _settings(folder: Path) -> Mapping[str, Any]:
-    """Return the settings of the training of an encoder; none where they are unknown."""
     training = read_json(file) if (file := folder / TRAINING_FILE).is_file() else {}
     settings: Mapping[str, Any] = training.get("settings", {})
     return settings
@@ -193,16 +190,7 @@ def _advice() -> str:
 
 
 class PairPredictor:
-    """An encoder with its classifier.
-
-    Args:
-        folder: of the encoder.
-        model: the encoder, loaded.
-        runs: folder of a project's runs, where embeddings are cached; None for no cache.
-
-    Raises:
-        ModelError: it has no classifier, or one that is damaged or lacks a file.
-    """
+    """An encoder with its classifier; embeddings are cached in a project's folder of runs, if there is one."""
 
     def __init__(self, folder: Path, model: "SentenceTransformer", runs: Path | None = None) -> None:
         from training.modules.pair_classifier import PairClassifier

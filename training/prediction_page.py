@@ -34,10 +34,7 @@ def render_predictions(
     project: str = "",
     date: datetime | None = None,
 ) -> str:
-    """Return the page. Every text is escaped; nothing is fetched from anywhere.
-
-    It says how many predictions were `asked` for if it shows fewer, and what the encoder `sees`.
-    """
+    """Return the page. Every text is escaped; nothing is fetched from anywhere."""
     frames = [frame for each in predictions for sentence in each.spans or () for frame in sentence.frames]
     return render(
         "training/predictions.html",
@@ -64,7 +61,6 @@ def draw_spans(text: str, explained: ExplainedSentence) -> Markup:
 
 
 def _pair(prediction: Prediction) -> tuple[str, list[tuple[str, float]], list[Markup]]:
-    """Return the label, the probability of every label, the most probable first, and both sentences."""
     label, texts = prediction.label, (prediction.sentence_a, prediction.sentence_b)
     probabilities = sorted(prediction.probabilities.items(), key=lambda each: (each[0] != label, -each[1]))
     return label, probabilities, list(map(draw_spans, texts, prediction.spans or ()))

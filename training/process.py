@@ -36,11 +36,7 @@ FOLLOWS = "FACETFLOW_FOLLOWS"
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked the process to end. Its message is one sentence on what is left, ready to print.
-
-    Args:
-        number: number of the signal.
-    """
+    """A signal asked the process to end. Its message is one sentence on what is left, ready to print."""
 
     def __init__(self, number: int) -> None:
         super().__init__("Interrupted; run the same command again.")

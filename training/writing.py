@@ -20,7 +20,10 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        of_system = _of_system(error)
+        of_system: BaseException | None = error
+        while of_system is not None and system_number(of_system) is None:
+            # After a failure PyTorch closes its archive, which fails as well, with another error.
+            of_system = of_system.__cause__ or of_system.__context__
         if of_system is None:
             raise
         raise RunNotWritten(f"{str(path)!r} cannot be written: {explain(of_system)}.") from error
@@ -52,11 +55,3 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file of a run atomically."""
     with writing(path):
         outputs.write_text(path, [text])
-
-
-def _of_system(error: BaseException | None) -> BaseException | None:
-    """Return the file system error that an error is or was caused by; None if there is none."""
-    while error is not None and system_number(error) is None:
-        # After a failure PyTorch closes its archive, which fails as well, with another error.
-        error = error.__cause__ or error.__context__
-    return error

@@ -31,18 +31,12 @@ JUDGED_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "label")
 
 @dataclass(frozen=True, slots=True)
 class LabelledPairs(IndexedPairs):
-    """Pairs of sentences, each with a label; each sentence is stored once.
-
-    Args:
-        texts: the unique sentences, (n_texts,).
-        pairs: one row per pair: `JUDGED_COLUMNS`, `first` and `second` (positions in `texts`).
-        source: where the pairs came from, for model cards: release and table versions, or file.
-    """
+    """Pairs of sentences, each with a label: `JUDGED_COLUMNS`, and `POSITIONS` in the unique sentences."""
 
     EXPORT: ClassVar[str] = "judged"
     WHAT: ClassVar[str] = "pairs with labels"
 
-    source: dict[str, Any] = field(default_factory=dict)
+    source: dict[str, Any] = field(default_factory=dict)  # for model cards: release and versions, or file
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -30,8 +30,7 @@ class LabelledTexts:
 
     texts: tuple[str, ...]  # the unique texts, (n_texts,)
     labels: pl.DataFrame  # one row per label of a text: `text` (its position in `texts`, int64) and `LABEL_COLUMNS`
-    # where they came from, for model cards: release and table versions, or file
-    source: dict[str, Any] = field(default_factory=dict)
+    source: dict[str, Any] = field(default_factory=dict)  # for model cards: release and versions, or file
 
     def __len__(self) -> int:
         return len(self.texts)

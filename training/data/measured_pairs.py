@@ -38,21 +38,15 @@ PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive
 class MeasuredPairs(IndexedPairs):
     """Pairs of sentences with their metrics; each sentence is stored once.
 
-    Args:
-        texts: the unique sentences, (n_texts,).
-        pairs: one row per pair: `PAIR_COLUMNS`, `POSITIONS`, and the metrics, first the built-in ones, then the
-            project's.
-        teacher: the teacher's embeddings of `texts`, (n_texts, d), or None if there are none.
-        teacher_digest: digest of the teacher's files; empty if unknown.
-        source: where the pairs came from, for model cards: release and table versions, or the file.
+    A row has `PAIR_COLUMNS`, `POSITIONS`, and the metrics, first the built-in ones, then the project's.
     """
 
     EXPORT: ClassVar[str] = "pairs"
     WHAT: ClassVar[str] = "measured pairs"
 
-    teacher: NDArray[np.float32] | None = None
-    teacher_digest: str = ""
-    source: dict[str, Any] = field(default_factory=dict)
+    teacher: NDArray[np.float32] | None = None  # the teacher's embeddings of `texts`, (n_texts, d), if there are any
+    teacher_digest: str = ""  # digest of the teacher's files; empty if unknown
+    source: dict[str, Any] = field(default_factory=dict)  # for model cards: release and versions, or file
 
     @property
     def metric_names(self) -> tuple[str, ...]:

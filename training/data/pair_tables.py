@@ -9,13 +9,17 @@ A cat.  A cow.           1  A dog.       0       2
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from features.core.counting import all_of
+from features.core.faults import SplitsOverlap
+from features.sentences import leakage_key
 from training.data.releases import OpenRelease, choose_rows
+from training.progress import log
 
 TEXTS = ("text_a", "text_b")
 SENTENCES = ("sentence_a", "sentence_b")
@@ -139,3 +143,51 @@ class PairsAmong:
         chosen = self._pairs[rows[self._inside[self._second[rows]]]]
         self._inside[sentences] = False
         return np.sort(chosen)
+
+
+Pairs = TypeVar("Pairs", bound=IndexedPairs)
+
+
+def apart(data: Pairs, split: str) -> Pairs:
+    """Return pairs without those of one split that are also in another split, in either order and any spelling.
+
+    train   (A, B)   (C, D)         train   (A, B)
+    dev     (D, c!)  (E, F)   ──>   dev     (D, c!)  (E, F)
+
+    Sentences that differ only in case or punctuation are the same here, as for the leakage guard.
+    """
+    keys: dict[str, int] = {}
+    # What is marks alone is like no other.
+    numbers = [keys.setdefault(leakage_key(text) or text, len(keys)) for text in data.texts]
+    found = _in_another(data, split, numbers)
+    if not found.any():
+        return data
+    count = int(found.sum())
+    if count == (data.pairs["split"] == split).sum():
+        raise SplitsOverlap(
+            f"{all_of(count, 'pair')} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
+            "check `files` of the corpora."
+        )
+    spelt = int((found & ~_in_another(data, split, range(len(data.texts)))).sum())
+    log.warning(
+        "pairs of split %r that are also in another split are not trained on: %s%s",
+        *(split, f"{count:,}", f" ({spelt:,} with other case or punctuation)" if spelt else ""),
+    )
+    return data.keep(~found)
+
+
+def _in_another(data: Pairs, split: str, numbers: Sequence[int]) -> pl.Series:
+    """Return whether each pair is of a split, and is in another one as well.
+
+    Sentences with the same number of `numbers`, (n_texts,), count as the same.
+    """
+    number = pl.Series(list(numbers), dtype=pl.Int64)
+    ends = pl.DataFrame([number.gather(data.pairs[position]).alias(position) for position in POSITIONS])
+    ends = ends.select(
+        pl.min_horizontal(*POSITIONS).alias("low"),
+        pl.max_horizontal(*POSITIONS).alias("high"),
+        (data.pairs["split"] == split).alias("is_learnt"),
+    )
+    others = ends.filter(~pl.col("is_learnt")).select("low", "high", found=True).unique()
+    found = ends.join(others, on=("low", "high"), how="left", maintain_order="left")["found"].fill_null(value=False)
+    return found & ends["is_learnt"]

@@ -41,8 +41,7 @@ class ParsedSentences:
     RECIPE: ClassVar[Mapping[str, str]]
     """What else is known of the parser → parameter of the stage's recipe; empty for the digest of its model."""
 
-    # `text`, and `WORDS` and `POSITIONS` as in the table of the stage; sorted by text. A rejected sentence has no row
-    table: pl.DataFrame
+    table: pl.DataFrame  # `text`, and `WORDS` and `POSITIONS` as in the stage's table, sorted by text; none of rejects
     parser: str  # name of the parser, as in the column `parser`
     _places: dict[str, int] = field(init=False, repr=False, compare=False)
 

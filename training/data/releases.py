@@ -13,15 +13,7 @@ from features.stages.metrics import METRIC_STAGE
 
 
 class OpenRelease:
-    """The tables of a release.
-
-    Args:
-        root: folder of the store.
-        release: number of the release; the latest when missing.
-
-    Raises:
-        StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
-    """
+    """The tables of a release, by default the latest, after every byte was verified."""
 
     def __init__(self, root: Path, release: int | None = None) -> None:
         from features.store.store import Store

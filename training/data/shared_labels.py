@@ -50,13 +50,9 @@ class AspectLabels:
 
 
 class SharedLabels:
-    """Looks up whether texts share a label.
+    """Looks up whether texts share a label in `all` of the aspects, or in `any`.
 
-    Args:
-        labels: columns `text` (a position, int64), `aspect` and `label`; rows of other aspects are ignored.
-        aspects: at least one.
-        how: whether alike texts share a label in `all` of the aspects, or in `any`.
-        n_texts: total number of texts.
+    Rows are `text` (a position, int64), `aspect` and `label`; those of other aspects are ignored.
     """
 
     def __init__(self, labels: pl.DataFrame, aspects: Sequence[str], how: How, n_texts: int) -> None:
@@ -96,8 +92,7 @@ class ChosenLabels:
 
     kept: pl.DataFrame  # rows of the remaining labels; texts without one are not trained on
     held_out: Mapping[str, tuple[str, ...]]  # aspect → labels held out of training, sorted
-    # aspect → numbers of training labels, of labels that are too rare, and of texts with some of these
-    counts: Mapping[str, Mapping[str, Any]]
+    counts: Mapping[str, Mapping[str, Any]]  # aspect → numbers of training labels, of rare ones, and of their texts
 
     def without_hidden(self, labels: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of texts that have none of the labels held out."""

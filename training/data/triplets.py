@@ -27,9 +27,7 @@ class Triplets:
     anchors: Positions
     positives: Positions  # each is another text that shares a label with its anchor
     negatives: Positions  # each shares a label in none of the aspects, or, for `all` of them, not in every one
-    # numbers of texts that are not anchors: `alone` share their labels with no other text, `without_negative` with
-    # every other one
-    counts: Mapping[str, int]
+    counts: Mapping[str, int]  # of texts that share their labels with no other (`alone`), or all (`without_negative`)
 
     def __len__(self) -> int:
         return len(self.anchors)
@@ -38,15 +36,9 @@ class Triplets:
 class TripletMaker:
     """Draws triplets for one aspect, for all of several, or for any of them.
 
-    Args:
-        labels: training labels: `text`, `aspect` and `label`. Texts without one are in no triplet.
-        aspects: aspects in which the positive shares a label with the anchor.
-        how: whether in `all` of them, or in `any`.
-        every: the same plus labels that are not trained on (rare ones, further aspects). A text that shares a label
-            with an anchor there cannot be its negative; one that shares a label in another aspect, or in some but not
-            all, is a preferred negative.
-        n_texts: total number of texts.
-        other_aspects: whether such negatives are preferred.
+    Texts without a training label are in no triplet. `every` has labels that are not trained on as well (rare ones,
+    further aspects): a text that shares one with an anchor cannot be its negative, and one that shares a label in
+    another aspect, or in some but not all, is a preferred negative if `other_aspects`.
     """
 
     def __init__(

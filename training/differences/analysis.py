@@ -7,7 +7,7 @@ import numpy as np
 
 from features.metrics.bootstrap import Bootstrap
 from training.differences.moves import Moves, move
-from training.differences.parts import LEAST, ByWords, Part, by_number, by_words, lengths
+from training.differences.parts import LEAST, Part, by_number, by_words, lengths
 from training.differences.shared import BothScores, SharedSet
 
 
@@ -26,8 +26,7 @@ class Chosen:
 
     towards: list[int]  # those that moved most towards people
     away: list[int]  # those that moved most away from them
-    # of the remaining pairs of the same words in another order, those that moved most in either direction
-    reordered: list[int]
+    reordered: list[int]  # of the rest with the same words in another order, those that moved most
 
     @property
     def rows(self) -> list[int]:
@@ -52,10 +51,7 @@ class Analysis:
 
 def choose(shared: SharedSet) -> Chosen:
     """Return the pairs of a set that are shown."""
-    return _chosen(move(shared), by_words(shared.texts))
-
-
-def _chosen(moves: Moves, words: ByWords) -> Chosen:
+    moves, words = move(shared), by_words(shared.texts)
     towards, away = moves.towards(), moves.away()
     return Chosen(towards, away, moves.furthest([row for row in words.reordered if row not in {*towards, *away}]))
 
@@ -74,8 +70,7 @@ def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis
     if words.equal:
         notes.append(f"By words in common, pairs with the same words in the same order are left out: {words.equal:,}.")
     scores = {part.name: shared.score(part.rows, bootstrap) for part in (*longer, *deeper, *words.parts)}
-    moves = move(shared)
-    return Analysis(shared, shared.score(everything, bootstrap), scores, moves, _chosen(moves, words), notes)
+    return Analysis(shared, shared.score(everything, bootstrap), scores, move(shared), choose(shared), notes)
 
 
 def _by_depth(texts: Sequence[tuple[str, str]], depths: Depths) -> tuple[list[Part], list[str]]:

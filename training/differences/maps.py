@@ -38,7 +38,6 @@ def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> Markup:
 
 
 def _read(run: Path) -> tuple[Mapping[str, Mapping[str, Any]], pl.DataFrame]:
-    """Return name → entry (`Map.as_json`) of the maps of an evaluation, and their points, if their file is there."""
     retrieval = read_evaluation(run)["suites"].get("retrieval", {})
     try:
         points = pl.read_parquet(run / MAPS_FILE)

@@ -23,9 +23,9 @@ from training.differences.parts import LEAST, NEARLY, depths_of
 from training.differences.shared import BothScores, SharedSet, shared_sets
 from training.differences.views import View, view
 from training.evaluation.bars import Bar, draw_bars
-from training.evaluation.comparison import Comparison, comparison_table, signed, signed_ends
+from training.evaluation.comparison import Comparison, comparison_table, tell_difference
 from training.evaluation.items import Scale
-from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
+from training.evaluation.tables import ScoreTable, hundred
 
 _READING = {
     "words": "Pairs by the number of words (runs of letters and digits) of their longer sentence.",
@@ -80,12 +80,10 @@ def differences_page(
 
 
 def _texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the sentences of pairs, each once."""
     return list(dict.fromkeys(text for pair in pairs for text in pair))
 
 
 def _depths(sets: Sequence[SharedSet], dependencies: DependencySettings, on_rows: OnRows) -> Depths:
-    """Return the tree depth of every sentence, or why there is none."""
     from features.parsers.dependencies import load
 
     try:
@@ -107,10 +105,7 @@ def render_differences(
     project: str = "",
     date: datetime | None = None,
 ) -> str:
-    """Return the page. Every text is escaped; nothing is fetched from anywhere.
-
-    The parser is that of the trees whose depth is measured; empty where there is none.
-    """
+    """Return the page. Every text is escaped; nothing is fetched from anywhere."""
     a, b = sides
     reading = _READING | {"deep": f"{_READING['deep']} Trees are from {parser}."}
     return render(
@@ -132,7 +127,6 @@ def render_differences(
 
 
 def _sees(letter: str, side: Side, view: View) -> str:
-    """Describe what a side sees of a sentence, in one sentence."""
     name = f"{letter} ({side.name})"
     if view.problem:
         return f"What {name} sees of a sentence cannot be drawn: {view.problem.rstrip('.')}."
@@ -185,9 +179,7 @@ def _numbers(name: str, scores: Mapping[str, BothScores]) -> ScoreTable:
             f"{score.pairs:,}",
             hundred(score.a),
             hundred(score.b),
-            UNDEFINED if score.a is None or score.b is None else signed(score.b - score.a),
-            signed_ends(score.difference),
-            "" if score.difference is None else score.difference.verdict,
+            *tell_difference(score.a, score.b, score.difference),
         )
         for part, score in scores.items()
     )
@@ -195,7 +187,6 @@ def _numbers(name: str, scores: Mapping[str, BothScores]) -> ScoreTable:
 
 
 def _pair(analysis: Analysis, row: int, views: tuple[View, View]) -> dict[str, Any]:
-    """Return a pair: its scores and places by people and both encoders, and what both see of its sentences."""
     shared, moves = analysis.shared, analysis.moves
     a, b = shared.sides(shared.scored.predicted[row])
     drawn = [[view.drawings.get(text, "") for text in shared.texts[row]] for view in views]

@@ -33,8 +33,7 @@ class SharedSet:
     texts: Sequence[tuple[str, str]]  # both sentences of each pair, (n_pairs,)
     scored: Aligned  # scores of all runs, those of A before those of B, and the expected values
     runs_of_a: int  # number of runs of A
-    # what the scores of A and those of B are; None for a side whose runs differ
-    scales: tuple[Scale | None, Scale | None]
+    scales: tuple[Scale | None, Scale | None]  # of A and of B; None for a side whose runs differ
 
     @property
     def is_judged(self) -> bool:
@@ -72,7 +71,14 @@ def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
 
     Judged pairs that were also scored as rated ones, with two ratings, are included once.
     """
-    runs = [_pairs_of(folder) for folder in (*a, *b)]
+    runs = [
+        {
+            (suite.title, pairs.scores.name): pairs
+            for suite, result in scored_suites(read_evaluation(folder))
+            for pairs in suite.pairs(folder, result)
+        }
+        for folder in (*a, *b)
+    ]
     every = [
         shared
         for key in runs[0]
@@ -84,15 +90,6 @@ def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
         for shared in every
         if shared.is_judged or len(set(shared.expected)) != 2 or set(shared.texts) not in judged
     ]
-
-
-def _pairs_of(folder: Path) -> dict[tuple[str, str], ScoredPairs]:
-    """Return title of the suite and name of the set → its pairs."""
-    return {
-        (suite.title, pairs.scores.name): pairs
-        for suite, result in scored_suites(read_evaluation(folder))
-        for pairs in suite.pairs(folder, result)
-    }
 
 
 def _shared(suite: str, name: str, runs: Sequence[ScoredPairs], runs_of_a: int) -> SharedSet | None:

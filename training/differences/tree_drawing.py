@@ -69,7 +69,6 @@ def _levels(arcs: Sequence[_Arc]) -> dict[_Arc, int]:
 
 
 def _widths(words: Sequence[str], arcs: Sequence[_Arc]) -> list[float]:
-    """Return the width of each word, in px, with room for the label of an edge between neighbours."""
     widths = [max(_CHARACTER * _columns(word), 12.0) for word in words]
     for arc in arcs:
         left, right = arc.ends

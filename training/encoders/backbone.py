@@ -66,17 +66,10 @@ class Tokens:
 
 
 class Backbone:
-    """A SentenceTransformer whose last layers are tuned.
+    """A SentenceTransformer whose last layers are tuned; all others are frozen.
 
-    Args:
-        model: the encoder; its parameters are frozen except in the last layers.
-        layers_tuned: how many of the last layers to tune; `all` tunes the token embeddings as well.
-        precision: dtype that layers compute in.
-        dropout: dropout that the tuned layers keep while training.
-        cache_gib: memory for the states at the cut.
-        disk_gib: space for them in a file if they do not fit into that memory.
-        beside: positions of sentences → further input of the modules after the transformer, such as trees; by default
-            nothing.
+    `all` tunes the token embeddings as well. States at the cut are kept in memory, or in a file if they do not fit.
+    `beside` gives further input of the modules after the transformer, such as trees, by positions of sentences.
     """
 
     def __init__(
@@ -197,10 +190,7 @@ class Backbone:
         return found
 
     def keep_states(self, tokens: Tokens, shared: SharedStates | None = None) -> bool:
-        """Compute and keep the states at the cut for all sentences, if backbone, memory and disk allow; log it.
-
-        Returns whether they are kept: `embed` then accepts only these tokens. On a GPU they are not shared.
-        """
+        """Compute and keep the states at the cut for all sentences, if backbone, memory and disk allow; log it."""
         frozen = len(self.layers) - len(self.tuned)
         if self.transformer.config.model_type not in _CUTTABLE or not frozen:
             return False

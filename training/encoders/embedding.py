@@ -53,7 +53,6 @@ def embed_together(
 def _in_pieces(
     embed: Callable[[Sentences], Tensor], sentences: Sentences, at_once: int, device: torch.device
 ) -> Tensor:
-    """Return embeddings whose backward pass embeds them again, piece by piece."""
     pieces = [sentences[start : start + at_once] for start in range(0, len(sentences), at_once)]
     states, found = [], []
     with torch.no_grad():

@@ -31,11 +31,6 @@ class SharedStates:
     folder: Path  # folder of the files
     backbone: str  # digest of the files of the start model
 
-    @classmethod
-    def of(cls, folder: Path | None, backbone: str) -> "SharedStates | None":
-        """Return shared states if there is a folder, else None."""
-        return None if folder is None else cls(folder, backbone)
-
     def find_or_make(
         self,
         words: str,
@@ -54,7 +49,9 @@ class SharedStates:
         size = size_of(shape, precision)
         if size > at_most:
             return None
-        file = self.folder / f"{self._digest(words, layers, precision)}.states"
+        # Sums are divided among threads, so rounding depends on their number.
+        by = (self.backbone, words, layers, str(precision), torch.__version__, torch.get_num_threads())
+        file = self.folder / f"{hashlib.sha256(repr(by).encode()).hexdigest()}.states"
         try:
             if file.exists():
                 states = _mapped(file, shape, precision, mode="c")
@@ -81,11 +78,6 @@ class SharedStates:
                 break
             file.unlink(missing_ok=True)
             left -= size
-
-    def _digest(self, words: str, layers: int, precision: torch.dtype) -> str:
-        # Sums are divided among threads, so rounding depends on their number.
-        by = (self.backbone, words, layers, str(precision), torch.__version__, torch.get_num_threads())
-        return hashlib.sha256(repr(by).encode()).hexdigest()
 
 
 def size_of(shape: tuple[int, int], precision: torch.dtype) -> int:

@@ -58,10 +58,7 @@ def learn(
     about: str,
     loop_of: Callable[[Any], LoopSettings] = attrgetter("loop"),
 ) -> None:
-    """Train to the end, resuming an interrupted training, and `complete` the encoder in the first process.
-
-    All tasks that `make_task` makes share one model; `about` describes the training data, for the log.
-    """
+    """Train to the end, resuming an interrupted training, and `complete` the encoder in the first process."""
     log.info("%s, %s on %s", about, str(machine.precision).removeprefix("torch."), machine.device)
     points = points_of(plan.settings, plan.settings.search)
     if points[0].values:
@@ -167,7 +164,6 @@ def _known(folder: Path, point: Point, identity: str) -> Tried | None:
 
 
 def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
-    """Save the result of a point."""
     if outcome.best_scores is None or not math.isfinite(outcome.best_value):
         raise _no_score(f"that of {point.name} is not a number")
     tried = Tried(

@@ -12,8 +12,6 @@ from features.core.faults import EncoderDamaged
 from features.parsers.devices import hide_progress_bars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sentence_transformers import SentenceTransformer
     from torch import nn
 
@@ -91,7 +89,8 @@ def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
         (name,) = (name for name, module in transformer.named_modules() if module is layers)
         if file.is_file():
             with safe_open(file, framework="pt") as weights:
-                there = _layers_in(weights.keys(), name)
+                found = (re.search(rf"(?:^|\.){re.escape(name)}\.(\d+)\.", key) for key in weights.keys())  # noqa: SIM118
+                there = {int(match[1]) for match in found if match}  # empty where it calls the list otherwise
             if there and there != set(range(len(layers))):
                 raise ValueError(
                     f"{str(file.relative_to(folder))!r} has weights of {len(there)} layers, and the configuration says "
@@ -105,12 +104,6 @@ def transformer_folder(folder: Path) -> str:
         return str(json.loads((folder / "modules.json").read_bytes())[0]["path"])
     except FileNotFoundError:
         return ""
-
-
-def _layers_in(names: "Iterable[str]", layers: str) -> set[int]:
-    """Return the numbers of the layers with weights; empty where the file calls the list of layers otherwise."""
-    found = (re.search(rf"(?:^|\.){re.escape(layers)}\.(\d+)\.", name) for name in names)
-    return {int(match[1]) for match in found if match}
 
 
 def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:

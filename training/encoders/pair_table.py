@@ -22,7 +22,6 @@ class Batch:
     targets: Positions  # number of each pair's label among those of the classifier; -1 for none, (b,)
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return len(self.first)
 
     @property

@@ -119,10 +119,10 @@ class PairTask(Generic[Pairs, Settings]):
     def judge(self) -> Judgement | None:
         """Return the dev scores and, if ratings choose the model, the correlation with them."""
         self.eval()
-        scores, by = self.judge_pairs(), self.settings.choose_by
-        if self.prepared.ratings is None:
+        scores, by, ratings = self.judge_pairs(), self.settings.choose_by, self.prepared.ratings
+        if ratings is None:
             return Judgement(scores, value=-scores[by] if by == BY_LOSS else scores[by]) if scores else None
-        correlation = self.prepared.ratings.score(self.backbone, self.prepared.tokens)
+        correlation = ratings.chosen.score(self.backbone.embed_many(self.prepared.tokens, ratings.places))
         return Judgement({"spearman": correlation, **scores}, value=correlation)
 
     @torch.no_grad()

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from features.core.faults import SplitsOverlap
-from training.data.apart import apart
 from training.data.labelled_pairs import LabelledPairs
+from training.data.pair_tables import apart
 from training.encoders.pair_table import PairTable
 from training.encoders.plan import TrainingPlan
 from training.encoders.ratings import ChosenRatings, chosen_ratings
@@ -37,11 +37,7 @@ PairsT = TypeVar("PairsT", bound=PairTable)
 
 
 class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
-    """One training.
-
-    Args:
-        job: the job. A finished job does nothing.
-    """
+    """One training; a finished job does nothing."""
 
     module: ClassVar[str]
     """Module to run in each process."""
@@ -134,7 +130,8 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         ratings = self.ratings.among(self.data.texts) if self.ratings else None
         machine = prepare_machine(self.settings.loop, self.job.output)
         backbone, tokens = self._prepare(ratings.further if ratings else (), str(machine.device), machine.precision)
-        backbone.keep_states(tokens, SharedStates.of(self.job.shared, self.plan.backbone_digest))
+        shared = SharedStates(self.job.shared, self.plan.backbone_digest) if self.job.shared else None
+        backbone.keep_states(tokens, shared)
         prepared = Prepared(tokens=tokens, train=train, dev=dev, ratings=ratings)
         about = f"{len(train)} training pairs, {len(dev)} dev pairs, {len(self.data.texts)} sentences"
         make_task = self.make_task(backbone, prepared)

@@ -17,7 +17,6 @@ from training.similarity import cosines, spearman
 
 if TYPE_CHECKING:
     from features.corpora.reading import EvaluationPairs
-    from training.encoders.backbone import Backbone, Tokens
     from training.encoders.settings import EncoderSettings
     from training.jobs import TrainingJob
 
@@ -71,10 +70,6 @@ class PlacedRatings:
     chosen: ChosenRatings  # the ratings
     further: tuple[str, ...]  # those of their sentences that are not trained on; they follow the ones that are
     places: NDArray[np.int64]  # position of each sentence, in the order of `ChosenRatings.texts`, (n_texts,)
-
-    def score(self, backbone: "Backbone", tokens: "Tokens") -> float:
-        """Return the score of the current model, as `ChosenRatings.score`; every process embeds all sentences."""
-        return self.chosen.score(backbone.embed_many(tokens, self.places))
 
 
 def chosen_ratings(job: "TrainingJob[Any, Any]") -> ChosenRatings | None:

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 
 
 def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, learn: Callable[[], None]) -> Path:
-    """Train the encoder of a plan, unless it is there already, and return its folder.
-
-    Each further process runs the module that was called; `learn` trains, and writes the encoder in the first process.
-    """
+    """Train the encoder of a plan, unless it is there already, and return its folder."""
     settings = plan.settings
     if settings.by_ratings and not plan.ratings_digest:
         raise WrongValue(
@@ -90,10 +87,7 @@ def write_encoder(
     further: Mapping[str, str] | None = None,
     head: Callable[[Path], None] | None = None,
 ) -> None:
-    """Write model, training.json, README.md and the kind's own files; the folder appears when it is complete.
-
-    A kind gives its `facts` for training.json, its `card`, `further` files by name, and a `head` that writes itself.
-    """
+    """Write model, training.json, README.md and the kind's own files; the folder appears when it is complete."""
     folder = job.output / ENCODER
     partial = folder.with_name(f".{folder.name}.partial")
     training = {**_report(plan, learnt, backbone), **facts}

@@ -113,11 +113,29 @@ class TunedSettings(EncoderSettings):
             are recomputed. Several trainings of one command share them there.
     """
 
+    PRESETS: ClassVar[Mapping[Any, Mapping[str, Any]]] = {}
+    """Preset → values of the other settings, if its kind has presets."""
+
     max_tokens: Annotated[int, Field(ge=8)] = 128
     layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
     dropout: Dropout = True
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
     disk_gib: Annotated[float, Field(ge=0)] = 20.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_preset(cls, given: Any) -> Any:
+        """Fill in missing values from the preset, also in `loop`; what is no mapping is for the model to reject."""
+        if not cls.PRESETS or not isinstance(given, Mapping):
+            return given
+        named = given.get("preset", cls.model_fields["preset"].default)
+        preset = cls.PRESETS.get(named) if isinstance(named, str) else None
+        loop = given.get("loop", {})
+        if isinstance(loop, LoopSettings):
+            loop = loop.model_dump(exclude_unset=True)
+        if preset is None or not isinstance(loop, Mapping):
+            return given
+        return {**preset, **given, "loop": {**preset["loop"], **loop}}
 
 
 class PairSettings(TunedSettings):
@@ -154,6 +172,10 @@ class PairSettings(TunedSettings):
         usual = type(self).model_fields["positive_label"].default
         return positive_of(labels) if self.positive_label == usual else None
 
+    def _changed(self, *names: str) -> list[str]:
+        """Return which settings differ from their defaults; a job names all of them, so presence says nothing."""
+        return [name for name in names if getattr(self, name) != type(self).model_fields[name].default]
+
     @model_validator(mode="after")
     def _parts_and_labels_differ(self) -> Self:
         if len(set(self.labels)) < len(self.labels):
@@ -171,19 +193,3 @@ class PairSettings(TunedSettings):
                 f"to at least {self.words_below + 1}, or lower words_below"
             )
         return self
-
-
-def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: str) -> Any:
-    """Return a user's settings with missing values filled in from the preset (`usual` by default), also in `loop`.
-
-    What is no mapping is returned unchanged, for the model to reject.
-    """
-    if not isinstance(given, Mapping):
-        return given
-    preset = presets.get(given.get("preset", usual)) if isinstance(given.get("preset", ""), str) else None
-    loop = given.get("loop", {})
-    if isinstance(loop, LoopSettings):
-        loop = loop.model_dump(exclude_unset=True)
-    if preset is None or not isinstance(loop, Mapping):
-        return given
-    return {**preset, **given, "loop": {**preset["loop"], **loop}}

@@ -95,9 +95,11 @@ def draw_spearman(
     drawn = np.full((bootstrap.resamples, predictors.shape[1]), np.nan)
     if len(measured) < 2:
         return drawn
-    groups = np.stack([_groups(column) for column in (measured, *predictors.T)])
+    # The index of each value among the sorted distinct values of its column.
+    groups = [np.unique(column, return_inverse=True)[1] for column in (measured, *predictors.T)]
+    numbers = np.stack(groups, dtype=np.int32)
     for draw, times in enumerate(bootstrap.draws(len(measured))):
-        _correlate(times, groups, drawn[draw])
+        _correlate(times, numbers, drawn[draw])
     return drawn
 
 
@@ -130,8 +132,12 @@ def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, me
     defined = draws[~np.isnan(draws)]
     if len(defined) < max(1, _DEFINED * len(draws)) or items < FEWEST:
         return None
-    confidence = _expanded(bootstrap.confidence, items) if mean else bootstrap.confidence
-    return Interval(*replace(bootstrap, confidence=confidence).ends(defined))
+    if mean:  # the share of the draws that has the coverage of Student's interval
+        from scipy.special import ndtr, stdtrit
+
+        reach = stdtrit(items - 1, (1 + bootstrap.confidence) / 2) * sqrt(items / (items - 1))
+        bootstrap = replace(bootstrap, confidence=float(2 * ndtr(reach) - 1))
+    return Interval(*bootstrap.ends(defined))
 
 
 def compare(
@@ -169,8 +175,7 @@ class Drawn:
     draws: NDArray[np.float64]  # of the same scores, (resamples, n_models)
     items: int  # number of items, or groups of them, that a draw takes
     mean: bool = False  # whether a score is the mean of the items
-    # number of items, or groups of them, in which the first two models differ; None if that is all of them
-    differ: int | None = None
+    differ: int | None = None  # number of items, or groups, in which the first two models differ; None for all
 
     @classmethod
     def average(cls, several: "Sequence[Drawn]") -> "Drawn | None":
@@ -215,19 +220,6 @@ class Drawn:
             "start_interval": ends[1] and asdict(ends[1]) if several else None,
             "difference": difference and asdict(difference),
         }
-
-
-def _expanded(confidence: float, items: int) -> float:
-    """Return the share of the draws of a mean of `items` items that has the coverage of Student's interval."""
-    from scipy.special import ndtr, stdtrit
-
-    reach = stdtrit(items - 1, (1 + confidence) / 2) * sqrt(items / (items - 1))
-    return float(2 * ndtr(reach) - 1)
-
-
-def _groups(column: NDArray[np.floating]) -> NDArray[np.int32]:
-    """Return the index of each value among the sorted distinct values of its column, (n_pairs,)."""
-    return np.asarray(np.unique(column, return_inverse=True)[1], np.int32)
 
 
 @kernel

@@ -220,9 +220,7 @@ def comparison_table(comparison: Comparison, a: str, b: str) -> ScoreTable:
             f"{score.suite}: {score.name}{f', {score.measure}' if len(measures) > 1 else ''}",
             _tell_spread(score.a),
             _tell_spread(score.b),
-            signed(None if score.a.mean is None or score.b.mean is None else score.b.mean - score.a.mean),
-            signed_ends(score.difference),
-            "" if score.difference is None else score.difference.verdict,
+            *tell_difference(score.a.mean, score.b.mean, score.difference),
         )
         for score in comparison.scores
     )
@@ -232,7 +230,6 @@ def comparison_table(comparison: Comparison, a: str, b: str) -> ScoreTable:
 
 
 def _note(comparison: Comparison) -> str:
-    """Return what a reader must know about the verdicts."""
     first, second = comparison.runs
     scores = comparison.scores
     units = list(dict.fromkeys(score.unit for score in scores if score.items is not None))
@@ -289,9 +286,12 @@ def signed(difference: float | None) -> str:
     return "0.0" if number == "+0.0" else number
 
 
-def signed_ends(difference: Difference | None) -> str:
-    """Return the ends of a difference's interval times 100, with signs, or a dash where it is undefined."""
-    return UNDEFINED if difference is None else f"{signed(difference.low)} to {signed(difference.high)}"
+def tell_difference(a: float | None, b: float | None, difference: Difference | None) -> tuple[str, str, str]:
+    """Return b minus a times 100, the ends of its interval, and the verdict, as displayed."""
+    minus = signed(None if a is None or b is None else b - a)
+    if difference is None:
+        return minus, UNDEFINED, ""
+    return minus, f"{signed(difference.low)} to {signed(difference.high)}", difference.verdict
 
 
 def _tell_spread(spread: Spread) -> str:

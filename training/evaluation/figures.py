@@ -91,10 +91,7 @@ def draw_precision(curves: Mapping[str, tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
-    """Draw the share of paraphrases over the predicted probability, as points whose size grows with the pairs.
-
-    The bins are those of `training.evaluation.measures.reliability`.
-    """
+    """Draw the share of paraphrases over the predicted probability, as points whose size grows with the pairs."""
     pairs = np.array([each["pairs"] for each in bins])
     with _styled():
         figure, plot = _figure(3.1, 2.5)
@@ -109,10 +106,7 @@ def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
 def draw_course(
     history: Sequence[Mapping[str, float]], best_step: int, *, chosen_by: str | None = None, ratings: str | None = None
 ) -> str:
-    """Draw the dev score that chose the model over the steps of the training (`history` of training.json).
-
-    `chosen_by` names the score, else it is the first of the history; `ratings` the set that the model was chosen by.
-    """
+    """Draw the dev score that chose the model over the steps of the training (`history` of training.json)."""
     first = next(name for name in history[0] if name != "step")
     score = chosen_by if chosen_by is not None and chosen_by in history[0] else first
     by = f"Spearman with {ratings}" if ratings else f"dev {score_in_words(score)}"

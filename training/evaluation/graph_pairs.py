@@ -55,7 +55,6 @@ def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
 
 
 def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """Return reason → pair, for pairs in order of similarity."""
     chosen = {"Most similar": pairs[0]} if pairs else {}
     if len(pairs) > 2:
         chosen["In the middle"] = pairs[len(pairs) // 2]

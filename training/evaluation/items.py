@@ -41,17 +41,12 @@ class ItemScores:
     name: str  # of the score
     items: Sequence[str]  # unique key of each item, the same in every evaluation
     predicted: NDArray[np.float64]  # the encoder's value for each item, (n,), finite
-    # target values, (n,), compared as `scored_by` says. None where the score is the mean of `predicted`
-    expected: NDArray[np.float64] | None = None
+    expected: NDArray[np.float64] | None = None  # targets, (n,); None where the score is the mean of `predicted`
     unit: str = "pairs"  # what an item is, in the plural
     scored_by: ScoredBy = "correlation"  # how predictions are scored; ignored where nothing is expected
-    # measure of the score, where it is not that of its suite; such a score is not part of the suite's mean
-    measure: str = ""
-    # digest of the data that an item's value depends on besides the item, such as the texts that a query searches:
-    # values that depend on different data are not compared. Empty where it depends on none
-    depends_on: str = ""
-    # key of the group of each item, (n,): items of a group are drawn together. Empty where each is drawn on its own
-    groups: Sequence[Hashable] = ()
+    measure: str = ""  # where it is not that of its suite; such a score is not part of the mean of the suite
+    depends_on: str = ""  # digest of other data that values depend on, such as the texts searched; perhaps empty
+    groups: Sequence[Hashable] = ()  # key of the group of each item, (n,), drawn together; empty for each on its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +110,6 @@ class Aligned:
         return draw_means(self.predicted, bootstrap)
 
     def _judged(self, expected: NDArray[np.float64]) -> list[Scored]:
-        """Return the scores of each run on judged pairs."""
         return [Scored(expected > 0, said, None) for said in self.predicted.T]
 
     def _f1(self, times: NDArray[np.int64] | NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:

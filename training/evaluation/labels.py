@@ -10,7 +10,7 @@ predicting the label that is the most frequent one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -18,12 +18,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.files import write_table
 from training.data.labelled_pairs import LabelledPairs
+from training.evaluation.bars import with_mean
 from training.evaluation.bootstrap import Drawn, differing, draw_means, in_groups
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Models
-from training.evaluation.paired import with_mean
 from training.evaluation.seen import seen_part, tell_seen
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
@@ -62,6 +61,7 @@ class LabelSuite(Suite):
     measure: ClassVar[str] = "accuracy"
     mean: ClassVar[str] = "mean accuracy"
     called: ClassVar[str] = "accuracy of the labels"
+    file: ClassVar[str] = LABELS_FILE
     needs: ClassVar[str] = (
         "a classifier, and a corpus of more than two labels with pairs in the split whose label it knows (those with "
         "two: suite 'paraphrase')"
@@ -72,7 +72,6 @@ class LabelSuite(Suite):
     others: Mapping[str, int]  # split that the training did not use → its number of such pairs
     subject: Subject  # the encoder and the job
     unknown: Mapping[str, int]  # name → number of pairs whose label the classifier does not know
-    _predicted: list[pl.DataFrame] = field(default_factory=list)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -143,7 +142,10 @@ class LabelSuite(Suite):
                     **drawn[-1].paired(bootstrap),
                 }
             )
-            self._predicted.append(_table_of(corpus, pairs, predicted))
+            first, second = pairs.sides()
+            columns = {"set": [corpus] * len(pairs), "text_a": first, "text_b": second}
+            columns |= {"label": labels.tolist(), "predicted": predicted.tolist()}
+            self.items_of_sets.append(pl.DataFrame(columns))
         mean = Drawn.average(drawn)
         return {
             "split": split,
@@ -153,10 +155,6 @@ class LabelSuite(Suite):
             "seen": seen_part(self.subject.training, split, list(self.corpora)),
             "others": dict(self.others),
         }
-
-    def write(self, folder: Path) -> None:
-        """Write labels.parquet."""
-        write_table(pl.concat(self._predicted), folder / LABELS_FILE)
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
@@ -217,10 +215,3 @@ def _of_label(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) 
         "recall": both / pairs if pairs else None,
         "f1": 2 * both / (pairs + calls) if pairs + calls else None,
     }
-
-
-def _table_of(corpus: str, pairs: LabelledPairs, predicted: NDArray[np.str_]) -> pl.DataFrame:
-    """Return the pairs of a corpus with their labels and predictions."""
-    first, second = pairs.sides()
-    columns = {"set": [corpus] * len(pairs), "text_a": first, "text_b": second}
-    return pl.DataFrame(columns | {"label": pairs.pairs["label"], "predicted": predicted.tolist()})

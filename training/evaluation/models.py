@@ -56,11 +56,7 @@ class Models:
 class Embedder:
     """Encodes each text once, however many suites, pairs and sets it occurs in.
 
-    Args:
-        folder: of the model.
-        name: name of the model in the progress log.
-        source: source of most of the sentences; parses that it has are reused.
-        found: parses of encoders evaluated before, which are reused, too.
+    The source is that of most of the sentences: its parses are reused, and those of encoders evaluated before.
     """
 
     def __init__(self, folder: Path, name: str, source: Source | None = None, found: FoundParses | None = None) -> None:
@@ -89,13 +85,7 @@ class Embedder:
 class ParsesAtHand:
     """Gives an encoder the parses that are there already; for one without a parser it does nothing.
 
-    Args:
-        encoder: the encoder.
-        source: source of the sentences; None where they come from elsewhere.
-        found: parses of encoders evaluated before; the encoder's own are added.
-
-    Raises:
-        StoreError: when the store or the release does not exist, or is damaged.
+    Those of encoders evaluated before are `found`, and its own are added.
     """
 
     def __init__(self, encoder: "SentenceTransformer", source: Source | None, found: FoundParses) -> None:

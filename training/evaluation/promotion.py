@@ -66,7 +66,11 @@ def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: P
             raise ScoredDifferently(
                 "The two encoders were scored on different pairs; evaluate both on one release and split."
             )
-        verdicts += [_judge(what, before, after, allowed) for what, before, after in suite.compared(*results)]
+        for what, before, after in suite.compared(*results):
+            lost = 100 * (before - after)
+            holds = lost <= allowed + 1e-9
+            limit = "" if holds else f": {lost:.2f} less, and {allowed:g} is allowed"
+            verdicts.append((holds, f"{what} {100 * before:.1f} → {100 * after:.1f}{limit}"))
     if not verdicts:
         return Verdict(holds=False, reasons=("the two encoders have no comparable score in common",))
     return Verdict(holds=all(holds for holds, _ in verdicts), reasons=tuple(reason for _, reason in verdicts))
@@ -109,10 +113,7 @@ def was_refused(run: Path) -> bool:
 
 
 def encoder_in_use(runs: Path, name: str | None = None, among: Collection[str] = ()) -> Path:
-    """Return the encoder of the current run, or the one finished last where none was ever promoted.
-
-    `name` is that of an encoder, or the id of a run; when None, it is chosen as by `encoder_in_use_with`.
-    """
+    """Return the encoder of the current run, or the one finished last where none was ever promoted."""
     if name is None:
         return encoder_in_use_with(runs, lambda _: True, among) or latest_encoder(runs)
     current = current_run(runs, name)
@@ -169,10 +170,3 @@ def _names(runs: Path) -> list[str]:
     """Return the names of all encoders of which a run was ever promoted, sorted."""
     # A pattern with the name of the link would not find one whose run is gone.
     return sorted(folder.name for folder in runs.glob("*") if (folder / CURRENT).is_symlink())
-
-
-def _judge(what: str, before: float, after: float, allowed: float) -> tuple[bool, str]:
-    lost = 100 * (before - after)
-    holds = lost <= allowed + 1e-9
-    limit = "" if holds else f": {lost:.2f} less, and {allowed:g} is allowed"
-    return holds, f"{what} {100 * before:.1f} → {100 * after:.1f}{limit}"

@@ -1,20 +1,19 @@
 """Similarity against human ratings: Spearman's correlation. A suite for encoders of every kind."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
+from training.evaluation.bars import PAIRED, draw, tell_start, with_mean
 from training.evaluation.bootstrap import Drawn, draw_spearman, in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbers_of, read_sets
 from training.evaluation.models import Models
-from training.evaluation.paired import PAIRED, draw, tell_start, with_mean
 from training.evaluation.seen import sets_chosen_by, tell_chosen_by
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
@@ -47,11 +46,11 @@ class RatingSuite(Suite):
     needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
     measure: ClassVar[str] = "Spearman"
     called: ClassVar[str] = "human ratings"
+    file: ClassVar[str] = RATINGS_FILE
 
     sets: "Sequence[EvaluationPairs]"
     bootstrap: Bootstrap
     chosen_by: Sequence[str] = ()
-    _similarities: list[NDArray[np.float64]] = field(default_factory=list)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -65,7 +64,9 @@ class RatingSuite(Suite):
         drawn = []
         for rated in self.sets:
             columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in embeds], axis=1)
-            self._similarities.append(columns[:, 0])
+            items: dict[str, Any] = {"set": [rated.name] * len(rated.scores), "text_a": rated.texts_a}
+            items |= {"text_b": rated.texts_b, "score": rated.scores, "similarity": columns[:, 0]}
+            self.items_of_sets.append(pl.DataFrame(items))
             drawn.append(correlate(columns, rated, self.bootstrap.of(rated.name)))
         mean = Drawn.average(drawn)
         return {
@@ -77,22 +78,6 @@ class RatingSuite(Suite):
             "data": {rated.name: rating_digest(rated) for rated in self.sets},
             "chosen_by": list(self.chosen_by),
         }
-
-    def write(self, folder: Path) -> None:
-        """Write ratings.parquet."""
-        tables = [
-            pl.DataFrame(
-                {
-                    "set": [rated.name] * len(rated.scores),
-                    "text_a": rated.texts_a,
-                    "text_b": rated.texts_b,
-                    "score": rated.scores,
-                    "similarity": similarity,
-                }
-            )
-            for rated, similarity in zip(self.sets, self._similarities, strict=True)
-        ]
-        write_table(pl.concat(tables), folder / RATINGS_FILE)
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:

@@ -21,6 +21,10 @@ def render_report(scores: Mapping[str, Any], training: Mapping[str, Any], folder
     run = run_title(Path(scores["encoder"]).parent)
     heading = " · ".join(part for part in (scores["project"], f"encoder {run}") if part)
     subject = _subject(run, scores, training)
+    course, history = "", training.get("history", ())
+    if len(history) > 1:
+        ratings, by = training.get("chosen_by", {}).get("set"), training.get("settings", {}).get("choose_by")
+        course = draw_course(history, training["best_step"], chosen_by=by, ratings=ratings)
     origin = {"encoder": scores["encoder_digest"], "start model": scores["backbone_digest"]}
     for _, _, chapter in chapters:
         subject |= chapter.facts
@@ -35,14 +39,13 @@ def render_report(scores: Mapping[str, Any], training: Mapping[str, Any], folder
         warnings=[warning for _, _, chapter in chapters for warning in chapter.warnings],
         figures=[*(figure for _, _, chapter in chapters for figure in chapter.figures), *_duration(training)],
         chapters=chapters,
-        course=_course(training),
+        course=course,
         settings=flattened(training.get("settings", {})) if training else None,
         origin=origin | {"training data": training.get("data_digest"), "seed": scores["seed"]},
     )
 
 
 def _subject(run: str, scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, str]:
-    """Return what was evaluated."""
     start = "" if scores["backbone"] is None else f", from {scores['backbone']}"
     subject = {"Encoder": f"{run}{start}"}
     if "corpora" in training and "source" in training:
@@ -65,12 +68,3 @@ def _duration(training: Mapping[str, Any]) -> list[Figure]:
     speed = "".join(f", {training[unit + PER_SECOND]:.0f} {unit}/s" for unit in units)
     long = f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
     return [Figure(f"{seconds:.0f} s" if seconds < 90 else long, f"training{speed}")]
-
-
-def _course(training: Mapping[str, Any]) -> str:
-    """Return the plot of how the encoder was trained; nothing where that is unknown."""
-    history = training.get("history", ())
-    if len(history) < 2:
-        return ""
-    ratings, by = training.get("chosen_by", {}).get("set"), training.get("settings", {}).get("choose_by")
-    return draw_course(history, training["best_step"], chosen_by=by, ratings=ratings)

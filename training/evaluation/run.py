@@ -48,29 +48,25 @@ def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]
     (`metrics_file`). `shared` is what encoders evaluated before have left, to be reused.
     """
     with in_use(job.encoder):
-        return _evaluate(job, shared or Shared())
-
-
-def _evaluate(job: EvaluationJob, shared: Shared) -> dict[str, Any]:
-    _log.info("evaluating %s", job.encoder)
-    subject = Subject(job)
-    suites = _prepared(subject)
-    require_writable(job.output)
-    embedders = shared.models(job.encoder, job.source, subject.backbone)
-    results = {}
-    for number, suite in enumerate(suites, start=1):
-        _log.info("scoring by the suite %r (%d of %d)", suite.name, number, len(suites))
-        results[suite.name] = suite.score(embedders)
-    scores = _about(subject) | {"suites": results}
-    if job.suites:
-        write_json(metrics_file(job.output, job.suites), scores)
+        _log.info("evaluating %s", job.encoder)
+        subject = Subject(job)
+        suites = _prepared(subject)
+        require_writable(job.output)
+        embedders = (shared or Shared()).models(job.encoder, job.source, subject.backbone)
+        results = {}
+        for number, suite in enumerate(suites, start=1):
+            _log.info("scoring by the suite %r (%d of %d)", suite.name, number, len(suites))
+            results[suite.name] = suite.score(embedders)
+        scores = _about(subject) | {"suites": results}
+        if job.suites:
+            write_json(metrics_file(job.output, job.suites), scores)
+            return scores
+        _log.info("writing the report")
+        _write(job, suites, scores)
+        if subject.training and job.output.resolve() == job.encoder.parent.resolve():
+            _write_on_card(job.encoder / _CARD, scores)  # an evaluation elsewhere leaves the model card alone
+        write_report(job.output, job.encoder)
         return scores
-    _log.info("writing the report")
-    _write(job, suites, scores)
-    if subject.training and job.output.resolve() == job.encoder.parent.resolve():
-        _write_on_card(job.encoder / _CARD, scores)  # an evaluation elsewhere leaves the model card alone
-    write_report(job.output, job.encoder)
-    return scores
 
 
 def metrics_file(folder: Path, suites: Collection[str] = ()) -> Path:
@@ -114,7 +110,6 @@ def write_report(folder: Path, encoder: Path) -> Path:
 
 
 def _prepared(subject: Subject) -> list[Suite]:
-    """Return the suites that an encoder is scored by, with their data."""
     job, missing, suites = subject.job, list[str](), list[Suite]()
     for kind in map(load_suite, dict.fromkeys(job.suites) or suites_of(subject.kind)):
         suite = kind.of(subject)
@@ -156,7 +151,6 @@ def _files(scores: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _about(subject: Subject) -> dict[str, Any]:
-    """Return the metadata of the scores."""
     job = subject.job
     return {
         "format": FORMAT,
@@ -173,7 +167,6 @@ def _about(subject: Subject) -> dict[str, Any]:
 
 
 def _write_on_card(card: Path, scores: Mapping[str, Any]) -> None:
-    """Write the scores to a model card, replacing those of an earlier evaluation."""
     paragraphs = []
     for table in score_tables(scores):
         paragraphs += [f"{table.title}:", markdown.table(table.columns, table.rows), table.note]

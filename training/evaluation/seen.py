@@ -75,7 +75,7 @@ def tell_seen(
     """
     if seen is None:
         return ""
-    of = f"{split} {unit} of {_listed(seen['corpora'])}"
+    of = f"{split} {unit} of {', '.join(seen['corpora'])}"
     others_lower = f"on {unit} that its training did not use, its scores may be lower."
     said = {
         "learnt": f"The encoder was trained on the {of}: these scores do not show how good it is on others.",
@@ -92,7 +92,7 @@ def uses_of(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return how a training used the data of any suite's result: learnt, chosen or calibrated, and on which part."""
     uses = [("chosen", name) for name in result.get("chosen_by", ())]
     if (seen := result.get("seen")) is not None:
-        uses.append((seen["part"], f"the split {result['split']} of {_listed(seen['corpora'])}"))
+        uses.append((seen["part"], f"the split {result['split']} of {', '.join(seen['corpora'])}"))
     return uses
 
 
@@ -111,11 +111,7 @@ def tell_chosen_by(sets: Sequence[str]) -> str:
     """Return a caveat where the model was chosen by some of the evaluated sets of human ratings."""
     if not sets:
         return ""
-    return f"The model was chosen by its score on {_listed(sets)}: on other ratings it may do worse."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
+    return f"The model was chosen by its score on {', '.join(sets)}: on other ratings it may do worse."
 
 
 def tell_source(source: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ Texts are embedded once, however many suites need them (`training.evaluation.mod
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -28,7 +29,10 @@ from training.evaluation.subject import Subject
 from training.evaluation.tables import ScoreTable
 from training.kinds import KINDS
 
-if TYPE_CHECKING:  # compiled, slow to import; `facetflow status` only asks which suites there are
+if TYPE_CHECKING:
+    import polars as pl
+
+    # compiled, slow to import; `facetflow status` only asks which suites there are
     from training.evaluation.items import ItemScores, ScoredPairs
 
 Result = Mapping[str, Any]
@@ -62,8 +66,7 @@ class Chapter:
     """The chapter of a suite in the report, besides its tables."""
 
     about: str = ""  # what the scores are, a sentence or two
-    # title → HTML, above the tables; a chart alone needs no title
-    charts: Mapping[str, str] = field(default_factory=dict)
+    charts: Mapping[str, str] = field(default_factory=dict)  # title (none for one alone) → HTML above the tables
     more: str = ""  # HTML below the tables
     facts: Mapping[str, str] = field(default_factory=dict)  # lines of the report's head: the data that was scored
     warnings: Sequence[str] = ()  # what a reader must know before any number, a sentence each
@@ -86,6 +89,8 @@ class Suite(ABC):
     """Name of the mean over all of its numbers, where that represents the suite in lists of runs."""
     called: ClassVar[str] = ""
     """What a promotion calls its numbers, as in "human ratings of STSb"; its name by default."""
+    file: ClassVar[str] = ""
+    """Name of the table of its single items, next to metrics.json; empty where it keeps none."""
 
     @classmethod
     @abstractmethod
@@ -102,8 +107,19 @@ class Suite(ABC):
     def score(self, models: Models) -> Result:
         """Return the result, as JSON without NaN; `metrics.json` has it under `suites`."""
 
-    def write(self, folder: Path) -> None:  # noqa: B027 - some suites have nothing to write
+    @cached_property
+    def items_of_sets(self) -> "list[pl.DataFrame]":
+        """The rows of its `file`, which `score` appends set by set."""
+        return []
+
+    def write(self, folder: Path) -> None:
         """Write what is too large for metrics.json, such as single items, next to it; called after `score`."""
+        import polars as pl
+
+        from features.core.files import write_table
+
+        if self.file:
+            write_table(pl.concat(self.items_of_sets), folder / self.file)
 
     @classmethod
     @abstractmethod

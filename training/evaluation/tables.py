@@ -47,8 +47,7 @@ class ScoreTable:
     columns: tuple[str, ...]  # header; the first column is left-aligned, numbers follow
     rows: tuple[tuple[str, ...], ...]  # cells as displayed
     note: str = ""  # what a reader must know, a sentence or two per line; perhaps empty
-    # the rows before they were displayed, key → value; empty for a table of texts
-    values: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+    values: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)  # not yet displayed; none of texts
 
 
 def table(title: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], note: str = "") -> ScoreTable:

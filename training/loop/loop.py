@@ -53,15 +53,6 @@ class Outcome:
 class Loop:
     """One training.
 
-    Args:
-        task: the task.
-        settings: settings of the loop.
-        machine: machine to train on.
-        folder: folder of the run, for the checkpoint and the progress.
-        identity: hash of the training; a checkpoint of another one is rejected.
-        described: settings for trackers.
-        tracked_as: name of the training for trackers.
-
     Raises:
         InputError: there is no batch.
     """
@@ -107,7 +98,12 @@ class Loop:
         seed_this_process(self.settings.seed)
         self._resume()
         if self.settings.trackers:
-            self.machine.accelerator.init_trackers(self.tracked_as, config=_plain(self.described))
+            # TensorBoard rejects lists and None.
+            plain = {
+                name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
+                for name, value in self.described.items()
+            }
+            self.machine.accelerator.init_trackers(self.tracked_as, config=plain)
         try:
             with held_back() as interruption:
                 self._learn_all(interruption, on_step)
@@ -118,7 +114,9 @@ class Loop:
         self.keeper.finish()
         self.outcome.best_step = self.outcome.best_step or self.outcome.steps
         if self.settings.keep == "last" and self.outcome.history:
-            self._take_last()
+            (_, step), *scores = self.outcome.history[-1].items()
+            self.outcome.best_step, self.outcome.best_value = int(step), self.outcome.value
+            self.outcome.best_scores = dict(scores)
         return self.outcome
 
     def _check_dev_score(self) -> None:
@@ -130,11 +128,6 @@ class Loop:
                 f"the dev score is {outcome.value} after step {outcome.steps}, so the weights are of no use; lower "
                 "loop.learning_rate, or train in loop.precision 'float32'"
             )
-
-    def _take_last(self) -> None:
-        outcome = self.outcome
-        (_, step), *scores = outcome.history[-1].items()
-        outcome.best_step, outcome.best_value, outcome.best_scores = int(step), outcome.value, dict(scores)
 
     def run_and_write(self, write: Callable[[Outcome], None]) -> None:
         """Train to the end, let the first process write the result, and delete the checkpoint; errors as in `run`."""
@@ -190,7 +183,9 @@ class Loop:
                 outcome.seconds = before + time.perf_counter() - started
                 self._save()
             if stopping:
-                self._stop(interruption)
+                interruption.deliver()
+                if together.world() > 1:
+                    raise KeyboardInterrupt
             if on_step is not None:
                 on_step(outcome.steps)
 
@@ -226,7 +221,6 @@ class Loop:
         )
 
     def _judge(self, course: Course) -> None:
-        """Evaluate on dev, and keep the weights if they are the best so far."""
         with self.keeper.judged():
             judgement = _of_first(self.task.judge())
         self.task.train()
@@ -247,11 +241,6 @@ class Loop:
 
     def _is_patient_no_more(self) -> bool:
         return self.settings.patience is not None and self.outcome.looks >= self.settings.patience
-
-    def _stop(self, interruption: Interruption) -> None:
-        interruption.deliver()
-        if together.world() > 1:
-            raise KeyboardInterrupt
 
     def _steps_by_epoch(self) -> list[int]:
         left = math.inf if self.settings.steps is None else self.settings.steps
@@ -322,14 +311,6 @@ def _of_first(judgement: Judgement | None) -> Judgement | None:
         judgement = Judgement(scores, float(judgement.value))
     first = together.from_first(None if judgement is None else asdict(judgement))
     return None if first is None else Judgement(**first)
-
-
-def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings in a form that every tracker accepts: TensorBoard rejects lists and None."""
-    return {
-        name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
-        for name, value in settings.items()
-    }
 
 
 def _optimizer(groups: Any, settings: LoopSettings) -> torch.optim.AdamW:

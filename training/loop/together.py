@@ -87,10 +87,7 @@ def gathered(rows: "Tensor") -> "Tensor":
 
 
 def over_all(means: "Tensor", counts: "Tensor") -> "Tensor":
-    """Return losses whose mean over the processes is the mean over all their items.
-
-    They are made from the means of this process's share, and the number of items in each, which may be 0.
-    """
+    """Return losses whose mean over the processes is the mean over all their items."""
     if world() == 1:
         return means
     import torch

@@ -25,15 +25,9 @@ NODES = "node_embedding"
 class GraphPooling(SavedModule):
     """Relational graph convolutions over word vectors, and the mean of the nodes.
 
-    Args:
-        token_width: width of the word pieces.
-        width: width of the nodes.
-        labels: number of labels of the parser, including the one for unknown labels (`LabelNumbers`). If fewer are
-            given, the last one stands for all that follow; with 1 all edges of a direction are alike.
-        layers: number of graph layers; 0 for the words as they are.
-        bases: bases of the layers (`RelationalGraphLayer`); None for full matrices.
-        dropout: share of the nodes' values dropped in training.
-        direction: direction of the tree edges.
+    Labels are counted with the one for unknown labels (`LabelNumbers`). If fewer are given, the last one stands for all
+    that follow; with 1 all edges of a direction are alike. Without layers the words are taken as they are; without
+    bases (`RelationalGraphLayer`) matrices are full.
     """
 
     config_keys: list[str] = ["token_width", "width", "labels", "layers", "bases", "dropout", "direction"]  # noqa: RUF012 - as there

@@ -71,10 +71,7 @@ def same_weights(one: str, other: str) -> bool:
 
 
 def another_parser(learnt: str, here: str, option: str) -> ModelError:
-    """Return the error of an encoder whose installed parser is not the one that it was trained with.
-
-    `option` is the attribute of its transformer that allows another parser.
-    """
+    """Return the error of an encoder whose installed parser is not the one that it was trained with."""
     return OtherParser(
         f"the encoder was trained on {learnt}, but {here}, which would change its embeddings: restore that one, or "
         f"train the encoder again with this one; in Python `encoder.model[0].{option} = True` uses this one anyway."

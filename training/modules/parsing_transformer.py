@@ -21,14 +21,9 @@ if TYPE_CHECKING:
 class ParsingTransformer(StructuredTransformer):
     """A transformer whose `preprocess` returns trees as well; further arguments are those of `StructuredTransformer`.
 
-    Args:
-        parser: name of the spaCy pipeline.
-        parser_identity: name and version of the pipeline of its training trees, as in the column `parser` of stores.
-        parser_weights: digest of its files (`weights_of`); empty where it is not recorded.
-        labels: labels of that pipeline (`DependencyParser.labels`).
-        random_trees: seed of random trees in place of those of the parser (`random_tree`), to measure what structure
-            adds; None for those of the parser.
-        other_parser: allow another pipeline; not saved.
+    Identity and digest are those of the pipeline of its training trees, as in the column `parser` of stores and of
+    `weights_of` (empty where it is not recorded). With a seed, random trees are in place of those of the parser, to
+    measure what structure adds. Another pipeline has to be allowed; that is not saved.
     """
 
     what = "trees"

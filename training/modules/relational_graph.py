@@ -76,11 +76,7 @@ def relation_count(labels: int) -> int:
 class RelationalGraphLayer(nn.Module):
     """One layer, without what follows it, such as ReLU.
 
-    Args:
-        width_in: width of the nodes before.
-        width_out: width of the nodes after.
-        relations: number of relations (`relation_count`).
-        bases: number of bases that the relation matrices are mixed from; None for a separate matrix for each.
+    Relation matrices are mixed from a number of bases; without, each relation (`relation_count`) has its own.
     """
 
     def __init__(self, width_in: int, width_out: int, relations: int, bases: int | None) -> None:

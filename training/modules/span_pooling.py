@@ -24,15 +24,8 @@ WEIGHTS = "span_weights"
 class SpanPooling(SavedModule):
     """The mean of each span, and the weighted sum of the spans of a sentence.
 
-    Args:
-        token_width: width of the word pieces (d).
-        sentence_width: width of the output of `Pooling`.
-        roles: number of roles, including the one for unknown roles (`LabelNumbers`).
-        weights: `learnt` is softmax(W h); `by_role` is softmax(W h + b_role); `equal` is 1 / N.
-        pooled: whether the output of `Pooling` is concatenated before the sum.
-
-    Raises:
-        ValueError: when `weights` is unknown.
+    Weights are softmax(W h) if `learnt`, softmax(W h + b_role) `by_role`, 1 / N if `equal`. The output of `Pooling` is
+    concatenated before the sum if `pooled`. Roles are counted with the one for unknown roles (`LabelNumbers`).
     """
 
     config_keys: list[str] = ["token_width", "sentence_width", "roles", "weights", "pooled"]  # noqa: RUF012 - as there

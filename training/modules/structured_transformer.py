@@ -111,10 +111,7 @@ class StructuredTransformer(Transformer):
     def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
         self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
     ) -> dict[str, Any]:
-        """Return word pieces and structure of sentences: texts, or mappings with `text` and `parse`, perhaps None.
-
-        The words of a prompt, a prefix of each text, are not part of the structure.
-        """
+        """Return word pieces and structure of sentences: texts, or mappings with `text` and `parse`, perhaps None."""
         features, texts, parses, pieces = self.read(inputs, prompt, **further)
         return features | self.structure(texts, parses, pieces) if features else features
 

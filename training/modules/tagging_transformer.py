@@ -24,18 +24,9 @@ if TYPE_CHECKING:
 class TaggingTransformer(StructuredTransformer):
     """A transformer whose `preprocess` returns spans as well; further arguments are those of `StructuredTransformer`.
 
-    Args:
-        tagger: as `model` under [srl]: `embedded`, a known name, a folder or `.tar.gz`.
-        tagger_weights: digest of the tagger of its training frames, as in a release (`weights_of`).
-        roles: roles that occur in these frames; all others share one number.
-        predicates: what finds the predicates, as under [srl].
-        precision: precision of the tagger, as under [srl].
-        tags: name or folder of the spaCy pipeline that finds predicates if the tagger does not.
-        drawn: which spans it sees (`SpanChoice`, as for the following three).
-        harmed: share of the spans that are corrupted.
-        harm: how they are corrupted.
-        seed: seed of the draws.
-        other_tagger: allow another tagger; not saved.
+    Tagger, predicates, precision and tags are as under [srl], the draws as in `SpanChoice`. The digest is that of the
+    tagger of its training frames (`weights_of`), and roles that did not occur in these share one number. Another tagger
+    has to be allowed; that is not saved.
     """
 
     what = "spans"

@@ -77,7 +77,9 @@ def choose_encoder(
         trained = [f"{name} for {' and '.join(trained_for)}" for name, trained_for in aspects.items() if trained_for]
         others = "; ".join(trained)
         there_are = f"there are: {others}" if others else "none was trained for an aspect"
-        if unused := _not_in_use(runs, aspect):
+        runs_for = [run for run in all_runs(runs) if is_finished(run) and aspect in aspects_of(run / ENCODER)]
+        if runs_for:
+            unused = run_id(runs, newest(runs_for))
             raise NoEncoderForAspect(
                 f"No encoder in use was trained for the aspect {aspect!r}; {there_are}. {unused} was, but was not "
                 f"promoted: search with --encoder {unused}, or promote it (`facetflow evaluate {unused} --promote`)."
@@ -94,12 +96,6 @@ def choose_encoder(
             "with that aspect), or name any encoder with --encoder and leave --aspect out."
         )
     return Chosen(current[fitting[0]], task_of(current[fitting[0]], aspect), fitting[0])
-
-
-def _not_in_use(runs: Path, aspect: str) -> str:
-    """Return the id of the newest finished run that was trained for an aspect, empty if there is none."""
-    trained = [run for run in all_runs(runs) if is_finished(run) and aspect in aspects_of(run / ENCODER)]
-    return run_id(runs, newest(trained)) if trained else ""
 
 
 def aspects_of(folder: Path) -> tuple[str, ...]:
@@ -141,10 +137,7 @@ def _learnt(folder: Path) -> tuple[str, ...]:
 
 
 def named_encoder(runs: Path | None, name: str, base: Path | None = None, among: Collection[str] = ()) -> Path:
-    """Return the folder of an encoder or a run of a project, of a pulled model, or of any encoder.
-
-    Of the encoders `among` those of the project some may have no training; relative paths start from `base`.
-    """
+    """Return the folder of an encoder or a run of a project, of a pulled model, or of any encoder."""
     if runs is not None and (runs_named(runs, name) or gone_link(runs, name) is not None):
         return encoder_in_use(runs, name)
     given = (base or Path()) / Path(name).expanduser()

@@ -27,12 +27,10 @@ class SearchedTexts:
     # of each: the file's, or else the number of its line or row (`row 7` where other rows have ids); empty for texts of
     # a release
     ids: tuple[str, ...]
-    # of each: aspect → its labels; empty for texts of a file, and for sentences of pairs
-    labels: tuple[dict[str, list[str]], ...]
+    labels: tuple[dict[str, list[str]], ...]  # of each: aspect → its labels; empty for those of a file or of pairs
     origin: str  # where they come from, in words
     empty: int = 0  # number of rows of the file that had no text and were left out
-    # what is wrong with the rows of the file that could not be read and were left out, a sentence each
-    wrong: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()  # what is wrong with rows that could not be read and were left out, a sentence each
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -89,7 +87,11 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
     labelled = set(labels.labels["corpus"]) if labels is not None else set()
     if labels is not None and (corpus is None or corpus in labelled):
         chosen = labels if corpus is None else labels.select(corpora=(corpus,))
-        return SearchedTexts(chosen.texts, (), _labels_by_text(chosen), _origin(corpus, chosen.source["release"]))
+        by_text: list[dict[str, list[str]]] = [{} for _ in chosen.texts]
+        rows = chosen.labels.select("text", "aspect", "label").unique().sort("aspect", "label").rows()
+        for position, aspect, label in rows:
+            by_text[position].setdefault(aspect, []).append(label)
+        return SearchedTexts(chosen.texts, (), tuple(by_text), _origin(corpus, chosen.source["release"]))
     pinned = OpenRelease(store, release)
     columns = ("corpus", "sentence_a", "sentence_b")
     without = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
@@ -104,14 +106,6 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
     if texts.is_empty():
         raise pinned.lacks("no texts: build a corpus, or name a file to search")
     return SearchedTexts(tuple(texts["text"]), (), (), _origin(corpus, pinned.source["release"]))
-
-
-def _labels_by_text(data: LabelledTexts) -> tuple[dict[str, list[str]], ...]:
-    labels: list[dict[str, list[str]]] = [{} for _ in data.texts]
-    rows = data.labels.select("text", "aspect", "label").unique().sort("aspect", "label").rows()
-    for position, aspect, label in rows:
-        labels[position].setdefault(aspect, []).append(label)
-    return tuple(labels)
 
 
 def _origin(corpus: str | None, release: int) -> str:

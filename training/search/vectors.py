@@ -74,8 +74,13 @@ def cached_vectors(
     `embed` yields the embeddings of new texts in their order, some (n, d) at a time; duplicates are embedded once.
     """
     numbers: dict[bytes, int] = {}
-    rows = np.array([numbers.setdefault(_key(text), len(numbers)) for text in texts])
-    cache = _Cache(None if runs is None else runs / FOLDER / _digest(encoder, task), numbers)
+    keys = (hashlib.blake2b(text.encode(), digest_size=_KEY_BYTES).digest() for text in texts)
+    rows = np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+    folder = None
+    if runs is not None:
+        made_by = f"{models.digest(encoder)}\0{task or ''}".encode()
+        folder = runs / FOLDER / hashlib.blake2b(made_by, digest_size=16).hexdigest()
+    cache = _Cache(folder, numbers)
     new = cache.missing()
     if len(new):
         text_of = dict(zip(rows.tolist(), texts, strict=True))
@@ -141,7 +146,6 @@ class _Cache:
                 os.utime(part)  # used now, so not the next to be removed
 
     def _write(self, rows: NDArray[np.int64]) -> None:
-        """Write the vectors of rows as a new part."""
         if self._folder is not None and len(rows):
             part = _save(self._folder, [self._keys[row] for row in rows], self.vectors[rows])
             self._used.update([part] if part else [])
@@ -167,14 +171,6 @@ def require_finite(vectors: Vectors, encoder: Path) -> Vectors:
             "then train or pull it again"
         )
     return vectors
-
-
-def _key(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=_KEY_BYTES).digest()
-
-
-def _digest(encoder: Path, task: str | None) -> str:
-    return hashlib.blake2b(f"{models.digest(encoder)}\0{task or ''}".encode(), digest_size=16).hexdigest()
 
 
 def _load(part: Path, wanted: KeysView[bytes] | None = None) -> tuple[list[bytes], Vectors]:

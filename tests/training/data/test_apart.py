@@ -4,8 +4,8 @@ import polars as pl
 from sentences import refused
 
 from features.core.faults import SplitsOverlap
-from training.data.apart import apart
 from training.data.labelled_pairs import LabelledPairs
+from training.data.pair_tables import apart
 
 
 def judged(*rows):

@@ -13,7 +13,7 @@ from features.core.faults import EvaluationDamaged, ScoredDifferently
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.bootstrap import Difference
-from training.evaluation.comparison import _welch, compare_runs, comparison_table, signed, signed_ends
+from training.evaluation.comparison import _welch, compare_runs, comparison_table, signed, tell_difference
 from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import FORMAT
 from training.evaluation.suites import SUITES
@@ -153,7 +153,7 @@ def test_one_run_against_several_is_judged_by_nothing(evaluated):
 def test_what_is_zero_when_it_is_rounded_has_no_sign():
     values = (-0.0004, 0.0004, -0.0, -0.0006, 0.0006)
     assert [signed(value) for value in values] == ["0.0", "0.0", "0.0", "-0.1", "+0.1"]
-    assert signed_ends(Difference(-0.0001, 0.0002, "unclear")) == "0.0 to 0.0"
+    assert tell_difference(None, None, Difference(-0.0001, 0.0002, "unclear"))[1] == "0.0 to 0.0"
     assert [hundred(value) for value in (-0.0004, -0.0006)] == ["0.0", "-0.1"]
     drawn = draw_bars([Bar(name="all", about="", value=-0.04, interval=(-0.04, 0.3), verdict="")], of="B", axis="x")
     assert "\u22120.0" not in drawn

@@ -5,9 +5,8 @@ import re
 import pytest
 
 from flows.commands.report import print_scores
-from training.evaluation.bars import Bar, Mark, draw_bars
+from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.facets.report import chart_facets, warn_of_few_pairs
-from training.evaluation.paired import tell_verdict
 from training.evaluation.ratings import RatingSuite
 from training.evaluation.suites import score_tables
 from training.evaluation.tables import ScoreTable, as_frame, fit

@@ -98,7 +98,11 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
     n_texts = len(data)
     lessons = []
     makes = partial(TripletMaker, n_texts=n_texts, other_aspects=settings.negatives == "other_aspect")
-    for route, aspects, how in _meanings(settings):
+    how: How = "all" if settings.combine == "intersection" else "any"
+    meanings: list[tuple[str | None, tuple[str, ...]]] = [(None, settings.aspects)]
+    if settings.combine == "routes":
+        meanings = [(aspect, (aspect,)) for aspect in settings.aspects]
+    for route, aspects in meanings:
         maker = makes(chosen.kept, aspects, how, every=of_train)
         dev_maker = makes(seen, aspects, how, every=seen)
         shared = SharedLabels(seen, aspects, how, n_texts)
@@ -113,13 +117,6 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
 
 def _united(some: Iterable[Positions]) -> Positions:
     return np.unique(np.concatenate(list(some))).astype(np.int64)
-
-
-def _meanings(settings: AspectSettings) -> list[tuple[str | None, tuple[str, ...], How]]:
-    """Return for each lesson its route, its aspects, and whether texts must be alike in all or in any of them."""
-    if settings.combine == "routes":
-        return [(aspect, (aspect,), "any") for aspect in settings.aspects]
-    return [(None, settings.aspects, "all" if settings.combine == "intersection" else "any")]
 
 
 def check_labels(labels: pl.DataFrame, settings: AspectSettings) -> ChosenLabels:

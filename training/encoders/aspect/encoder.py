@@ -29,7 +29,10 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
     from sentence_transformers.sentence_transformer.modules import Pooling
 
     model = load_encoder(folder, device=device)
-    model.max_seq_length = min(settings.max_tokens, _longest(model))
+    config: Any = getattr(model.transformers_model, "config", None)
+    longest = int(getattr(config, "max_position_embeddings", None) or model.max_seq_length or 512)
+    longest -= 2 if getattr(config, "model_type", "") in _FROM_PADDING else 0
+    model.max_seq_length = min(settings.max_tokens, longest)
     modules = list(model)
     if settings.pooling is not None:
         places = [place for place, module in enumerate(modules) if isinstance(module, Pooling)]
@@ -65,9 +68,3 @@ def _identity(width: int) -> Any:
     from torch import nn
 
     return Dense(width, width, bias=False, activation_function=nn.Identity(), init_weight=torch.eye(width))
-
-
-def _longest(model: "SentenceTransformer") -> int:
-    config: Any = getattr(model.transformers_model, "config", None)
-    positions = int(getattr(config, "max_position_embeddings", None) or model.max_seq_length or 512)
-    return positions - 2 if getattr(config, "model_type", "") in _FROM_PADDING else positions

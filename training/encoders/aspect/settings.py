@@ -1,13 +1,13 @@
 """User settings of an encoder of aspects."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownLabel
 from features.core.hints import did_you_mean
-from training.encoders.settings import BY_LOSS, TunedSettings, fill_in_preset
+from training.encoders.settings import BY_LOSS, TunedSettings
 
 Preset = Literal["laptop", "paper"]
 Combine = Literal["intersection", "union", "routes"]
@@ -61,6 +61,7 @@ class AspectSettings(TunedSettings):
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = ("mrr", "ndcg", BY_LOSS)
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("route_learning_rate",)
+    PRESETS: ClassVar[Mapping[Any, Mapping[str, Any]]] = PRESETS
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "aspect"
     kind: Literal["aspect"] = "aspect"
@@ -80,11 +81,6 @@ class AspectSettings(TunedSettings):
     embed_at_once: Annotated[int, Field(ge=1)] | None = None
     route_learning_rate: Annotated[float, Field(gt=0)] = 1e-3
     choose_by: str = "mrr"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_in_preset(cls, given: Any) -> Any:
-        return fill_in_preset(given, PRESETS, "laptop")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -18,7 +18,7 @@ from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
 from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
-from training.nearest import cosines_of, find_nearest, unit
+from training.nearest import neighbours_of, unit
 from training.objectives.info_nce import InfoNceObjective
 from training.ranking import MEASURES, judge
 
@@ -34,7 +34,6 @@ class Batch:
     candidates: Positions  # positives in the order of the anchors, then negatives, (b,) or (2b,)
 
     def __len__(self) -> int:
-        """Return the number of triplets."""
         return len(self.anchors)
 
 
@@ -162,8 +161,7 @@ def score_neighbours(vectors: NDArray[np.float32], shared: SharedLabels, texts: 
     n = len(texts)
     if n < 2:
         return None
-    units = unit(vectors)
-    nearest = find_nearest(cosines_of(units, units), queries=n, texts=n, k=_DEPTH, themselves=True).positions
+    nearest = neighbours_of(unit(vectors), _DEPTH)
     counts, values = judge(partial(shared.relevant, texts), {"encoder": nearest}, texts=n, k=_DEPTH)
     asked = counts > 0
     if not asked.any():

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from training.data.labelled_texts import LabelledTexts
-from training.encoders.aspect.data import Curriculum, learnt_from, plan_lessons, resolved
+from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
 from training.encoders.aspect.encoder import start_model
 from training.encoders.aspect.model_card import write_card
 from training.encoders.aspect.settings import AspectSettings
@@ -48,7 +48,7 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     model = start_model(plan.backbone, settings, routes, str(machine.device))
     backbone = Backbone.of(model, settings, machine.precision)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
-    backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest))
+    backbone.keep_states(tokens, SharedStates(job.shared, plan.backbone_digest) if job.shared else None)
     texts, dev = curriculum.texts, curriculum.dev
     used = np.union1d(texts, dev)
     cut = f"{int(tokens.cut[used].sum())} of these {len(used)} truncated at {backbone.model.max_seq_length} tokens"
@@ -56,8 +56,12 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     def complete(learnt: "Learnt[AspectTask]") -> None:
         backbone.eval()
         drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
+        # Of a split, what was trained on or chosen by; others lack the label for it.
+        of = zip(settings.splits, (texts, dev), strict=True)
+        used = ((pl.col("split") == split) & pl.col("text").is_in(some) for split, some in of)
+        rows = data.labels.select("corpus", "split", "text").unique().filter(pl.any_horizontal(used))
         facts = {
-            "corpora": corpora_of(_learnt_from(data, curriculum, settings), settings, job.licences, unit="texts"),
+            "corpora": corpora_of(rows, settings, job.licences, unit="texts"),
             "labels": {aspect: dict(counts) for aspect, counts in curriculum.chosen.counts.items()},
             "held_out_labels": {aspect: list(labels) for aspect, labels in curriculum.chosen.held_out.items()},
             "routes": routes,
@@ -73,13 +77,6 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
         complete,
         about=f"{len(texts)} training texts, {len(dev)} dev texts, {cut}",
     )
-
-
-def _learnt_from(data: LabelledTexts, curriculum: Curriculum, settings: AspectSettings) -> pl.DataFrame:
-    """Return corpus, split and text of what was trained on and chosen by; others lack the label for it."""
-    rows = data.labels.select("corpus", "split", "text").unique()
-    of = zip(settings.splits, (curriculum.texts, curriculum.dev), strict=True)
-    return rows.filter(pl.any_horizontal((pl.col("split") == split) & pl.col("text").is_in(used) for split, used in of))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -65,11 +65,9 @@ class PasSettings(PairSettings):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.spans == "none":
-            of_spans = ("weights", "pooled", "harmed", "harm", "tagger", "tags", "words_below")
-            usual = {name: type(self).model_fields[name].default for name in of_spans}
-            if given := [name for name in of_spans if getattr(self, name) != usual[name]]:
-                raise Conflict(f'spans is "none", and {given[0]} is a setting of spans: leave `{given[0]}` out')
+        of_spans = self._changed("weights", "pooled", "harmed", "harm", "tagger", "tags", "words_below")
+        if self.spans == "none" and of_spans:
+            raise Conflict(f'spans is "none", and {of_spans[0]} is a setting of spans: leave `{of_spans[0]}` out')
         if self.harmed and self.spans != "tagged":
             raise Conflict(f"harmed corrupts spans of the tagger, but spans is {self.spans!r}: leave `harmed` out")
         if len(self.labels) == 1:

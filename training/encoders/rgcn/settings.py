@@ -71,10 +71,6 @@ class RgcnSettings(PairSettings):
         """The dependency trees, if there is no graph."""
         return frozenset(() if self.graph else {DEPENDENCY_STAGE.name})
 
-    def _changed(self, *names: str) -> list[str]:
-        """Return which settings differ from their defaults; a job names all of them, so presence says nothing."""
-        return [name for name in names if getattr(self, name) != type(self).model_fields[name].default]
-
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not self.graph:

@@ -128,15 +128,7 @@ def _map_groups(dense: "Dense") -> list[Group]:
 
 
 class StartEmbeddings:
-    """Embeddings that a training starts from, encoded where the store lacks them, before its backbone is changed.
-
-    Args:
-        data: pairs and their sentences, with the embeddings of the store.
-        further: sentences after those of the pairs, which the store need not have.
-        backbone: the start model.
-        settings: of the encoder.
-        digest: digest of the files of the start model.
-    """
+    """Embeddings that a training starts from, encoded where the store lacks them, before its backbone is changed."""
 
     def __init__(
         self, data: MeasuredPairs, further: Sequence[str], backbone: Backbone, settings: S3bertSettings, digest: str

@@ -178,10 +178,7 @@ def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:
 def with_measured(
     explanation: Explanation, scores: Mapping[str, float | None], *, vacuous: Collection[str] = ()
 ) -> Explanation:
-    """Return an explanation with measured values next to its predictions; a metric that is missing was not measured.
-
-    Vacuous metrics find nothing in either graph, as far as that is known.
-    """
+    """Return an explanation with measured values next to its predictions; a metric that is missing was not measured."""
     facets = tuple(
         replace(facet, measured=scores.get(facet.name), vacuous=facet.name in vacuous) for facet in explanation.facets
     )

@@ -112,7 +112,6 @@ def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
 
 
 def _of_encoder(facets: Sequence[FacetReading]) -> str:
-    """Return which reliable facets have the highest and the lowest standing."""
     highest, lowest = _extremes(facets)
     if not lowest:
         return "From the encoder alone, no facet stands out."
@@ -124,7 +123,6 @@ def _of_encoder(facets: Sequence[FacetReading]) -> str:
 
 
 def _of_graphs(facets: Sequence[FacetReading]) -> str:
-    """Return which facets have the highest and the lowest measured value."""
     highest, lowest = _extremes(facets)
     if lowest:
         return f"Measured highest in {_values(highest)}, lowest in {_values(lowest)}."
@@ -137,7 +135,6 @@ def _of_graphs(facets: Sequence[FacetReading]) -> str:
 
 
 def _extremes(facets: Sequence[FacetReading]) -> tuple[list[FacetReading], list[FacetReading]]:
-    """Return the facets that are marked as highest, and as lowest."""
     highest, lowest = ([facet for facet in facets if facet.mark == mark] for mark in ("highest", "lowest"))
     return highest, lowest
 

@@ -51,7 +51,6 @@ has the same, with the scale of each facet.{_of_start(training) if first["start"
 
 
 def _of_start(training: Mapping[str, Any]) -> str:
-    """Return what the first dimensions of an encoder with a map are for."""
     settings, rest = training["settings"], training["facets"][0]["start"]
     if settings["layers_tuned"]:
         return ""

@@ -12,14 +12,14 @@ The map is learnt first, the layers after it and together with it; either can be
     map_epochs = 0      # layers alone: facets are slices of the backbone's own embedding, as in the paper
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from features.core.faults import Conflict, EmptySetting, OutOfRange, RepeatedValue
 from features.core.types import PairKind
-from training.encoders.settings import TunedSettings, fill_in_preset
+from training.encoders.settings import TunedSettings
 from training.loop.settings import LoopSettings
 from training.types import Similarity
 
@@ -96,6 +96,7 @@ class S3bertSettings(TunedSettings):
     """
 
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate", *_OF_MAP)
+    PRESETS: ClassVar[Mapping[Any, Mapping[str, Any]]] = PRESETS
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "s3bert"
     kind: Literal["s3bert"] = "s3bert"
@@ -116,11 +117,6 @@ class S3bertSettings(TunedSettings):
     layers_tuned: Annotated[int, Field(ge=0)] = 2
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
     disk_gib: Annotated[float, Field(ge=0)] = 20.0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_in_preset(cls, given: Any) -> Any:
-        return fill_in_preset(given, PRESETS, "laptop")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -91,23 +91,18 @@ class S3bertTask:
 
     def _losses(self, batch: Pairs, among: PairsAmong | None) -> dict[str, Tensor]:
         """Return the losses of a batch; the decomposition is that of all given pairs among its sentences."""
-        sentences, places = self._sentences(batch)
+        ends = np.concatenate([self.prepared.first[batch], self.prepared.second[batch]])
+        sentences, places = np.unique(ends, return_inverse=True)
         embeddings = self.embedder.embed(sentences)
         device = embeddings.device
         teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
-        left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in places)
+        left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in np.split(places, 2))
         consistency = self.consistency(embeddings[left], embeddings[right], teacher[left], teacher[right])
         measured = batch if among is None else among.find(sentences)
-        ends = (self.prepared.first[measured], self.prepared.second[measured])
-        left, right = (torch.from_numpy(np.searchsorted(sentences, side)).to(device) for side in ends)
+        pairs = (self.prepared.first[measured], self.prepared.second[measured])
+        left, right = (torch.from_numpy(np.searchsorted(sentences, side)).to(device) for side in pairs)
         targets = self.prepared.targets[torch.from_numpy(measured)].to(device)
         return self._weighed(self.decomposition(embeddings[left], embeddings[right], targets), consistency)
-
-    def _sentences(self, batch: Pairs) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-        """Return the sentences of a batch, ascending, and the places of both sides among them."""
-        ends = np.concatenate([self.prepared.first[batch], self.prepared.second[batch]])
-        sentences, places = np.unique(ends, return_inverse=True)
-        return sentences, np.split(places, 2)
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:

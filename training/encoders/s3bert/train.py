@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from training.data.apart import apart
 from training.data.measured_pairs import MeasuredPairs
+from training.data.pair_tables import apart
 from training.encoders.loading import load_encoder
 from training.encoders.plan import TrainingPlan
 from training.encoders.ratings import ChosenRatings, chosen_ratings
@@ -67,7 +67,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
 
     settings = cast("S3bertSettings", plan.settings)
     facets, width = settings.facets or (), settings.facet_dimensions
-    train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
+    train_pairs, dev_pairs = (np.flatnonzero((data.pairs["split"] == split).to_numpy()) for split in settings.splits)
     warn_of_little(data, settings)
     placed = ratings.among(data.texts) if ratings else None
     machine = prepare_machine(settings.loop, job.output)
@@ -119,7 +119,8 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     if settings.loop.steps is not None:
         trained_on = min(trained_on, settings.loop.steps * settings.loop.batch_size)
     if 2 * trained_on > len(data.texts):  # else most states would never be used
-        backbone.keep_states(start.tokens, SharedStates.of(job.shared, plan.backbone_digest))
+        shared = SharedStates(job.shared, plan.backbone_digest) if job.shared else None
+        backbone.keep_states(start.tokens, shared)
 
     def task(settings: S3bertSettings) -> S3bertTask:
         layers = TunedLayers(backbone, start.tokens, mapped.dense if mapped else None)
@@ -137,7 +138,6 @@ def _complete(
     layout: FacetLayout,
     report: dict[str, object],
 ) -> None:
-    """Calibrate the facets of a finished training on its dev pairs, and write the encoder."""
     from training.encoders.s3bert.task import recorded
 
     task, outcome = learnt.task, learnt.outcome
@@ -188,10 +188,6 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
         model = backbone.model
         model.max_seq_length = min(settings.max_tokens, model.max_seq_length or settings.max_tokens)
     return backbone
-
-
-def _positions(data: MeasuredPairs, split: str) -> NDArray[np.int64]:
-    return np.flatnonzero((data.pairs["split"] == split).to_numpy()).astype(np.int64)
 
 
 def _is_drawn(data: MeasuredPairs, settings: S3bertSettings) -> NDArray[np.bool_]:

@@ -9,12 +9,11 @@ from features.core.pages import render
 from features.metrics.explanation.drawing import show_pair
 from features.models import BUNDLED_ENCODER
 from training.encoders.s3bert.explain import from_json
-from training.evaluation.bars import Bar, Mark, draw_bars
+from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.facets.explanations import LEGEND, explanation_card
 from training.evaluation.figures import draw_distribution, draw_prediction
 from training.evaluation.graph_pairs import read_drawn
 from training.evaluation.items import read_items
-from training.evaluation.paired import tell_verdict
 from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure
 from training.evaluation.tables import UNDEFINED, Column, ScoreTable, ends, hundred, lines, table
@@ -32,7 +31,6 @@ _BASELINES = {
 
 
 def _verdict_of(row: Mapping[str, Any]) -> str:
-    """Return whether a facet is above SB-full; a dash where it has no score."""
     return UNDEFINED if row["encoder"] is None else tell_verdict(row["differences"]["full"])
 
 
@@ -57,25 +55,19 @@ def facet_table(facets: Facets) -> ScoreTable:
 
 
 def _has_bundled(facets: Facets) -> bool:
-    """Return whether the facets were compared with those of the encoder that comes with facetflow."""
     return any(row["bundled"] is not None for row in facets["rows"])
-
-
-def _uncertainty(facets: Facets) -> float | None:
-    """Return how far chance may move a facet's lead over the start model: half an interval, median over the facets."""
-    differences = [row["differences"]["full"] for row in facets["rows"]]
-    widths = [(difference["high"] - difference["low"]) / 2 for difference in differences if difference is not None]
-    return median(widths) if widths else None
 
 
 def warn_of_few_pairs(facets: Facets) -> str:
     """Return a warning where there are too few pairs for a comparison; nothing where there are enough."""
-    half, pairs = _uncertainty(facets), facets["pairs"]
-    if half is None:
+    differences, pairs = [row["differences"]["full"] for row in facets["rows"]], facets["pairs"]
+    widths = [difference["high"] - difference["low"] for difference in differences if difference is not None]
+    if not widths:
         return (
             f"The {pairs:,} {facets['split']} pairs are too few, or differ too little, for any interval: these numbers "
             "allow no comparison."
         )
+    half = median(widths) / 2  # how far chance may move a facet's lead over the start model
     if half <= _COARSE:
         return ""
     # The width of an interval shrinks with the square root of the number of pairs.

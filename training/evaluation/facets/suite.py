@@ -55,8 +55,7 @@ class FacetSuite(Suite):
     job: EvaluationJob  # how baselines and intervals are computed, and which examples are shown
     layout: FacetLayout  # the encoder's facets
     held_out: MeasuredPairs  # the positive pairs of the split
-    # positive pairs of another split, for SB-ILP to assign dimensions on; None where there are none
-    fitting: MeasuredPairs | None
+    fitting: MeasuredPairs | None  # of another split, for SB-ILP to assign dimensions on; None without any
     others: Mapping[str, int]  # split not used in the training → its number of positive pairs
     seen: Mapping[str, Any] | None  # how the training used the split (`training.evaluation.seen`)
     _table: pl.DataFrame = field(default_factory=pl.DataFrame)
@@ -201,7 +200,6 @@ def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | N
 def _pair_table(
     data: MeasuredPairs, layout: FacetLayout, embedded: EmbeddedPairs, similarities: NDArray[np.float64]
 ) -> pl.DataFrame:
-    """Return one row per pair: ids, texts, similarities, and measured and predicted value of each metric."""
     texts = np.array(data.texts, dtype=object)
     predictions = layout.predictions(similarities)
     # Without a calibration, show what the training compared with the metrics.

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from features.core.counting import all_of
 from features.core.pages import render
+from training.evaluation.bars import PAIRED, draw, tell_start, with_mean
 from training.evaluation.figures import draw_precision, draw_reliability
 from training.evaluation.measures import BINS, MEASURES, without_looking
-from training.evaluation.paired import PAIRED, draw, tell_start, with_mean
 from training.evaluation.seen import tell_chosen_by, tell_seen
 from training.evaluation.suites import Chapter, Figure
 from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, hundred, lines, table
@@ -56,8 +56,10 @@ def paraphrase_tables(result: Row) -> list[ScoreTable]:
     sets = result["rows"]
     rows = with_mean(sets, result["mean"], f"mean of {len(sets)}")
     calibrated = [row for row in sets if row["reliability"]]
+    caveats = [_tell_single(row) or tell_trivial(row) for row in sets]
+    note = lines(*tell_seen_pairs(result), *map(tell_threshold, sets), *caveats, *result["skipped"])
     tables = [
-        table("F1 × 100 of pairs that are paraphrases, at the thresholds below", _COLUMNS, rows, _note(result)),
+        table("F1 × 100 of pairs that are paraphrases, at the thresholds below", _COLUMNS, rows, note),
         table("All measures × 100", _ANSWERS, _answers(sets), _note_on_answers(sets)),
     ]
     if calibrated:
@@ -78,13 +80,6 @@ def tell_seen_pairs(result: Row) -> list[str]:
             "MCC may be lower."
         )
     return [sentence for sentence in sentences if sentence]
-
-
-def _note(result: Row) -> str:
-    """Return how pairs were scored, and what could not be scored, a line each."""
-    sets = result["rows"]
-    caveats = [_tell_single(row) or tell_trivial(row) for row in sets]
-    return lines(*tell_seen_pairs(result), *map(tell_threshold, sets), *caveats, *result["skipped"])
 
 
 def tell_threshold(row: Row) -> str:
@@ -143,7 +138,6 @@ def _trivial(row: Row) -> dict[str, dict[str, float | None]]:
 
 
 def _answers(sets: Sequence[Row]) -> list[Row]:
-    """Return the measures of each who answers, set by set, and their means."""
     of_sets: list[dict[str, Mapping[str, float | None]]] = []
     rows: list[Row] = []
     for row in sets:
@@ -168,7 +162,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _tell_reliability(result: Row) -> str:
-    """Return what the numbers on probabilities mean, and how the probabilities were calibrated."""
     pairs = result["classifier"]["calibrated_by"]
     by = (
         f"They were calibrated on {pairs:,} dev pairs when the training ended."
@@ -244,7 +237,6 @@ def _most_wrong(row: Row, rows: pl.DataFrame, predicted: str) -> pl.DataFrame:
 
 
 def _curves(row: Row, rows: pl.DataFrame) -> list[str]:
-    """Return the precision-recall curves of a set, and those of its probabilities where it has any."""
     positive = (rows["label"] == row["labels"]["positive"]).to_numpy()
     if positive.all() or not positive.any():
         return []
@@ -256,7 +248,6 @@ def _curves(row: Row, rows: pl.DataFrame) -> list[str]:
 
 
 def _figure(result: Row) -> Figure:
-    """Return the mean F1, or the only one, for the head of the report."""
     sets = result["rows"]
     score = result["mean"] or (sets[0] if len(sets) == 1 else None)
     if score is None:

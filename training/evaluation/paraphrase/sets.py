@@ -50,15 +50,9 @@ class JudgedSet:
 
     name: str  # of the set
     split: str  # split that is scored; empty for an evaluation set
-    positive_label: str  # label of positive pairs
-    negative_label: str  # label of the others
+    labels: tuple[str, str]  # of positive pairs, and of the others
     pairs: JudgedPairs  # pairs that are scored
     dev: JudgedPairs | None  # pairs that a threshold is chosen on; None where there are none
-
-    @property
-    def labels(self) -> tuple[str, str]:
-        """Both labels, the positive one first."""
-        return self.positive_label, self.negative_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +60,7 @@ class Found:
     """Judged pairs that were found."""
 
     sets: list[JudgedSet] = field(default_factory=list)  # sets that are scored
-    # dev pairs, as `pairs`, of the corpora that the encoder was trained on and that have any
-    learnt: list[JudgedSet] = field(default_factory=list)
+    learnt: list[JudgedSet] = field(default_factory=list)  # dev pairs of the corpora that it was trained on
     skipped: list[str] = field(default_factory=list)  # what has two labels and is not scored, a sentence each
     foreign: list[str] = field(default_factory=list)  # what does not have two labels, a clause each
     others: dict[str, int] = field(default_factory=dict)  # split not used in the training → its number of pairs
@@ -117,18 +110,18 @@ def _of_corpus(data: LabelledPairs, corpus: str, positive: str, subject: Subject
     # The requested split does not choose a threshold just because a training chose its model by it; `dev` does, and
     # the notes say so.
     dev_split = trained[1] if trained[1] != job.split else "dev"
-    negative = next(label for label in data.labels if label != positive)
+    labels = positive, next(label for label in data.labels if label != positive)
     splits = data.by_split
     dev = _pairs_of(data, dev_split, positive) if dev_split in splits else None
     if dev is not None and corpus in subject.training.get("corpora", ()):
-        found.learnt.append(JudgedSet(corpus, dev_split, positive, negative, dev, dev))
+        found.learnt.append(JudgedSet(corpus, dev_split, labels, dev, dev))
     if job.corpora and corpus not in job.corpora:
         return
     if job.split not in splits:
         there = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
         found.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")
         return
-    found.sets.append(JudgedSet(corpus, job.split, positive, negative, _pairs_of(data, job.split, positive), dev))
+    found.sets.append(JudgedSet(corpus, job.split, labels, _pairs_of(data, job.split, positive), dev))
     for split, count in splits.items():
         if split not in {*trained, job.split}:
             found.others[split] = found.others.get(split, 0) + count
@@ -148,7 +141,8 @@ def _of_ratings(rated: "EvaluationPairs", named: str | None) -> JudgedSet | None
         return None
     positives = np.array([label == positive for label in rated.labels])
     pairs = JudgedPairs(tuple(rated.texts_a), tuple(rated.texts_b), positives)
-    return JudgedSet(rated.name, "", positive, next(label for label in labels if label != positive), pairs, None)
+    both = positive, next(label for label in labels if label != positive)
+    return JudgedSet(rated.name, "", both, pairs, None)
 
 
 def _of_task(task: "ClassTask", named: str | None) -> JudgedSet | None:
@@ -165,5 +159,5 @@ def _of_task(task: "ClassTask", named: str | None) -> JudgedSet | None:
             texts_b=tuple(task.others[row] for row in rows),
             positive=np.array([task.labels[row] == positive for row in rows]),
         )
-    negative = next(label for label in counts if label != positive)
-    return JudgedSet(task.name, "", positive, negative, parts["test"], parts.get("dev"))
+    labels = positive, next(label for label in counts if label != positive)
+    return JudgedSet(task.name, "", labels, parts["test"], parts.get("dev"))

@@ -6,7 +6,7 @@ including start models, by the cosine of the embeddings.
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,7 +15,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import NothingToScore
-from features.core.files import write_table
 from training.evaluation.bootstrap import Drawn, differing, in_groups
 from training.evaluation.items import ItemScores, Scale, ScoredPairs, numbers_of, read_items, read_sets
 from training.evaluation.measures import MEANS, MEASURES, THRESHOLDED, Scored, reliability
@@ -91,6 +90,7 @@ class ParaphraseSuite(Suite):
     measure: ClassVar[str] = "F1"
     mean: ClassVar[str] = "mean F1"
     called: ClassVar[str] = "paraphrase F1"
+    file: ClassVar[str] = PAIRS_FILE
     needs: ClassVar[str] = (
         "pairs in the split that are judged as paraphrase or not: name a corpus of them under [[corpora]], or a set "
         "under [[evaluation]] (docs/concepts/evaluation.md)"
@@ -99,7 +99,6 @@ class ParaphraseSuite(Suite):
     found: Found
     classifier: "PairClassifier | None"
     subject: Subject
-    _predicted: list[pl.DataFrame] = field(default_factory=list)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -148,7 +147,6 @@ class ParaphraseSuite(Suite):
         }
 
     def _score_set(self, judged: JudgedSet, judges: Mapping[str, _Judge]) -> tuple[dict[str, Any], dict[str, Drawn]]:
-        """Return the row of a set, and each of its measures with their draws."""
         pairs = judged.pairs
         thresholds = {name: judge.threshold(judged, self.found.learnt) for name, judge in judges.items()}
         both = {name: judge.score(pairs, judged) for name, judge in judges.items()}
@@ -179,7 +177,7 @@ class ParaphraseSuite(Suite):
             "split": judged.split,
             "pairs": len(pairs),
             "positives": int(pairs.positive.sum()),
-            "labels": {"positive": judged.positive_label, "negative": judged.negative_label},
+            "labels": dict(zip(("positive", "negative"), judged.labels, strict=True)),
             "scored_by": "classifier" if by_classifier else "cosine",
             "thresholds": thresholds,
             "scores": scores,
@@ -188,12 +186,8 @@ class ParaphraseSuite(Suite):
             "swapped": None if changed is None else changed / len(pairs),
             "changed": changed,
         }
-        self._predicted.append(_table_of(judged, both, predicted))
+        self.items_of_sets.append(_table_of(judged, both, predicted))
         return row, drawn
-
-    def write(self, folder: Path) -> None:
-        """Write paraphrase.parquet."""
-        write_table(pl.concat(self._predicted), folder / PAIRS_FILE)
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
@@ -252,7 +246,6 @@ def _table_of(
     scores: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]],
     predicted: Mapping[str, NDArray[np.bool_] | None],
 ) -> pl.DataFrame:
-    """Return the scores and predictions of a set, one row per pair."""
     pairs = judged.pairs
 
     def label_of(positive: NDArray[np.bool_] | None) -> pl.Series:

@@ -113,7 +113,6 @@ def _by_frequency(
     values: Mapping[str, NDArray[np.float64]],
     bootstrap: Bootstrap,
 ) -> list[dict[str, Any]]:
-    """Return the scores of the queries in each band that has any."""
     bands, frequencies = band_of(labels), labels.frequencies
     scores = []
     for number, (least, above) in enumerate(zip_longest(BANDS, BANDS[1:])):

@@ -91,7 +91,6 @@ class Group:
         return found
 
     def _has_relevant(self) -> bool:
-        """Return whether any text is relevant to another."""
         rows = max(1, _CELLS_AT_ONCE // len(self))
         return any(
             self.relevant(slice(start, min(start + rows, len(self)))).any() for start in range(0, len(self), rows)

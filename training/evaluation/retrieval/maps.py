@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from features.core.pages import render
 from training.data.shared_labels import AspectLabels
 from training.evaluation.retrieval.groups import Group
-from training.nearest import cosines_of, find_nearest
+from training.nearest import neighbours_of
 
 MAPS_FILE = "maps.parquet"
 """One row per point of each map: text, labels, colour, and its place by each method in each model's space."""
@@ -64,8 +64,7 @@ class Map:
     colours: Sequence[str]  # label that gives each point its colour; empty where it has none of `legend`
     legend: Mapping[str, int]  # the most frequent labels, with the number of points in their colour, largest first
     vectors: Mapping[str, NDArray[np.float32]]  # model → embeddings of the points
-    # model → share of the nearest points in the full space that share a label, in [0, 1]
-    agreement: Mapping[str, float]
+    agreement: Mapping[str, float]  # model → share of the nearest points that share a label, in the full space
     # model → mean silhouette of the coloured points by cosine distance in the full space (Rousseeuw 1987), in [-1, 1];
     # None where fewer than two labels have a colour
     silhouette: Mapping[str, float | None]
@@ -137,6 +136,7 @@ def choose_points(
     counts = Counter(colours)
     k = min(k, len(drawn) - 1)
     points = {side: np.ascontiguousarray(of[drawn]) for side, of in vectors.items()}
+    nearest = {side: neighbours_of(of, k) for side, of in points.items()}
     return [
         Map(
             name=group.name,
@@ -148,17 +148,11 @@ def choose_points(
             colours=colours,
             legend={name: counts[name] for name in sorted(ranks, key=lambda name: -counts[name]) if counts[name]},
             vectors=points,
-            agreement={side: _agreement(of, alike, k) for side, of in points.items()},
+            agreement={side: float(np.take_along_axis(alike, of, axis=1).mean()) for side, of in nearest.items()},
             silhouette={side: _silhouette(of, colours) for side, of in points.items()},
             k=k,
         )
     ]
-
-
-def _agreement(vectors: NDArray[np.float32], alike: NDArray[np.bool_], k: int) -> float:
-    count = len(vectors)
-    nearest = find_nearest(cosines_of(vectors, vectors), queries=count, texts=count, k=k, themselves=True).positions
-    return float(np.take_along_axis(alike, nearest, axis=1).mean())
 
 
 def _silhouette(vectors: NDArray[np.float32], colours: Sequence[str]) -> float | None:
@@ -199,10 +193,7 @@ def _umap(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
 def draw_points(
     drawn: Mapping[str, Any], points: pl.DataFrame, name: str, titles: Mapping[str, str] | None = None
 ) -> Markup:
-    """Return the maps of one aspect side by side, as HTML, from `Map.as_json` and the rows of maps.parquet.
-
-    The name is unique on the page; the titles of the sides are the models' names by default.
-    """
+    """Return the maps of one aspect side by side, as HTML, from `Map.as_json` and the rows of maps.parquet."""
     sides = list(drawn["sides"])
     methods = [method for method in drawn["methods"] if place_column(sides[0], method, "x") in points.columns]
     places = [
@@ -212,6 +203,7 @@ def draw_points(
     # Order for the arrow keys: by colour, and from left to right on the first map.
     order = sorted(range(points.height), key=lambda row: (kinds.get(points["colour"][row], "kn"), places[0][row]))
     texts, labels, colours = (points[column].to_list() for column in ("text", "labels", "colour"))
+    shown = [text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS].rstrip()}…" for text in texts]
     others = points.height - sum(drawn["legend"].values())
     legend = [{"kind": kinds[label], "label": label, "count": count} for label, count in drawn["legend"].items()]
     return render(
@@ -226,7 +218,7 @@ def draw_points(
                 # A coordinate for each side and method, in hundredths of a map.
                 "at": ";".join(f"--{'abcdefgh'[n]}:{100 * of[row]:.1f}" for n, of in enumerate(places)),
                 "labels": labels[row],
-                "text": _cut(texts[row]),
+                "text": shown[row],
             }
             for row in order
         ],
@@ -254,7 +246,3 @@ def _note(drawn: Mapping[str, Any], methods: Sequence[str]) -> str:
         "labels have a colour; a text with several labels has that of the most frequent one. Nearest texts and "
         f"silhouette (of the coloured texts) are by cosine in the full space, among the points shown.{more}"
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS].rstrip()}…"

@@ -1,14 +1,13 @@
 """Results of retrieval: tables, and the chapter of the report with bars and maps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from features.core.pages import render
-from training.evaluation.bars import Bar, Mark, draw_bars
+from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.bootstrap import FEWEST
 from training.evaluation.items import read_items
-from training.evaluation.paired import tell_verdict
 from training.evaluation.retrieval.maps import ABOUT_MAPS, MODELS, draw_points
 from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure
@@ -84,7 +83,6 @@ def _tell_seen(result: Row) -> str:
 
 
 def _tell_unasked(result: Row) -> list[str]:
-    """Return for each aspect the labels held out of training that no query has, a sentence each."""
     sentences = []
     for aspect, labels in result["unasked"].items():
         more = f" and {len(labels) - _NAMED:,} more" if len(labels) > _NAMED else ""
@@ -94,7 +92,6 @@ def _tell_unasked(result: Row) -> list[str]:
 
 
 def _tell_way(group: Row) -> str:
-    """Describe which texts belong together in a group."""
     first, *second = group["aspects"]
     if group["way"] == "one":
         return f"shares a label in {first}"
@@ -111,7 +108,6 @@ def _tell_band(band: Row) -> str:
 
 
 def _by_ranking(result: Row, rankings: list[str]) -> list[Row]:
-    """Return all measures of each group by each ranking, and of texts in random order."""
     rows: list[Row] = []
     for group in result["rows"]:
         for ranking in rankings:
@@ -179,13 +175,20 @@ def _silhouette(value: float | None) -> str:
 
 def retrieval_chapter(result: Row, maps_file: Path) -> Chapter:
     """Return the chapter from the result of `RetrievalSuite`, and the file with the points of the maps."""
-    k, warning = result["k"], _tell_seen(result)
+    k, warning, more = result["k"], _tell_seen(result), ""
+    if result["maps"]:
+        points = read_items(maps_file, "map")
+        drawings = {
+            drawn["name"]: draw_points(drawn, points.filter(map=drawn["name"]), f"map{number}")
+            for number, drawn in enumerate(result["maps"])
+        }
+        more = render("training.evaluation/maps.html", about=ABOUT_MAPS, drawings=drawings)
     return Chapter(
         about=f"Each of the {result['texts']:,} texts of {result['split']} is a query for its "
         f"{min(k, result['texts'] - 1)} most similar texts. A bar is the mean of 1 / rank of the first one that shares "
         "its label.",
         charts={"": _chart(result)},
-        more=_maps(result["maps"], maps_file) if result["maps"] else "",
+        more=more,
         facts={
             "Retrieved": f"{result['texts']:,} texts of {result['split']} ({', '.join(result['corpora'])}); "
             f"{tell_source(result['source'])}"
@@ -214,16 +217,6 @@ def _chart(result: Row) -> str:
 
 
 def _explain(group: Row, k: int) -> str:
-    """Return what the MRR of a group is, with that of the other rankings."""
     rankings = [(name, group["rankings"][name]) for name in _MARKS if name in group["rankings"]]
     beside = ", ".join(f"{RANKINGS[name]} {hundred(ranking['mrr']['value'])}" for name, ranking in rankings)
     return f"{group['name']}: MRR@{k} × 100, {group['queries']:,} queries. {beside[0].upper()}{beside[1:]}."
-
-
-def _maps(maps: Sequence[Row], maps_file: Path) -> str:
-    points = read_items(maps_file, "map")
-    drawings = {
-        drawn["name"]: draw_points(drawn, points.filter(map=drawn["name"]), f"map{number}")
-        for number, drawn in enumerate(maps)
-    }
-    return render("training.evaluation/maps.html", about=ABOUT_MAPS, drawings=drawings)

@@ -26,7 +26,7 @@ from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Result, Suite
 from training.evaluation.tables import ScoreTable
 from training.jobs import EvaluationJob
-from training.nearest import cosines_of, find_nearest, unit
+from training.nearest import neighbours_of, unit
 from training.ranking import MEASURES, judge
 
 QUERIES_FILE = "retrieval.parquet"
@@ -49,6 +49,7 @@ class RetrievalSuite(Suite):
     name: ClassVar[str] = "retrieval"
     title: ClassVar[str] = "Retrieval by aspect"
     measure: ClassVar[str] = "MRR"
+    file: ClassVar[str] = QUERIES_FILE
     needs: ClassVar[str] = (
         "texts in the split that share labels: name a corpus of texts with labels under [[corpora]] "
         "(docs/reference/corpora.md)"
@@ -60,7 +61,6 @@ class RetrievalSuite(Suite):
     skipped: Sequence[str]
     training: Mapping[str, Any]
     others: Mapping[str, int]
-    _queries: pl.DataFrame = field(default_factory=pl.DataFrame)
     _maps: list[Map] = field(default_factory=list)
 
     @classmethod
@@ -94,7 +94,7 @@ class RetrievalSuite(Suite):
         bootstrap = Bootstrap(job.resamples, job.seed)
         held_out: Mapping[str, Sequence[str]] = self.training.get("held_out_labels") or {}
         unasked = {aspect: list(labels) for aspect, labels in held_out.items() if labels}
-        found, unseen, routes, tables = [], [], [], []
+        found, unseen, routes = [], [], []
         for group in self.groups:
             texts = [data.texts[place] for place in group.texts]
             vectors = {"encoder": _by_routes(models, texts, group.aspects)}
@@ -102,7 +102,7 @@ class RetrievalSuite(Suite):
                 vectors["start"] = unit(models.start(texts))
             rankings, score, queries = ask(group, vectors, texts, CUTOFF, bootstrap)
             found.append(score)
-            tables.append(queries)
+            self.items_of_sets.append(queries)
             if group.way != "one":
                 continue
             if held_out.get(group.aspects[0]):
@@ -113,7 +113,6 @@ class RetrievalSuite(Suite):
             if len(models.routes) > 1:
                 routes.append({"name": group.name, "mrr": self._by_each_route(group, models, texts)})
             self._maps += choose_points(group, texts, vectors, job.seed, CUTOFF)
-        self._queries = pl.concat(tables)
         return {
             "split": job.split,
             "corpora": data.corpora,
@@ -134,19 +133,13 @@ class RetrievalSuite(Suite):
 
     def _by_each_route(self, group: Group, models: Models, texts: Sequence[str]) -> dict[str, float]:
         """Return the MRR of a group by each route of the encoder: how useful the other aspects' routes are here."""
-        rankings = {}
-        for route in models.routes:
-            vectors = unit(models.encoder(texts, route))
-            similarities = cosines_of(vectors, vectors)
-            rankings[route] = find_nearest(
-                similarities, queries=len(texts), texts=len(texts), k=CUTOFF, themselves=True
-            ).positions
+        rankings = {route: neighbours_of(unit(models.encoder(texts, route)), CUTOFF) for route in models.routes}
         counts, values = judge(group.relevant, rankings, texts=len(texts), k=CUTOFF)
         return {route: float(of[counts > 0, _MRR].mean()) for route, of in values.items()}
 
     def write(self, folder: Path) -> None:
         """Write retrieval.parquet, and the points of the maps."""
-        write_table(self._queries, folder / QUERIES_FILE)
+        super().write(folder)
         if self._maps:
             _log.info("drawing maps of %s", counted(len(self._maps), "aspect"))
             known: dict[str, NDArray[np.float64]] = {}

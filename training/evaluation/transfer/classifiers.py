@@ -165,7 +165,6 @@ class _Block:
             self._leave_out(on)
 
     def _leave_out(self, on: Tensor) -> None:
-        """Continue with some of the classifiers still training."""
         self._learning = self._learning[on]
         states = [self._optimizer.state[each] for each in self._weights]
         self._weights = [each[on] for each in self._weights]
@@ -217,7 +216,6 @@ def _outputs(weights: Sequence[Tensor], features: Tensor, multiply: Product) -> 
 
 
 def _first_weights(features: Tensor, n_classes: int, hidden: int) -> list[Tensor]:
-    """Return the initial weights of PyTorch's layers after seeding, the same for all classifiers."""
     d = features.shape[1]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)

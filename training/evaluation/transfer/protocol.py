@@ -81,7 +81,6 @@ class Learner:
         return chosen
 
     def _scored(self, folds: Sequence[Fold], parts: Sequence[Rows], penalties: Sequence[float]) -> Predictions:
-        """Return the predictions of each fold's classifier for its part."""
         fitted = self._fit(folds, np.array(penalties)[:, None], 0, len(folds))
         said = [fitted.predict(at, 0, self.features[torch.from_numpy(part)]) for at, part in enumerate(parts)]
         rows, classes = np.concatenate(parts), np.concatenate(said)
@@ -89,7 +88,6 @@ class Learner:
         return Predictions(rows[order], classes[order], tuple(penalties))
 
     def _fit(self, folds: Sequence[Fold], penalties: NDArray[np.float64], before: int, total: int) -> Fitted:
-        """Train a classifier for each fold and penalty, and log the progress."""
         told = time.monotonic()
 
         def tell(passes: int, learning: int) -> None:
@@ -112,7 +110,6 @@ class Learner:
         )
 
     def _folds(self, rows: Rows, folds: int) -> list[Fold]:
-        """Return the folds of some rows; each row is in the dev part of one fold."""
         from sklearn.model_selection import StratifiedKFold
 
         splitter = StratifiedKFold(folds, shuffle=True, random_state=SEED)

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -11,13 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.files import write_table
 from features.metrics.bootstrap import Bootstrap
 from features.sentences import leakage_key
-from training.evaluation.bootstrap import Drawn, GroupedBootstrap, differing, draw_means, in_groups
+from training.evaluation.bars import PAIRED, draw, tell_start
+from training.evaluation.bootstrap import Drawn, differing, draw_means, in_groups
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
-from training.evaluation.paired import PAIRED, draw, tell_start
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import Column, ScoreTable, count, hundred, lines, table
@@ -46,12 +45,12 @@ class TransferSuite(Suite):
     title: ClassVar[str] = "Classification from embeddings"
     needs: ClassVar[str] = "texts or pairs with a class: name a set under [[evaluation]] (docs/reference/corpora.md)"
     measure: ClassVar[str] = "accuracy"
+    file: ClassVar[str] = TRANSFER_FILE
 
     tasks: "Sequence[ClassTask]"
     classifiers: Sequence[str]
     folds: int
     bootstrap: Bootstrap
-    _predicted: list[pl.DataFrame] = field(default_factory=list)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -72,7 +71,9 @@ class TransferSuite(Suite):
             about = _about(task) | {"lengths": _lengths(task, models)}
             for classifier in self.classifiers:
                 right, penalties = self._learn(task, classifier, models)
-                bootstrap = self._bootstrap_of(task)
+                scored = zip(task.texts, task.splits, strict=True)  # pairs with the same first text are drawn together
+                groups = [text for text, split in scored if split == task.parts[-1]]
+                bootstrap = in_groups(self.bootstrap.of(task.name), groups)
                 scores = [float(share) for share in right.mean(axis=0)]
                 differ = differing(right[:, 0], right[:, -1], bootstrap.groups.tolist())
                 of_task = Drawn(scores, draw_means(right, bootstrap), bootstrap.count, mean=True, differ=differ)
@@ -91,10 +92,6 @@ class TransferSuite(Suite):
                 "tasks": {task.name: _digest(task) for task in self.tasks},
             },
         }
-
-    def write(self, folder: Path) -> None:
-        """Write transfer.parquet."""
-        write_table(pl.concat(self._predicted), folder / TRANSFER_FILE)
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
@@ -168,7 +165,7 @@ class TransferSuite(Suite):
                 models.of_start[key] = predictions("its start model", models.start)
             predicted.append(models.of_start[key])
         rows = predicted[0].rows
-        self._predicted.append(
+        self.items_of_sets.append(
             pl.DataFrame(
                 {
                     "set": [f"{task.name} by {classifier}"] * len(rows),
@@ -183,11 +180,6 @@ class TransferSuite(Suite):
         right = np.stack([each.classes == classes[rows] for each in predicted], axis=1).astype(np.float64)
         return right, predicted[0].penalties
 
-    def _bootstrap_of(self, task: "ClassTask") -> GroupedBootstrap:
-        """Return how the scored items of a task are drawn: pairs with the same first text together."""
-        scored = [text for text, split in zip(task.texts, task.splits, strict=True) if split == task.parts[-1]]
-        return in_groups(self.bootstrap.of(task.name), scored)
-
 
 def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
     """Return the features of a task: embeddings, or [|u - v|; u * v] of pairs, float32, (n_items, d)."""
@@ -199,7 +191,6 @@ def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
 
 
 def _lengths(task: "ClassTask", models: Models) -> dict[str, float | None]:
-    """Return the mean length of the embeddings of a task, of the encoder and of its start model."""
 
     def mean(embed: Embed) -> float:
         return float(np.linalg.norm(embed((*task.texts, *(task.others or ()))), axis=1).mean())
@@ -208,7 +199,6 @@ def _lengths(task: "ClassTask", models: Models) -> dict[str, float | None]:
 
 
 def _about(task: "ClassTask") -> dict[str, Any]:
-    """Return the description of a task, as JSON."""
     parts = task.parts
     labels = {part: Counter[str]() for part in parts}
     texts: dict[str, list[tuple[str, str]]] = {part: [] for part in parts}
@@ -256,7 +246,6 @@ def _by_classifier(result: Result) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def _note(result: Result) -> str:
-    """Return how the classifiers were trained, and caveats on the tasks."""
     said = ["One class: the accuracy of always predicting the most frequent class."]
     tasks = list({row["task"]: row for row in result["rows"]}.values())
     crossed = [task["task"] for task in tasks if len(task["parts"]) == 1]
@@ -274,7 +263,6 @@ def _note(result: Result) -> str:
 
 
 def _note_of_lengths(lengths: Sequence[Mapping[str, float | None]]) -> str:
-    """Return a note where the embeddings of one model are much longer than those of the other."""
     known = [(each["encoder"] or 0.0, each["start"]) for each in lengths if each["start"] is not None]
     uneven = [pair for pair in known if max(pair) > OTHER_LENGTH * min(pair)]
     if not uneven:
@@ -287,7 +275,6 @@ def _note_of_lengths(lengths: Sequence[Mapping[str, float | None]]) -> str:
 
 
 def _figure(tasks: Sequence[Mapping[str, Any]], by_classifier: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
-    """Return the average by the first classifier, or its only score, for the head of the report."""
     classifier, rows = next(iter(by_classifier.items()))
     of = f"average accuracy of {len(tasks)} tasks" if len(tasks) > 1 else f"accuracy on {tasks[0]['task']}"
     return Figure(hundred(rows[-1]["encoder"]), tell_start(rows[-1], f"{of}, by {classifier}."))

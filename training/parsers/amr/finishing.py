@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description, Thresholds, save_model
 from features.parsers.embedded.vocabulary import Vocabulary
-from training.loop.settings import LoopSettings
 from training.markdown import table
 from training.parsers.amr.corpus import Report, Sentence, read_source
 from training.parsers.amr.preparing import Prepared
@@ -50,7 +49,6 @@ def finish(job: AmrParserJob, prepared: Prepared, description: Description, netw
 
 
 def _choose_thresholds(parser: EmbeddedParser, dev: Sequence[Sentence]) -> Thresholds:
-    """Return the thresholds with the best Smatch on dev, optimised one after the other."""
     texts, gold = [sentence.text for sentence in dev], [sentence.penman for sentence in dev]
     tried: dict[Thresholds, float] = {}
 
@@ -78,6 +76,10 @@ def _write_card(
     size = sum((folder / name).stat().st_size for name in (DESCRIPTION_FILE, WEIGHTS_FILE)) / 1e6
     terms = f"\n## Terms\n\n{job.settings.note}\n" if job.settings.note else ""
     vocabulary, settings, loop = description.vocabulary, job.settings, job.settings.loop
+    average = f"weights averaged over about {loop.average_over} steps"
+    kept = {"last": "the last weights", "best": "the best weights by dev", "average": average}[loop.keep]
+    header = ("file", "licence", "sentences", "held out", "repeated", "empty or long", "trained on", "share per epoch")
+    rows = [(source.label, source.licence, *counts.values(), f"{source.share:g}") for source, counts in sources]
     text = f"""# {settings.name}: an AMR parser for English
 
 Parses a sentence into its AMR graph, without generating it token by token: it predicts the concepts of each word, then
@@ -100,30 +102,19 @@ text to PENMAN on the machine that trained the model.
 Each sentence is kept once; those that occur in dev ({_names(job.source.dev)}) or in {_names(job.source.held_out)} \
 were left out.
 
-{_source_table(sources)}
+{table(header, rows)}
 
 Senses of unseen lemmas: {job.source.frames.name if job.source.frames else "predicted by the network"}.
 
 ## Training
 
 {loop.epochs} epochs in batches of {loop.batch_size}, AdamW at {settings.head_learning_rate:g} (encoder \
-{loop.learning_rate:g}), {loop.schedule} schedule, {_kept(loop)}, seed {loop.seed}.
+{loop.learning_rate:g}), {loop.schedule} schedule, {kept}, seed {loop.seed}.
 Made by `python -m training.parsers.amr.train`.
 
 The dev sentences chose the thresholds{"" if loop.keep == "last" else " and the weights"}: scores on them are too good.
 {terms}"""
     (folder / "README.md").write_text(text, encoding="utf-8")
-
-
-def _kept(loop: LoopSettings) -> str:
-    average = f"weights averaged over about {loop.average_over} steps"
-    return {"last": "the last weights", "best": "the best weights by dev", "average": average}[loop.keep]
-
-
-def _source_table(sources: Sequence[Report]) -> str:
-    header = ("file", "licence", "sentences", "held out", "repeated", "empty or long", "trained on", "share per epoch")
-    rows = [(source.label, source.licence, *counts.values(), f"{source.share:g}") for source, counts in sources]
-    return table(header, rows)
 
 
 def _score_table(scores: Mapping[str, ParserScore]) -> str:

@@ -130,7 +130,6 @@ def _score(
 
 
 def _classes(gold: Gold) -> tuple[Tensor, ...]:
-    """Return the gold classes of all parts but arcs, in their order."""
     return gold["primaries"], gold["wrappers"], gold["senses"], gold["edges"][:, 3], gold["root"]
 
 

@@ -55,7 +55,8 @@ class TaggerTask:
     def losses(self, batch: Sequence[Example]) -> dict[str, Tensor]:
         """Return the weighted sum, and the losses of tags and predicates; each process computes its share."""
         # A process without a share takes a sequence without a target: all processes must communicate.
-        mine = together.share(batch) or [_without_targets(batch[0])]
+        nothing = np.full(len(batch[0]), IGNORED, np.int64)
+        mine = together.share(batch) or [replace(batch[0], tags=nothing, predicates=nothing)]
         device, precision = self._machine.device, self._machine.precision
         ids, types, mask, tags, predicates = (torch.from_numpy(rows).to(device) for rows in stack(mine))
         with torch.autocast(device.type, precision, enabled=precision != torch.float32):
@@ -73,11 +74,6 @@ class TaggerTask:
         """Return the F1 of arguments on dev, with predicates given."""
         f1 = self._f1(self._network)
         return Judgement({"f1": round(f1, 4)}, value=f1)
-
-
-def _without_targets(example: Example) -> Example:
-    nothing = np.full(len(example), IGNORED, np.int64)
-    return replace(example, tags=nothing, predicates=nothing)
 
 
 def _mean(loss: Callable[..., Tensor], logits: Tensor, targets: Tensor) -> Tensor:

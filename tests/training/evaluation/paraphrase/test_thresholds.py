@@ -88,7 +88,7 @@ def judged_by(name, dev):
     """Return a set whose dev pairs have these labels and cosines."""
     positive, cosines = zip(*dev, strict=True) if dev else ((), ())
     dev = JudgedPairs(("a",) * len(dev), tuple(map(str, cosines)), np.array(positive, dtype=bool)) if dev else None
-    return JudgedSet(name, "test", "1", "0", JudgedPairs(("a",), ("1",), np.array([True])), dev)
+    return JudgedSet(name, "test", ("1", "0"), JudgedPairs(("a",), ("1",), np.array([True])), dev)
 
 
 def test_dev_pairs_of_several_corpora_choose_together_and_only_those_with_both_labels():
