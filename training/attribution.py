@@ -31,18 +31,13 @@ WHOLE = "sentence"
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """A similarity of two sentences, divided among the pairs of their words.
+    """A similarity of two sentences, divided among the pairs of their words."""
 
-    Args:
-        facet: what is similar: a facet, `residual`, or `sentence` for the whole.
-        words_a: the words of the first sentence as its tokenizer separates them, with marks such as `[CLS]`.
-        words_b: those of the second sentence.
-        shares: share of each pair of words, (n_words_a, n_words_b), float64; some are negative. They sum to the cosine.
-    """
-
-    facet: str
+    facet: str  # what is similar: a facet, `residual`, or `sentence` for the whole
+    # the words of the first sentence as its tokenizer separates them, with marks such as `[CLS]`
     words_a: tuple[str, ...]
-    words_b: tuple[str, ...]
+    words_b: tuple[str, ...]  # those of the second sentence
+    # share of each pair of words, (n_words_a, n_words_b), float64; some are negative. They sum to the cosine
     shares: NDArray[np.float64]
 
     @property
@@ -84,10 +79,7 @@ def attribute(
     *,
     route: str | None = None,
 ) -> Attribution:
-    """Divide a similarity of two sentences among the pairs of their words, for an encoder that pools by a mean.
-
-    The facet may be `residual`, or `sentence` for the whole embedding.
-    """
+    """Divide a similarity of two sentences among the pairs of their words, for an encoder that pools by a mean."""
     dimensions = facet_dimensions(layout, facet)
     if layout is not None and layout.similarity != "cosine" and facet in layout.names:
         raise CannotExplain("this encoder compares facets by their L1 distance, which is no sum over pairs of words")

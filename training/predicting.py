@@ -128,7 +128,6 @@ class Predictions:
         ]
 
     def _numbers(self, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the numbers of the labels that probabilities give, (n_pairs,)."""
         if self.threshold is None:
             return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
         number = self.labels.index(self.threshold.label)
@@ -261,7 +260,6 @@ class PairPredictor:
         return [replace(each, spans=(spans[a], spans[b])) for each, (a, b) in zip(predictions, pairs, strict=True)]
 
     def _threshold(self, given: GivenThreshold) -> LabelThreshold | None:
-        """Return what gives a pair the positive label; None for the most probable label."""
         if given is None:
             return None
         labels, chosen = self._classifier.labels, self._classifier.threshold

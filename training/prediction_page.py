@@ -67,7 +67,6 @@ def _pair(prediction: Prediction) -> tuple[str, list[tuple[str, float]], list[Ma
 
 
 def _rows(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the words of each row of a long sentence, as start and end (exclusive)."""
     start, taken = 0, 0
     for position, word in enumerate(words):
         if taken and taken + len(word) > _ROW:
@@ -93,7 +92,6 @@ def _lines(frame: ExplainedFrame, start: int, stop: int) -> list[list[_Part]]:
 
 
 def _runs(words: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield runs of neighbouring positions, as start and end (exclusive)."""
     start = None
     for number, word in enumerate(words):
         start = word if start is None else start

@@ -82,7 +82,6 @@ def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> lis
 
 
 def _explained(words: Sequence[str], spans: "Sequence[Span]", weights: Sequence[float]) -> ExplainedSentence:
-    """Return a sentence with its weighted spans; the weights end with those of padding."""
     of_word = [0.0] * len(words)
     frames: dict[tuple[int, ...], list[ExplainedArgument]] = {}
     for span, weight in zip(spans, weights, strict=False):

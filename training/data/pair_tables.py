@@ -177,10 +177,7 @@ def apart(data: Pairs, split: str) -> Pairs:
 
 
 def _in_another(data: Pairs, split: str, numbers: Sequence[int]) -> pl.Series:
-    """Return whether each pair is of a split, and is in another one as well.
-
-    Sentences with the same number of `numbers`, (n_texts,), count as the same.
-    """
+    """Return whether each pair is of a split, and is in another one as well."""
     number = pl.Series(list(numbers), dtype=pl.Int64)
     ends = pl.DataFrame([number.gather(data.pairs[position]).alias(position) for position in POSITIONS])
     ends = ends.select(

@@ -92,10 +92,7 @@ def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence
 
 
 def read_export(path: Path, columns: Sequence[str], *, words: bool = True) -> pl.DataFrame:
-    """Read a table that was exported from a store, for a machine without one; Parquet, or another format by its suffix.
-
-    It must have the columns. With `words` they hold a text in every row, and others are left out.
-    """
+    """Read columns of a table that was exported from a store, with a text in every row if `words`."""
     table = read_table(path)
     if missing := [name for name in columns if name not in table.columns]:
         raise ColumnMissing(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")

@@ -76,7 +76,6 @@ class TripletMaker:
         return Triplets(anchors[has_negative], positives[has_negative], negatives[has_negative], counts)
 
     def _negatives(self, anchors: Positions, random: np.random.Generator) -> Positions:
-        """Return a negative of each anchor, -1 if there is none."""
         negatives = np.full(len(anchors), -1, dtype=np.int64)
         if not len(anchors):
             return negatives
@@ -108,11 +107,7 @@ class TripletMaker:
 
 
 class _Groups:
-    """Groups of texts with a common key, for draws: each row is a text in a group.
-
-    Args:
-        rows: columns `text` and `key`, each pair once.
-    """
+    """Groups of texts with a common key, for draws: each row, `text` and `key`, is a text in a group."""
 
     def __init__(self, rows: pl.DataFrame) -> None:
         keys, numbers = np.unique(rows["key"].to_numpy(), return_inverse=True)

@@ -43,10 +43,7 @@ class Part:
 
 
 def by_number(values: NDArray[np.int64], unit: str, rows: NDArray[np.int64], *, least: int = LEAST) -> list[Part]:
-    """Divide pairs into parts by a number, from the lowest to the highest; no parts where there are too few for two.
-
-    Values and rows, (n,), are the number of each pair and its position in the set; the unit "words" makes "5–8 words".
-    """
+    """Divide pairs, by their `rows`, into parts by a number, ascending; no parts where there are too few for two."""
     size = max(least, -(-len(values) // PARTS))
     groups: list[list[int]] = []
     filled = size

@@ -81,7 +81,6 @@ def _widths(words: Sequence[str], arcs: Sequence[_Arc]) -> list[float]:
 
 
 def _columns(text: str) -> int:
-    """Return the width of a text in characters: East Asian ones and emoji count as two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 

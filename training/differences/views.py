@@ -74,7 +74,6 @@ def _limits(model: "SentenceTransformer") -> str:
 
 
 def _tree(parse: "Parse | None") -> Markup:
-    """Return a tree as HTML, or why there is none."""
     if not parse or not parse["tokens"]:
         return Markup('<p class="quiet">No tree: the sentence has no word, or too many for the parser.</p>')
     if (words := len(parse["tokens"])) > MOST_WORDS:

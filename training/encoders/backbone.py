@@ -155,10 +155,7 @@ class Backbone:
         return Tokens(ids, starts, np.asarray(cut, dtype=np.bool_))
 
     def embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> Tensor:
-        """Return the embeddings of the sentences at some positions, (n,), with gradients into the tuned layers, (n, d).
-
-        They are float32. The route is that of the `Router` after the transformer, if the encoder has one.
-        """
+        """Return the embeddings of the sentences at some positions, with gradients into the tuned layers, (n, d)."""
         order = np.argsort(tokens.lengths[sentences], kind="stable")
         # One large matrix is faster on a GPU, less padding on a CPU.
         pieces = 1 if self.device.type == "cuda" else max(1, min(_PIECES, len(sentences) // _LEAST_PIECE))
@@ -306,7 +303,6 @@ class Backbone:
 
     @contextmanager
     def _without_tuned(self) -> Iterator[None]:
-        """Make the transformer end at the cut."""
         self.transformer.encoder.layer = self.layers[: len(self.layers) - len(self.tuned)]
         try:
             yield

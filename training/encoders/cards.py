@@ -114,10 +114,7 @@ def _search(search: Mapping[str, Any]) -> str:
 def pair_card(
     training: Mapping[str, Any], *, tag: str, title: str, about: str, analyses: str | None, lesson: str
 ) -> str:
-    """Return the model card of an encoder trained on judged pairs, `about` the structure that it uses, as `model_card`.
-
-    It says how the encoder analyses its input, and with what; `analyses` is None for one that does not.
-    """
+    """Return the model card of an encoder trained on judged pairs; `analyses` is None for one that does not."""
     usage = (_PLAIN if analyses is None else _ANALYSING.format(analyses=analyses)) + _SENTENCES
     return model_card(
         training,

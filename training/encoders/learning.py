@@ -141,7 +141,6 @@ def _make_loop(
     identity: str,
     part: str = "",
 ) -> Loop:
-    """Return the loop of a task, after seeding the random numbers."""
     described = flattened(settings.model_dump(mode="json"))
     tracked_as = f"facetflow-{part}" if part else "facetflow"  # else parts would share a run of TensorBoard
     loop = Loop(

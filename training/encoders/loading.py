@@ -107,7 +107,6 @@ def transformer_folder(folder: Path) -> str:
 
 
 def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
-    """Return path → class of the facetflow modules in an encoder."""
     try:
         named = {module["type"] for module in json.loads((folder / "modules.json").read_bytes())}
     except (OSError, ValueError, TypeError, KeyError):

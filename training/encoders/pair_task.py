@@ -78,10 +78,7 @@ class PairTask(Generic[Pairs, Settings]):
         return {"loss": self.loss(batch, embeddings, torch.from_numpy(places).to(embeddings.device))}
 
     def loss(self, batch: Any, embeddings: Tensor, places: Tensor) -> Tensor:
-        """Return the loss of a batch, a scalar.
-
-        Embeddings, (n_texts, d), are those of sentences; places are the positions in them of the batch's `sentences`.
-        """
+        """Return the loss of a batch, a scalar."""
         left, right = embeddings[places].tensor_split(2)
         return self.classification_loss(batch, left, right)
 
@@ -127,10 +124,7 @@ class PairTask(Generic[Pairs, Settings]):
 
     @torch.no_grad()
     def calibrate(self) -> Calibration | None:
-        """Calibrate the probabilities of the trained classifier on the dev pairs, and choose its threshold by them.
-
-        None if there is no classifier, or too few dev pairs.
-        """
+        """Calibrate the probabilities of the trained classifier on the dev pairs, and choose its threshold by them."""
         if self.classifier is None or not len(self.prepared.dev):
             return None
         logits, targets = self._dev_logits(self.classifier)

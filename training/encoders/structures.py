@@ -27,9 +27,8 @@ Structure: TypeAlias = Parses | Frames
 class Structures:
     """Tensors of the structure of many sentences, one sentence after the other.
 
-    Args:
-        rows: keys of tensors of one shape → their rows without padding, (n_rows, n_columns), int32, and the start of
-            each sentence's rows and the end of the last, (n_texts + 1,), int64.
+    Keys of tensors of one shape have rows without padding, (n_rows, n_columns), int32, and the start of each sentence's
+    rows and the end of the last, (n_texts + 1,), int64.
     """
 
     def __init__(self, rows: Mapping[tuple[str, ...], tuple[Tensor, NDArray[np.int64]]]) -> None:
@@ -60,10 +59,7 @@ def read_sentences(
     parses: Structure,
     further: Sequence[str] = (),
 ) -> tuple[Tokens, Structures]:
-    """Return word pieces and structure of the sentences to train on, and of further ones that choose the model.
-
-    Of those that `parses` lacks, the former have no structure, and the latter are parsed.
-    """
+    """Return word pieces and structure of the sentences to train on, and of further ones that choose the model."""
     inputs = [*texts, *further]
     ids: list[NDArray[np.int32]] = []
     rows: dict[tuple[str, ...], list[Tensor]] = {names: [] for names in transformer.columns}

@@ -86,7 +86,6 @@ def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis:
 
 
 def _ticks(bars: Sequence[Bar]) -> list[float]:
-    """Return round numbers from below the lowest to above the highest value drawn."""
     values = [0.0]
     for bar in bars:
         values += [bar.value or 0.0, *(bar.interval or ()), *bar.marks.values()]

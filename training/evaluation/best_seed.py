@@ -66,7 +66,6 @@ def _dev_score(training: Mapping[str, Any]) -> tuple[str, float, bool] | None:
 
 
 def _headline(scores: Mapping[str, Any]) -> dict[tuple[str, str], float]:
-    """Return (suite, name) → headline number, of those that are defined."""
     return {
         (suite.name, name): number
         for suite, result in scored_suites(scores)

@@ -121,7 +121,6 @@ def draw_course(
 
 
 def _to_hundred(plot: "Axes", across: str, up: str, *, legend: Literal["lower left", "upper left"]) -> None:
-    """Give a plot of shares × 100 its axes, axis labels, a grid and a legend in a corner."""
     plot.set_xlim(0, 104)  # room for the label of 100
     plot.set_ylim(0, 104)
     plot.set_xlabel(across)
@@ -154,10 +153,7 @@ def _figure(width: float, height: float, *, left: float = 0.64) -> "tuple[Figure
 
 
 def _svg(figure: "Figure", name: str, label: str) -> str:
-    """Return the figure as an inline SVG element with a label for readers who cannot see it.
-
-    Equal figures give equal texts; ids are made from the name, which is unique on the page.
-    """
+    """Return the figure as an inline SVG element with a label for readers who cannot see it."""
     import matplotlib as mpl
 
     file = io.StringIO()

@@ -68,10 +68,7 @@ def without_looking(pairs: int, positives: int, *, positive: bool) -> dict[str, 
 
 
 def reliability(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, Any]:
-    """Return how well probabilities, (n_pairs,), are calibrated, as JSON, from whether each of the pairs is positive.
-
-    `error`, `said` and `so` of all pairs, in [0, 1]; and `said`, `so` and `pairs` of each bin that has pairs.
-    """
+    """Return how well probabilities, (n_pairs,), are calibrated: `error`, `said`, `so` and those of `bins`."""
     bins_of = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
     counts = np.bincount(bins_of, minlength=BINS)
     said, so = (

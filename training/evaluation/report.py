@@ -60,7 +60,6 @@ def _subject(run: str, scores: Mapping[str, Any], training: Mapping[str, Any]) -
 
 
 def _duration(training: Mapping[str, Any]) -> list[Figure]:
-    """Return how long the training took, in a unit that leaves about two digits; nothing where that is unknown."""
     if "seconds" not in training:
         return []
     seconds = training["seconds"]

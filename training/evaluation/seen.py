@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
 
 def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str]) -> dict[str, Any] | None:
-    """Return how a training, by its training.json, used a split of the pairs of some corpora.
-
-    `part`, learnt, chosen or calibrated, and `corpora`; None where the training did not use the split.
-    """
+    """Return how a training, by its training.json, used a split of the pairs of some corpora."""
     settings = training.get("settings", {})
     names = settings.get("splits")
     if not names:

@@ -181,10 +181,7 @@ class Suite(ABC):
 
 
 def suites_of(kind: str) -> tuple[str, ...]:
-    """Return the names of the suites that apply to a kind of encoder, in the order of the report.
-
-    An unknown or empty kind has only the suites of all kinds.
-    """
+    """Return the names of the suites that apply to a kind of encoder, in the order of the report."""
     special = {name for known in KINDS.values() for name in known.suites}
     own = KINDS[kind].suites if kind in KINDS else ()
     return tuple(name for name in SUITES if name in own or name not in special)

@@ -51,11 +51,7 @@ class Outcome:
 
 
 class Loop:
-    """One training.
-
-    Raises:
-        InputError: there is no batch.
-    """
+    """One training."""
 
     def __init__(
         self,
@@ -255,7 +251,6 @@ class Loop:
         return epochs
 
     def _place(self) -> tuple[int, int]:
-        """Return the epoch of the next step, and the number of steps done in that epoch."""
         step = self.outcome.steps
         for epoch, steps in enumerate(self.epochs):
             if step < steps:

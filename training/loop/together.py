@@ -151,7 +151,6 @@ def from_each(value: Any) -> list[Any]:
 
 
 def _of_each(rows: "Tensor") -> "list[Tensor]":
-    """Return the rows of each process, whose number may differ."""
     import torch
 
     counts = [torch.zeros(1, dtype=torch.long, device=rows.device) for _ in range(world())]

@@ -34,8 +34,7 @@ class Calibration:
     pairs: int  # number of dev pairs that it was fitted on
     loss_before: float  # mean cross-entropy of these without calibration, in nats
     loss: float  # the same with calibration
-    # the same if every pair gets the shares of the labels as its probabilities; None where it was not recorded
-    loss_of_shares: float | None = None
+    loss_of_shares: float | None = None  # the same with the shares of the labels for all; None if not recorded
 
     @property
     def doubt(self) -> str:

@@ -86,10 +86,8 @@ class SpanChoice:
     # `tagged` are those of the tagger; `random` are equally many with as many words each, drawn from the whole
     # sentence; `continuous` the same as runs of words
     drawn: Drawn = "tagged"
-    # share of the spans that are corrupted, in [0, 1]; a larger share includes the spans of a smaller one
-    harmed: float = 0.0
-    # `dropped` leaves them out; `moved` puts the argument at a random place and keeps its predicate
-    harm: Harm = "dropped"
+    harmed: float = 0.0  # share of the spans that are corrupted, in [0, 1]; a larger one includes a smaller one
+    harm: Harm = "dropped"  # they are left out; or `moved`: the argument is at a random place, the predicate stays
     seed: int = 0  # seed of all draws
 
     def spans(self, parse: Parse) -> list[Span]:
@@ -115,7 +113,6 @@ class SpanChoice:
 
 
 def _draw(count: int, of: int, drawn: Drawn, random: np.random.Generator) -> tuple[int, ...]:
-    """Return the positions of some words of a sentence, ascending."""
     if drawn == "random":
         return tuple(sorted(random.choice(of, size=count, replace=False).tolist()))
     start = int(random.integers(of - count + 1))

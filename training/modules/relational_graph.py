@@ -101,7 +101,6 @@ class RelationalGraphLayer(nn.Module):
         return summed @ self.matrices.flatten(0, 1)
 
     def _by_blocks(self, states: Tensor, graph: Graph, shares: Tensor) -> Tensor:
-        """Return the nodes after a layer with a matrix for each relation."""
         relations, order = graph.relations.sort(stable=True)
         counts = torch.bincount(relations, minlength=len(self.matrices))
         blocks = (counts + BLOCK - 1) // BLOCK

@@ -29,14 +29,8 @@ _CACHED = 10_000
 class StructuredTransformer(Transformer):
     """A transformer whose `preprocess` returns the structure of sentences as well; each parser has a subclass.
 
-    Args:
-        model_name_or_path: of the transformer.
-        max_words: longer sentences, in words between blanks, are not parsed, as in a build.
-        words_below: how many layers below the last one the states of the structure come from (`layers.words_of`).
-        further: further arguments of `Transformer`.
-
-    Raises:
-        ModelError: when the transformer has no such layer.
+    Sentences of more than `max_words` between blanks are not parsed, as in a build. The states of the structure come
+    from a layer that is `words_below` the last one (`layers.words_of`).
     """
 
     what: ClassVar[str]
@@ -138,7 +132,6 @@ class StructuredTransformer(Transformer):
         return features, texts, [next(parsed) if parse is _TO_PARSE else parse for parse in given], pieces
 
     def _parse(self, every: Sequence[str]) -> list[Parse | None]:
-        """Return the parses of texts, from the cache if possible; None for those without."""
         texts = [text for text in every if len(text.split()) <= self.max_words]
         new = list(dict.fromkeys(text for text in texts if text not in self._parses))
         if new:

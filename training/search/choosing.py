@@ -126,7 +126,6 @@ def task_of(folder: Path, aspect: str | None) -> str | None:
 
 
 def _learnt(folder: Path) -> tuple[str, ...]:
-    """Return the aspects that an encoder was trained on; none where that is unknown."""
     file = folder / TRAINING_FILE
     training: Mapping[str, Any] = read_json(file) if file.is_file() else {}
     settings = training.get("settings", {})

@@ -128,7 +128,6 @@ class _Cache:
         self._is_known[rows] = True
 
     def _read(self, part: Path, numbers: dict[bytes, int]) -> None:
-        """Read the vectors of wanted texts from a part; a damaged part is removed."""
         try:
             keys, vectors = _load(part, numbers.keys())
         except FileNotFoundError:  # another search has just merged it
@@ -151,7 +150,6 @@ class _Cache:
             self._used.update([part] if part else [])
 
     def _tidy(self) -> None:
-        """Merge small parts if there are many, and clean up."""
         if self._folder is None:
             return
         with suppress(OSError):
@@ -200,7 +198,6 @@ def _save(folder: Path, keys: Sequence[bytes], vectors: Vectors) -> Path | None:
 
 
 def _merge(folder: Path, parts: Sequence[Path]) -> Path | None:
-    """Merge small parts into one and return it; None if it cannot be written."""
     vectors: dict[bytes, NDArray[np.float32]] = {}
     for part in parts:
         with suppress(*_DAMAGED):

@@ -110,7 +110,6 @@ class AspectTask:
         return Judgement(means, value=-means[by] if by == "loss" else means[by])
 
     def _drawn(self, lesson: Lesson, epoch: int) -> tuple[Positions, ...]:
-        """Return anchors and positives of an epoch, and negatives if the objective uses any."""
         if self.settings.objective == "simcse":
             return self.curriculum.texts, self.curriculum.texts
         drawn: Triplets = lesson.maker.draw(

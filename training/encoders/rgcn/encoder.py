@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 def start_model(
     folder: Path, settings: RgcnSettings, parses: Parses | None, device: str, *, weights: str = ""
 ) -> "SentenceTransformer":
-    """Return the encoder before training, a twin without parses; the seed of the loop initialises its new modules.
-
-    Weights are the digest of the parser of the trees; empty if unknown.
-    """
+    """Return the encoder before training, a twin without parses; the seed of the loop initialises its new modules."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import LayerNorm
 

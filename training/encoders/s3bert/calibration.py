@@ -40,10 +40,8 @@ class FacetCalibration(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    # similarities of the knots, ascending; at least one
-    similarities: Annotated[tuple[Number, ...], Field(min_length=1)]
-    # values of the metric at the knots, non-decreasing; the map is linear between knots, constant beyond
-    values: tuple[Number, ...]
+    similarities: Annotated[tuple[Number, ...], Field(min_length=1)]  # of the knots, ascending; at least one
+    values: tuple[Number, ...]  # of the metric there, non-decreasing; linear between knots, constant beyond
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -64,8 +62,7 @@ class Reliability(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     pairs: Annotated[int, Field(ge=0)]  # number of dev pairs
-    # rank correlation of similarity and metric, in [-1, 1]; None if one of them is constant
-    spearman: Number | None = None
+    spearman: Number | None = None  # rank correlation with the metric, in [-1, 1]; None if one is constant
     low: Number | None = None  # lower end of its 95 % interval; None if there is no correlation, or too few pairs
     high: Number | None = None  # upper end
 

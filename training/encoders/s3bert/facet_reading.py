@@ -17,16 +17,13 @@ class FacetReading:
     # of the two sub-vectors; a cosine in [-1, 1], unless the encoder was trained with another similarity; None without
     # an encoder
     similarity: float | None
-    # predicted value of the metric, within its range; None when the encoder was not calibrated
-    prediction: float | None
+    prediction: float | None  # of the metric, within its range; None when the encoder was not calibrated
     standing: float | None  # share of the dev pairs that are less similar in this facet, in [0, 1]; None when unknown
     spearman: float | None = None  # rank correlation of the facet with its metric on dev pairs; None when unknown
     interval: tuple[float, float] | None = None  # its 95 % interval; None when unknown
-    # whether the whole interval is above 0; what the encoder says of an unreliable facet never stands out
-    reliable: bool = False
+    reliable: bool = False  # whether the whole interval is above 0; otherwise the encoder's numbers never stand out
     measured: float | None = None  # the metric on the graphs of the pair; None without graphs
-    # whether neither graph has anything that the metric reads, so that its value is 1 by definition
-    vacuous: bool = False
+    vacuous: bool = False  # whether neither graph has anything that the metric reads, which is 1 then
     # whether the words tell a difference of this kind, and the metric is 1 all the same: it compares something else,
     # kinds of names for instance
     blind: bool = False

@@ -54,13 +54,11 @@ class Facet(BaseModel):
     # training compares offset + slope x similarity with the metric; the slope is the learnt β (Eq. 3), times the range
     # of the metric if targets were min-max scaled
     slope: Annotated[float, Field(allow_inf_nan=False)] = 1.0
-    # 0, or the metric's minimum if targets were min-max scaled
-    offset: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    offset: Annotated[float, Field(allow_inf_nan=False)] = 0.0  # or the metric's minimum, for min-max scaled targets
     # quantiles, evenly spaced from the lowest to the highest, of the facet's similarity on dev pairs; empty when
     # unknown
     usual: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
-    # map from similarity to metric, fitted on dev pairs; None when there were too few
-    calibration: FacetCalibration | None = None
+    calibration: FacetCalibration | None = None  # fitted on dev pairs; None when there were too few
     reliability: Reliability | None = None  # how well the facet orders dev pairs; None when unknown
 
     @property
@@ -86,8 +84,7 @@ class FacetLayout(BaseModel):
     format: Literal[2] = 2  # version of the file
     dimension: Annotated[int, Field(ge=1)]  # dimensions of the whole embedding (d)
     similarity: Similarity = "cosine"  # of two sub-vectors: cosine, or 1 - L1 distance
-    # in the order of their dimensions, without gaps; the residual is what precedes or follows them
-    facets: Annotated[tuple[Facet, ...], Field(min_length=1)]
+    facets: Annotated[tuple[Facet, ...], Field(min_length=1)]  # by their dimensions, without gaps; others: residual
     # whether the residual is the embedding of the start model, unchanged, and the facets a map of it: a product with
     # that map then gives facets to vectors that exist already
     maps_start: bool = False
@@ -136,10 +133,7 @@ class FacetLayout(BaseModel):
         return matrix
 
     def similarities(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the similarity of every facet, (n_pairs, n_facets): cosines in [-1, 1], or 1 - L1 distance, up to 1.
-
-        Embeddings of the first and of the second sentences are (n_pairs, dimension) each.
-        """
+        """Return the similarity of every facet, (n_pairs, n_facets), of embeddings (n_pairs, dimension) each."""
         return slice_similarities(left, right, self.membership(), self.similarity)
 
     @property
@@ -173,10 +167,7 @@ class FacetLayout(BaseModel):
         return offsets + slopes * similarities
 
     def calibrated(self, similarities: NDArray[np.float64], measured: NDArray[np.floating]) -> Self:
-        """Return the layout with calibration, reliability and usual similarities of its facets from dev pairs.
-
-        Similarities and metrics, (n_pairs, n_facets) each, are of pairs that the encoder was not trained on.
-        """
+        """Return the layout with calibration, reliability and usual similarities by dev pairs, (n_pairs, n_facets)."""
         points = np.linspace(0, 1, QUANTILES)
         quantiles = (
             np.quantile(similarities, points, axis=0).round(_DECIMALS) if len(similarities) > 1 else np.empty((0, 0))
@@ -233,10 +224,7 @@ def plan_layout(
 def slice_similarities(
     left: NDArray[np.float32], right: NDArray[np.float32], membership: NDArray[np.float32], similarity: Similarity
 ) -> NDArray[np.float64]:
-    """Return the similarity in arbitrary groups of dimensions, (n_pairs, n_groups), of embeddings (n_pairs, dimension).
-
-    The membership, (dimension, n_groups), is 1 where a dimension belongs to a group.
-    """
+    """Return the similarity in groups of dimensions, (n_pairs, n_groups), by membership, (dimension, n_groups)."""
     u, v, groups = left.astype(np.float64), right.astype(np.float64), membership.astype(np.float64)
     if similarity == "manhattan":
         return np.asarray(1.0 - np.abs(u - v) @ groups)

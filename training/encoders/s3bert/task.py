@@ -38,8 +38,7 @@ class Prepared:
     # sentences are in a batch
     drawn: NDArray[np.int64]
     dev: NDArray[np.int64]  # positions of the pairs to choose the best model by; may be empty
-    # human ratings to choose it by instead; None if its loss on the dev pairs decides
-    ratings: PlacedRatings | None = None
+    ratings: PlacedRatings | None = None  # to choose it by instead; None if its loss on the dev pairs decides
 
 
 class S3bertTask:

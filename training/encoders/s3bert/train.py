@@ -165,7 +165,6 @@ def _complete(
 
 
 def _embed(texts: Sequence[str], task: "S3bertTask", data: MeasuredPairs, backbone: "Backbone") -> NDArray[np.float32]:
-    """Return the embeddings of dev texts as a user of the encoder gets them, (n, d)."""
     if task.settings.layers_tuned:
         vectors: NDArray[np.float32] = backbone.model.encode(
             list(texts), batch_size=64, convert_to_numpy=True, show_progress_bar=False

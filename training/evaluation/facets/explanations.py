@@ -25,10 +25,7 @@ LEGEND = (
 def explanation_card(
     explanation: Explanation, pair: GraphPair | None = None, name: str = "", *, fold: bool = True
 ) -> str:
-    """Return an explained sentence pair as HTML, with its graphs, if any, under a name that is unique on the page.
-
-    The table of facets is folded away if `fold`.
-    """
+    """Return an explained sentence pair as HTML, with its graphs, if any, under a name that is unique on the page."""
     sentences = (explanation.sentence_a, explanation.sentence_b)
     graphs = show_pair(pair, sentences, name) if pair is not None else ""
     return render(

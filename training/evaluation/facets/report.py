@@ -156,6 +156,5 @@ def chart_facets(facets: Facets) -> str:
 
 
 def _verdicts(counts: Mapping[str, int], baseline: str) -> Figure:
-    """Return how many facets are clearly above a baseline, with the shares of all three verdicts as a bar."""
     text = f"facets are above {baseline}; {counts['below']} below; {counts['unclear']} unclear"
     return Figure(str(counts["above"]), text, small=f"of {sum(counts.values())}", shares=counts)

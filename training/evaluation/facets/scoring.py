@@ -117,10 +117,7 @@ def random_width(dimension: int, n_facets: int, width: int) -> int:
 def random_memberships(
     *, dimension: int, n_facets: int, width: int, draws: int, seed: int
 ) -> list[NDArray[np.float32]]:
-    """SB-rand: return partitions that give every facet `width` random dimensions, no dimension twice.
-
-    One matrix per draw, (dimension, n_facets), 0 or 1.
-    """
+    """SB-rand: return partitions into random dimensions, none twice, (dimension, n_facets) each, 0 or 1."""
     random = np.random.default_rng(seed)
     memberships = []
     for _ in range(draws):

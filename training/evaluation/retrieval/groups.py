@@ -82,7 +82,6 @@ class Group:
         return ""
 
     def _of_all(self) -> dict[str, str]:
-        """Return aspect → a label that every text has, where there is one."""
         found = {}
         for aspect, labels in self.labels.items():
             common = np.flatnonzero(labels.frequencies == len(self))

@@ -166,7 +166,6 @@ def _silhouette(vectors: NDArray[np.float32], colours: Sequence[str]) -> float |
 
 
 def _fitted(places: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return places in the unit square, both axes on one scale."""
     low, high = places.min(axis=0), places.max(axis=0)
     size = max(float((high - low).max()), 1e-9)
     return np.asarray(0.5 + (places - (low + high) / 2) / size, np.float64)

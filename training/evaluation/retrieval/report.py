@@ -78,7 +78,6 @@ def retrieval_tables(result: Row) -> list[ScoreTable]:
 
 
 def _tell_seen(result: Row) -> str:
-    """Return a caveat where the texts were used in the training; nothing where they were not."""
     return tell_seen(result["seen"], result["split"], result["others"], unit="texts", chosen="on")
 
 

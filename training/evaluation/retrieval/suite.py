@@ -132,7 +132,6 @@ class RetrievalSuite(Suite):
         }
 
     def _by_each_route(self, group: Group, models: Models, texts: Sequence[str]) -> dict[str, float]:
-        """Return the MRR of a group by each route of the encoder: how useful the other aspects' routes are here."""
         rankings = {route: neighbours_of(unit(models.encoder(texts, route)), CUTOFF) for route in models.routes}
         counts, values = judge(group.relevant, rankings, texts=len(texts), k=CUTOFF)
         return {route: float(of[counts > 0, _MRR].mean()) for route, of in values.items()}

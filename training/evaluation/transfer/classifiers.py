@@ -64,10 +64,7 @@ class Fitted:
 
 
 def draw_dev(rows: NDArray[np.int64], share: float = 0.05) -> Fold:
-    """Return a fold whose dev part, a share of the rows, is drawn, as SentEval does where none is given.
-
-    Rows are at least two positions, (n,), and at least one of them is drawn.
-    """
+    """Return a fold whose dev part, at least one row, is drawn, as SentEval does where none is given."""
     order = np.random.RandomState(SEED).permutation(len(rows))
     cut = max(1, int(share * len(rows)))
     return Fold(rows[order[cut:]], rows[order[:cut]])
@@ -177,7 +174,6 @@ class _Block:
 
 @torch.no_grad()
 def _learn(blocks: Sequence[_Block], features: Tensor, classes: Tensor, n_classes: int, tell: Tell) -> None:
-    """Train all classifiers until none improves on dev; arguments as in `fit`."""
     folds = [fold for block in blocks for fold in block.folds]
     rows = np.unique(np.concatenate([fold.learn for fold in folds]))
     seen = torch.zeros(len(folds), len(features), device=features.device)

@@ -64,7 +64,6 @@ class Learner:
         return self._scored([draw_dev(fold.learn) for fold in outer], [fold.dev for fold in outer], chosen)
 
     def _choose(self, groups: Sequence[Sequence[Fold]]) -> list[float]:
-        """Return the penalty with the best mean accuracy on the dev parts of each group of folds."""
         folds = [fold for group in groups for fold in group]
         at_once = max(1, _PARAMETERS // (len(PENALTIES) * self.features.shape[1] * (self.hidden or self.n_classes)))
         penalties = np.tile(PENALTIES, (len(folds), 1))

@@ -235,7 +235,6 @@ def _texts(task: "ClassTask") -> list[tuple[str, str]]:
 
 
 def _by_classifier(result: Result) -> dict[str, list[Mapping[str, Any]]]:
-    """Return classifier → the rows of its tasks, and of their average where there are several."""
     return {
         classifier: [
             *(row for row in result["rows"] if row["classifier"] == classifier),

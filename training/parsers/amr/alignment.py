@@ -203,7 +203,6 @@ class _Aligner:
 
 
 def _spelt_at(words: Sequence[str], operands: str) -> tuple[int, int] | None:
-    """Return the first and last of the words that spell a name, or None."""
     wanted = operands.lower().replace(" ", "").replace('"', "")
     for first in range(len(words) if wanted else 0):
         spelt = ""

@@ -34,8 +34,7 @@ class GraphSource(SourceFile):
     kind: Literal["penman", "guidelines"] = "penman"
     skip_first: Annotated[int, Field(ge=0)] = 0  # number of blocks at the beginning to skip, which are not sentences
     skip_last: Annotated[int, Field(ge=0)] = 0  # number of blocks at the end to skip
-    # share of its sentences used per epoch; above 1, sentences are used more than once
-    share: Annotated[float, Field(gt=0)] = 1.0
+    share: Annotated[float, Field(gt=0)] = 1.0  # of its sentences per epoch; above 1, sentences are used more than once
     licence: str = "not stated"  # for the model card
 
 
@@ -51,14 +50,11 @@ class GraphSources(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    # graphs to train on; a sentence in several files counts for the first
-    train: Annotated[tuple[GraphSource, ...], Field(min_length=1)]
+    train: Annotated[tuple[GraphSource, ...], Field(min_length=1)]  # a sentence in several files counts for the first
     dev: Annotated[tuple[GraphSource, ...], Field(min_length=1)]  # graphs to measure progress on; held out
     held_out: tuple[HeldOut, ...] = ()  # further files whose sentences are not trained on
-    # a PropBank frame list (lines that start with `lemma-01`); limits the senses of unseen lemmas
-    frames: Path | None = None
-    # files that the finished model is scored on, for its card, by name; held out
-    evaluations: dict[str, tuple[GraphSource, ...]] = {}
+    frames: Path | None = None  # list of PropBank frames (lines like `lemma-01`); limits the senses of unseen lemmas
+    evaluations: dict[str, tuple[GraphSource, ...]] = {}  # by name, held out: what the model is scored on for its card
 
 
 class AmrParserSettings(Trainable):
@@ -81,8 +77,7 @@ class AmrParserSettings(Trainable):
     width: Annotated[int, Field(multiple_of=6, ge=6)] = 384  # of the states of words and nodes, a multiple of six
     node_layers: Annotated[int, Field(ge=1)] = 2  # transformer blocks over the nodes
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2  # of states while training
-    # share of the word pieces, and of the spellings, hidden while training
-    word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.08
+    word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.08  # share of word pieces and spellings hidden in training
     # share of nodes and primary labels hidden while training, so that wrong ones do less harm
     concept_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
     head_learning_rate: Annotated[float, Field(gt=0)] = 1e-3  # peak learning rate of all new parameters

@@ -190,7 +190,6 @@ def _primary_class(example: Anchored, position: int, node: int, vocabulary: Voca
 
 
 def _known_part(wrapper: list[int], labels: Sequence[str], vocabulary: Vocabulary) -> list[int]:
-    """Return the wrapper without the nodes that make it unknown."""
     wrappers = vocabulary.wrapper_ids
     while tuple(labels[node] for node in wrapper) not in wrappers:
         shorter = [wrapper[:left_out] + wrapper[left_out + 1 :] for left_out in range(len(wrapper))]

@@ -85,7 +85,6 @@ def _piece_tags(frame: Frame, pieces: Pieces, index: dict[str, int]) -> Row:
 
 
 def _cut(example: Example, centre: int, longest: int) -> Example:
-    """Return the example cut to the pieces around one of them, with [CLS] and [SEP]."""
     size = len(example)
     if size <= longest:
         return example

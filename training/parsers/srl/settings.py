@@ -39,12 +39,10 @@ class TaggerSettings(Trainable):
     backbone: str = "all-MiniLM-L6-v2"  # known name or folder of the BERT to start from; uncased
     head_learning_rate: Annotated[float, Field(gt=0)] = 1e-3  # highest rate of the two projections
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1  # on the encoder's output
-    # within the encoder, on the embeddings, the attention and each layer's output
-    encoder_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    encoder_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1  # on embeddings, attention and the output of each layer
     # word pieces of a sequence; a longer one is cut to those around its predicate
     longest: Annotated[int, Field(ge=8, le=512)] = 64
-    # share of the sentences used without a marked predicate in each epoch
-    unmarked: Annotated[float, Field(ge=0, le=1)] = 0.3
+    unmarked: Annotated[float, Field(ge=0, le=1)] = 0.3  # share of the sentences used without a mark in each epoch
     predicate_weight: Annotated[float, Field(ge=0)] = 0.5  # weight of the loss of the head that finds predicates
 
 
