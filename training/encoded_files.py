@@ -201,14 +201,15 @@ def _quantised(vectors: NDArray[np.float32], precision: Precision, ranges: NDArr
 
     if ranges is not None:
         vectors = np.clip(vectors, *ranges)  # what is outside the ranges would wrap around
-    quantised: NDArray[Any] = quantize_embeddings(vectors, precision, ranges=ranges)  # type: ignore[assignment]  # of an array it is one
+    to = "int8" if precision == "int8" else "binary"
+    quantised: NDArray[Any] = np.asarray(quantize_embeddings(vectors, to, ranges=ranges))
     return quantised
 
 
 def _table(ids: Sequence[str], texts: Sequence[str], columns: dict[str, NDArray[Any]]) -> pa.Table:
     """Return some rows; those with a text have vectors, in their order."""
     present = np.array([bool(text) for text in texts])
-    arrays: dict[str, pa.Array] = {"id": pa.array(ids), "text": pa.array(texts)}
+    arrays: dict[str, pa.Array[Any]] = {"id": pa.array(ids), "text": pa.array(texts)}
     for name, values in columns.items():
         filled = np.zeros((len(texts), values.shape[1]), dtype=values.dtype)
         filled[present] = values
