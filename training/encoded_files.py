@@ -201,7 +201,7 @@ def _quantised(vectors: NDArray[np.float32], precision: Precision, ranges: NDArr
 
     if ranges is not None:
         vectors = np.clip(vectors, *ranges)  # what is outside the ranges would wrap around
-    to = "int8" if precision == "int8" else "binary"
+    to: Literal["int8", "binary"] = "int8" if precision == "int8" else "binary"
     quantised: NDArray[Any] = np.asarray(quantize_embeddings(vectors, to, ranges=ranges))
     return quantised
 
