@@ -19,10 +19,10 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     """Check that there are pairs to train on among all pairs."""
     corpora = sorted(set(data.pairs["corpus"]))
     check_corpora(settings, corpora, "measured pairs")
-    if unknown := set(settings.layer_corpora) - set(settings.corpora or corpora):
+    if untrained := set(settings.layer_corpora) - set(settings.corpora or corpora):
         raise UnknownName(
-            f"`layer_corpora` of the encoder {settings.name!r} names {min(unknown)!r}, which it is not trained on; it "
-            f"is on {', '.join(settings.corpora or corpora)}: correct the name"
+            f"`layer_corpora` of the encoder {settings.name!r} names {min(untrained)!r}, which it is not trained on; "
+            f"it is on {', '.join(settings.corpora or corpora)}: correct the name"
         )
     if unknown := settings.unknown_facets(data.metric_names):
         raise UnknownMetric(
