@@ -58,11 +58,6 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
     Graph files are indexed along the way, because the fingerprints of parsed shards depend on their graphs. An index
     that the store does not have is written to a folder; by default into the store, replacing the one there, which only
     the holder of the store's lock may do.
-
-    Raises:
-        InputError: a graph file is missing, or a file of metrics cannot be run.
-        ModelError: a model is not on this machine.
-        SettingsError: a stage needs one that is switched off, or an encoder reads an unknown corpus, aspect or label.
     """
     pointless = _pointless(project, store)
     prepared = _prepared(project)

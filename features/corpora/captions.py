@@ -42,11 +42,7 @@ class CaptionPair(NamedTuple):
 
 
 def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Caption | tuple[int, RowError]]:
-    """Read the captions of a file, or what was wrong with a line, in the first layout that it fits.
-
-    Raises:
-        InputError: the file cannot be read, or fits none of the layouts.
-    """
+    """Read the captions of a file, or what was wrong with a line, in the first layout that it fits."""
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         start = text.readline(_HEAD)
     header = start.rstrip("\r\n").split("\t")

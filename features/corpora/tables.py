@@ -47,11 +47,7 @@ class TableRow(NamedTuple):
 
 
 def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
-    """Return the first layout that a file fits, with its form determined.
-
-    Raises:
-        InputError: the file cannot be read, or fits none of the layouts.
-    """
+    """Return the first layout that a file fits, with its form determined."""
     misfits: list[str] = []
     columns: list[str] = []
     decide = cache(partial(decided_quotes, path))
@@ -208,9 +204,6 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
     """Read the rows of a table, in the layout that `fitting_layout` returned for it.
 
     Blank lines are skipped, unless they count as wrong rows (`blanks`).
-
-    Raises:
-        InputError: the file cannot be read, or has no rows.
     """
     form = layout.form or table_format(path)
     if form == "parquet":

@@ -41,11 +41,7 @@ def text_columns(path: Path, wanted: Sequence[str]) -> list[str]:
 
 
 def read_text_table(path: Path, columns: Sequence[str]) -> Iterator[TextCells]:
-    """Yield the texts of a table, in columns that are there (`text_columns`), row by row.
-
-    Raises:
-        InputError: the file cannot be read, or has a column that is read more than once.
-    """
+    """Yield the texts of a table, in columns that are there (`text_columns`), row by row."""
     require_once(path, text_columns(path, columns), [*columns, _ID])
     for line, cells in named_rows(path, table_format(path)):
         try:

@@ -53,18 +53,7 @@ def measure_files(
 ) -> MeasuredFiles:
     """Measure two files of graphs, paired as by `pair_files`, with all metrics; report how many pairs are done.
 
-    Args:
-        first: a file of graphs.
-        second: another one, which matches it line by line.
-        vectors: where the vectors of labels come from.
-        own: own metrics, which read graphs or sentences (`# ::snt`).
-        by_position: pair by position, whatever the ids.
-        on_rows: called with how many pairs are done, and how many there are.
-
-    Raises:
-        InputError: a file cannot be read or has no graph, or the files do not match line by line.
-        ModelError: the model of the label vectors is not on this machine.
-        SettingsError: an own metric reads something that such files do not have.
+    Own metrics read graphs or sentences (`# ::snt`).
     """
     from features.parsers.label_vectors import load
 

@@ -25,8 +25,6 @@ class SplitReport(Report):
     """Counts of one split of one corpus; rows = new + known + dropped + joining + rejected + the skipped.
 
     Args:
-        corpus: its name.
-        split: the split.
         rows: rows that were read; for captions, pairs.
         new: pairs of the corpus, or texts with a new label, that were added.
         known: those that were stored before, including texts whose labels an earlier row has given.

@@ -52,12 +52,7 @@ class AmrParser(Protocol):
 
 
 def load(settings: AmrSettings) -> AmrParser:
-    """Load the parser that the settings name; once per process, as long as settings and files stay the same.
-
-    Raises:
-        SettingsError: there is no bank, or the device is not available.
-        ModelError: the model is missing or cannot be loaded.
-    """
+    """Load the parser that the settings name; once per process, as long as settings and files stay the same."""
     if settings.backend == "penman":
         return load_bank(settings)
     folder = model_folder(settings.model) if settings.backend == "embedded" else locate(settings.model)

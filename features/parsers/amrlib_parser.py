@@ -101,12 +101,7 @@ def parser_name(settings: AmrSettings) -> str:
 
 
 def load_amrlib(settings: AmrSettings) -> AmrlibParser:
-    """Load an amrlib parser.
-
-    Raises:
-        ModelError: the model or its tokenizer is not on this machine, is not a parser, or does not fit the libraries.
-        SettingsError: the requested GPU is not available.
-    """
+    """Load an amrlib parser."""
     folder = locate(settings.model)
     module = _inference_module(folder)
     device = resolve_device(settings.device)

@@ -58,9 +58,6 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
     """Index PENMAN files (`.gz` too) by sentence.
 
     All graphs are held in memory while they are sorted: about 1 GB for a million.
-
-    Raises:
-        InputError: a file cannot be read, or no file is given.
     """
     if not paths:
         raise GraphIndexWrong(

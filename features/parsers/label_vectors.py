@@ -57,12 +57,7 @@ class TextVectors:
 
 
 def load(settings: LabelVectorSettings) -> WordVectors:
-    """Load word vectors; once per process, as long as settings and files stay the same.
-
-    Raises:
-        InputError: the text file cannot be read.
-        ModelError: the encoder is not on this machine.
-    """
+    """Load word vectors; once per process, as long as settings and files stay the same."""
     if settings.file is not None:
         return _load_text(settings.file, stamp(settings.file))
     encoder = EmbeddingSettings(model=settings.model, device=settings.device, threads=settings.threads)

@@ -47,15 +47,6 @@ def write_parsed(kind: Kind, parsed: pl.DataFrame, path: Path, chosen: str | Non
 
     A table has graphs on one line, and one row per token of a tree. Frames have one row per line of the input where
     cells can be lists (`jsonl`, `parquet`), else one per span. A line without any has one row.
-
-    Args:
-        kind: what was parsed.
-        parsed: `features.parsers.texts.parse_lines` with the rows of the kind's table.
-        path: the output; `-` is standard output.
-        chosen: name of the format; that which the suffix names when None.
-
-    Raises:
-        InputError: the suffix is unknown, or the file cannot be written.
     """
     form = format_of(path, FORMATS[kind], chosen)
     if form in _TEXTS:

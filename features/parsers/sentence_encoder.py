@@ -88,12 +88,7 @@ class SentenceEncoder:
 
 
 def load(settings: EmbeddingSettings) -> SentenceEncoder:
-    """Load a sentence encoder; once per process, as long as settings and files stay the same.
-
-    Raises:
-        ModelError: the model is not on this machine, or is not a sentence encoder.
-        SettingsError: the requested GPU is not available.
-    """
+    """Load a sentence encoder; once per process, as long as settings and files stay the same."""
     folder = locate(settings.model)
     return _load(settings, folder, stamp(folder))
 

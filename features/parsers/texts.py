@@ -45,9 +45,6 @@ def read_sentences(path: Path) -> pl.DataFrame:
     Returns:
         Columns `line` (from 1), `id` (the file's; else the number of the line, as `row 7` where others have ids),
         `sentence_id`, `text` (normalised; empty if the line is).
-
-    Raises:
-        InputError: the file cannot be read, or has no sentence.
     """
     lines = number_sentences(written_sentences(path))
     if lines.filter(pl.col("text") != "").is_empty():

@@ -81,18 +81,7 @@ class ValueDifference:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDifference:
-    """The differences between two releases, by their numbers.
-
-    Args:
-        old: number of the older one.
-        new: number of the newer one.
-        tables: one entry for each table that either has.
-        parts: corpora and splits with pairs or labels that were added or lost.
-        rejects: stages and codes with rejects in either release.
-        recipes: stages whose rows are made differently.
-        values: columns in which rows of both releases changed their values.
-        drift: metrics that can have moved.
-    """
+    """The differences between two releases, by their numbers."""
 
     old: int
     new: int
@@ -118,11 +107,7 @@ class ReleaseDifference:
 
 
 def compare_releases(store: StoreReader, old: Release, new: Release) -> ReleaseDifference:
-    """Compare a release of a store with the reference `old`, which may be the newer of the two.
-
-    Raises:
-        StoreError: when files of a release are missing or damaged.
-    """
+    """Compare a release of a store with the reference `old`, which may be the newer of the two."""
     tables, parts, values = [], [], []
     moved = False
     for table in (name for name in KEYS if name in old.rows or name in new.rows):
@@ -247,11 +232,7 @@ def _by_part(
 
 
 def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], int]:
-    """Return the rejected rows by stage and code of a release, or of its draft, for its shards as they are in it.
-
-    Raises:
-        StoreError: when files of the release are missing or damaged.
-    """
+    """Return the rejected rows by stage and code of a release, or of its draft, for its shards as they are in it."""
     version = release.versions["rejects"]
     made = {stage: store.committed(stage, release.versions[stage]) for stage in release.rejects if stage in KEYS}
     counted = [

@@ -12,11 +12,7 @@ from features.store.tables import SOURCES
 class StoreAhead(StoreReader):
     """A store with additional shards of `sentences` and `pairs` that are only in memory.
 
-    Args:
-        store: the store as it is.
-        rows: table → shard → its rows.
-        unreadable: table and shard of committed rows that cannot be read.
-        fingerprints: table and shard → the fingerprint that the shard has or will be committed under.
+    `unreadable` are committed rows that cannot be read, `fingerprints` what each shard is or will be committed under.
     """
 
     def __init__(

@@ -39,9 +39,7 @@ class Plan:
     """What has to be made: stages and shards in an order in which they can be made, and what is expected then.
 
     Args:
-        stages: their names.
         expected: fingerprint of every shard of every stage once everything is made.
-        todo: the shards to make.
         missing: those of them that have never been committed.
         scope: stage → its wanted shards; the others are not made.
         outdated: committed shards that are not wanted and not what would be made now.
@@ -92,10 +90,6 @@ def plan(
         failed: shards that failed in earlier runs; one counts while its fingerprint is still the expected one.
         damaged: their shards are made again, except those of ingest, which no stage makes.
         versions: versions of the tables to compare; the newest by default.
-
-    Raises:
-        SettingsError: when a stage is unknown, is given twice, or needs one that does not come before it.
-        StoreError: when the store cannot be read, or a pair needs a sentence shard that it does not have.
     """
     over = _checked(stages)
     at = versions or {}

@@ -88,9 +88,6 @@ class StoreReader:
             columns: only these columns; all of the schema by default, and `stage` for `rejects`.
             with_shard: whether to add a last column `shard`, the shard of each row.
             where: only the rows for which this is true, an expression of the columns read; all by default.
-
-        Raises:
-            StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
         """
         frame = self.scan(table, version, shards, columns, with_shard=with_shard)
         with decoding(table, self.location):
@@ -109,9 +106,6 @@ class StoreReader:
 
         The frame stays at the version found now. A file with damaged content raises an error of polars when the frame
         is collected; one that is missing or truncated raises an error here.
-
-        Raises:
-            StoreError: when a table, version, shard or column is missing, or a file is missing or has another size.
         """
         handle, exists = self._table(table), table in self._ids
         schema = dict(handle.columns_at(version) if exists else handle.columns)

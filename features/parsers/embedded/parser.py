@@ -234,9 +234,6 @@ def load_parser(
 
     The base encoder is the one that the model names, unless another is given; the precision `auto` is bfloat16 if the
     hardware supports it, else float32.
-
-    Raises:
-        ModelError: when model or base encoder is missing, or they do not match.
     """
     import torch
 

@@ -110,12 +110,7 @@ def locate_tagger(model: str) -> Path:
 
 
 def load(settings: SrlSettings) -> SrlParser:
-    """Load a tagger; once per process, as long as settings and files stay the same.
-
-    Raises:
-        ModelError: the tagger is not on this machine, or is not an archive of `srl_bert`.
-        SettingsError: the requested GPU is not available.
-    """
+    """Load a tagger; once per process, as long as settings and files stay the same."""
     path = locate_tagger(settings.model)
     return _load(settings, path, stamp(path))
 
@@ -147,11 +142,7 @@ def load_tagger(
     precision: str = "auto",
     threads: int | None = None,
 ) -> SrlTagger:
-    """Build the tagger from an archive, a folder or a `.tar.gz`; the precision `auto` is that of the hardware.
-
-    Raises:
-        ModelError: it cannot be read, or its weights do not match its labels.
-    """
+    """Build the tagger from an archive, a folder or a `.tar.gz`; the precision `auto` is that of the hardware."""
     try:
         import torch
 
