@@ -12,11 +12,11 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from features.core.counting import counted
 from features.core.errors import RowError
 from features.core.faults import UnknownForm
 from features.core.files import open_text
 from features.core.types import RejectCode
+from features.core.wording import counted
 from features.corpora.cells import cell_rows, encoding_fault
 from features.corpora.dataset import CaptionLayout
 

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from features.core.counting import counted
 from features.core.errors import RowError
 from features.core.faults import ColumnMissing, ColumnTwice, FileEmpty, FileMissing, UnknownForm
 from features.core.file_errors import first_line
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
+from features.core.wording import counted
 from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, encoding_fault, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 

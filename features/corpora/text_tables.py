@@ -11,10 +11,10 @@ from typing import NamedTuple
 import polars as pl
 from pyarrow.parquet import ParquetFile
 
-from features.core.counting import counted
 from features.core.errors import RowError
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
+from features.core.wording import counted
 from features.corpora.cells import as_text, cell_rows, decided_quotes, no_text
 from features.corpora.tables import columns_of, parse_object, require_once, scan_parquet
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from features.core.faults import MetricSettings
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.table import encode_decoded
 from features.metrics.items import items_of
@@ -22,7 +21,7 @@ from features.metrics.registry import METRIC_COLUMNS
 from features.parsers.label_vectors import WordVectors
 from features.parsers.settings import LabelVectorSettings
 from features.schemas import LABEL_VECTORS
-from features.stages.sentences import vector_column
+from features.stages.stage import vector_column
 
 _AT_ONCE = 256
 """Pairs decoded and measured at once, so that memory does not grow with the number of graphs. More are not faster

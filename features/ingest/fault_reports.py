@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from features.core.counting import all_of
+from features.core.wording import all_of
 
 _FEW, _SHOWN = 5, 40  # keys in a message, and characters of each
 

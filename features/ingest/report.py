@@ -6,8 +6,8 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
-from features.core.counting import all_of
 from features.core.types import Split
+from features.core.wording import all_of
 from features.ingest.fault_reports import (
     ChosenLabelReport,
     JudgementFaultReport,

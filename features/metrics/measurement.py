@@ -10,8 +10,7 @@ import polars as pl
 
 from features.core.errors import RowError
 from features.core.faults import MetricWrong, UnknownMetric
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import decode
 from features.graphs.table import graphs_frame

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from features.core.faults import GraphIndexWrong
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import digest, locate, stamp
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_description
 from features.parsers.embedded.words import is_readable

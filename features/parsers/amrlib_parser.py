@@ -15,8 +15,7 @@ from typing import Any, Protocol
 from features.core.errors import RowError
 from features.core.faults import GpuFailed, LibraryMissing, ModelDamaged, ModelNotLoaded, NotThisModel
 from features.core.file_errors import first_line
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.graph import decode
 from features.models import locate
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads

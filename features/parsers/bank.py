@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import FileUnreadable, GraphIndexWrong
 from features.core.outputs import whole_file
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.penman_files import read_blocks
 from features.sentences import sentence_id
 from features.stage_output import Reject

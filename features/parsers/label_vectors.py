@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import FileEmpty, RowWrong
 from features.core.files import open_text
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.models import stamp
 from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.sentence_encoder import load as load_encoder

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import LibraryMissing, ModelNotLoaded
 from features.core.file_errors import first_line
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.models import locate, stamp
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import EmbeddingSettings

@@ -134,7 +134,7 @@ def _compare_table(
     store: StoreReader, table: str, old: Release, new: Release
 ) -> tuple[TableDifference, list[PartDifference], list[ValueDifference]]:
     """Compare the rows of the shards of a table whose files differ."""
-    files = [store.files(table, release.versions[table]) if table in release.rows else {} for release in (old, new)]
+    files = [store.committed(table, release.versions[table]) if table in release.rows else {} for release in (old, new)]
     paths = [{shard: file.path for shard, file in side.items()} for side in files]
     differ = sorted(shard for shard in {*paths[0], *paths[1]} if paths[0].get(shard) != paths[1].get(shard))
     rows = {shard: file.rows for side in files for shard, file in side.items()}
@@ -225,7 +225,7 @@ def _by_part(
         return []
     if table == METRIC_STAGE.name:
         version = release.versions["pairs"]
-        present = store.files("pairs", version).keys() & set(shards)
+        present = store.committed("pairs", version).keys() & set(shards)
         pairs = store.read("pairs", version, present, ["pair_id", "corpus", "split"])
         rows = rows.select("pair_id").join(pairs, on="pair_id")
     return list(rows.group_by("corpus", "split").len().iter_rows())

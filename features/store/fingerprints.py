@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from features.core.types import Fingerprint
-from features.stages.recipe import Recipe, canonical
+from features.stages.stage import Recipe, canonical
 
 _LONGEST = 40  # characters of a text that is shown uncut
 _SHOWN = 12  # characters shown of a longer one

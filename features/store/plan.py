@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from features.core.faults import NameTaken, PlanWrong, UnknownShard
 from features.core.types import Fingerprint, Shard
 from features.store.damage import Damage
+from features.store.delta import DataFile
 from features.store.fingerprints import fingerprint
-from features.store.reader import Committed, StoreReader
+from features.store.reader import StoreReader
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
 from features.store.scope import PlannedStage, ShardKey, Uses, Wanted, scope
@@ -139,7 +140,7 @@ def plan(
 
 def _expected(
     stages: Sequence[PlannedStage],
-    committed: Mapping[str, Mapping[Shard, Committed]],
+    committed: Mapping[str, Mapping[Shard, DataFile]],
     over: Mapping[str, str],
     uses: Uses,
 ) -> tuple[dict[ShardKey, Fingerprint], dict[ShardKey, tuple[ShardKey, ...]]]:

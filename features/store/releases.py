@@ -9,7 +9,7 @@ from typing import Any
 from features.core.errors import StoreError
 from features.core.faults import NoRelease, ReleaseKept, StoreDamaged, UnknownTable, WrittenByAnother
 from features.core.file_errors import clear_errors
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.storage import Storage
 
 _FILE = re.compile(r"(\d{5,})\.json")

@@ -15,8 +15,8 @@ from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
 from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
-from features.stages.models import StageModels, total
 from features.stages.registry import STAGES
+from features.stages.stage import StageModels, total
 from features.store.store import Store
 from flows.clusters import worker_versions
 from flows.stages import Chain

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.counting import counted
 from features.core.faults import UnknownTexts
 from features.core.outputs import STANDARD
+from features.core.wording import counted
 from flows.console.here import Here
 from flows.console.one_shot import name_wrong
 from flows.terminal import say

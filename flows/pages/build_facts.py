@@ -21,9 +21,9 @@ from features.core.errors import FacetflowError, StoreError
 from features.core.file_errors import explain
 from features.core.types import LEFT_OUT, Shard
 from features.ingest.report import IngestReport
+from features.store.delta import DataFile
 from features.store.fingerprints import recipe_changes
 from features.store.plan import Plan, ShardWork
-from features.store.reader import Committed
 from features.store.reading import decoding
 from features.store.reasons import summary
 from features.store.releases import Release
@@ -106,7 +106,7 @@ class FactKeeper:
         self._before = _newest_release(store)
         self._expected: Mapping[tuple[str, Shard], str] | None = None
         self._stages: Chain | None = None
-        self._sources: Mapping[str, Mapping[Shard, Committed]] = {}
+        self._sources: Mapping[str, Mapping[Shard, DataFile]] = {}
         self._written = 0.0
         self._writable = True
         self.facts = BuildFacts(

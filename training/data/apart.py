@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import polars as pl
 
-from features.core.counting import all_of
 from features.core.faults import SplitsOverlap
+from features.core.wording import all_of
 from features.sentences import leakage_key
 from training.data.labelled_pairs import LabelledPairs
 from training.data.measured_pairs import MeasuredPairs

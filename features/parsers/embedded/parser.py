@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from features import models
 from features.core.faults import ModelDamaged
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.parsers.devices import (
     batches_side_by_side,
     computes_in_bfloat16,

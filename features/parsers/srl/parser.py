@@ -9,8 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import locate, stamp
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
