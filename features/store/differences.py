@@ -236,20 +236,12 @@ def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], 
     version = release.versions["rejects"]
     made = {stage: store.committed(stage, release.versions[stage]) for stage in release.rejects if stage in KEYS}
     counted = [
-        f"{stage}/{shard}"
+        (stage, shard)
         for (stage, shard), rejected in store.rejected(version).items()
         if stage in release.rejects
         and (stage not in made or (shard in made[stage] and made[stage][shard].fingerprint == rejected.fingerprint))
     ]
-    with decoding("rejects", store.location):
-        rows = (
-            store.scan("rejects", version, columns=["stage", "code"], with_shard=True)
-            .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(counted))
-            .group_by("stage", "code")
-            .len()
-            .collect()
-        )
-    return {(stage, code): count for stage, code, count in rows.iter_rows()}
+    return store.reject_codes(counted, version)
 
 
 def _drift(store: StoreReader, old: Release, new: Release) -> Iterator[Drift]:

@@ -6,7 +6,7 @@
 So the plan and the rules of publishing depend only on how a store is read, not on who writes to it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -119,10 +119,23 @@ class StoreReader:
         handle = self._table(table)
         return {file.shard: file for file in handle.files(version)} if table in self._ids else {}
 
-    def rejected(self) -> dict[ShardKey, DataFile]:
+    def rejected(self, version: int | None = None) -> dict[ShardKey, DataFile]:
         """Return the committed rejects of every stage and shard that has any, from the log alone."""
-        files = self._table("rejects").files() if "rejects" in self._ids else ()
+        files = self._table("rejects").files(version) if "rejects" in self._ids else ()
         return {(file.stage or "", file.shard): file for file in files}
+
+    def reject_codes(self, counted: Iterable[ShardKey], version: int | None = None) -> dict[tuple[str, str], int]:
+        """Return the rejected rows of some shards by stage and code, those with most first."""
+        with decoding("rejects", self.location):
+            rows = (
+                self.scan("rejects", version, columns=["stage", "code"], with_shard=True)
+                .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(["/".join(key) for key in counted]))
+                .group_by("stage", "code")
+                .len("rows")
+                .sort("rows", "code", descending=[True, False])
+                .collect()
+            )
+        return {(stage, code): count for stage, code, count in rows.iter_rows()}
 
     def versions(self) -> dict[str, int]:
         """Return the newest version of every table."""

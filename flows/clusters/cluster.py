@@ -197,7 +197,7 @@ def connected(settings: ClusterSettings, log_folder: Path) -> Iterator[tuple[Das
     """Start the local cluster or connect to the existing one; yield what submits shards to it, and its client."""
     with _task_runner(settings, log_folder) as runner:
         try:
-            # Differences are reported or refused by `flows.clusters.worker_versions`.
+            # Differences are reported or refused by `flows.clusters.preflight`.
             with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
                 client = runner.client
         except (OSError, ValueError) as error:
