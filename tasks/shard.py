@@ -19,8 +19,8 @@ from pydantic import BaseModel
 
 from features.core.types import Fingerprint, Shard
 from features.stages.registry import STAGES
+from features.store.receipts import Receipt
 from features.store.store import Store
-from features.store.writing import Receipt
 from tasks.reporting import reporter
 
 

@@ -14,8 +14,9 @@ from features.schemas import Columns
 from features.stages.stage import Recipe
 from features.store.delta import DataFile, Table
 from features.store.fingerprints import identity, identity_of
+from features.store.receipts import Receipt, WrittenFile
 from features.store.scope import ShardKey
-from features.store.writing import Receipt, WrittenFile, check_conservation, further_columns
+from features.store.writing import check_conservation, further_columns
 
 
 def commit(

@@ -27,14 +27,13 @@ from features.store import committing, layout
 from features.store.delta import Table
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
+from features.store.receipts import Receipt, WrittenFile
 from features.store.releases import Release, read_release, release_numbers, remove_release, write_release
 from features.store.runs import RunRecord, read_runs, remove_run, write_run
 from features.store.scope import PlannedStage, ShardKey, Wanted
 from features.store.storage import Entry, Location, storage_at
 from features.store.verifying import Verification, check_counts, verify
 from features.store.writing import (
-    Receipt,
-    WrittenFile,
     check_columns,
     check_conservation,
     check_ids,

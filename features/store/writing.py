@@ -4,54 +4,15 @@ import hashlib
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import polars as pl
 
 from features.core.faults import NameNotAllowed, RowsLost, RowsWrong
 from features.core.file_errors import clear_errors
-from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
 from features.stage_output import StageOutput
 from features.store.delta import OWN_COLUMN, Table
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenFile:
-    """A Parquet file that is not yet part of its table; the path is relative to the table's folder."""
-
-    path: str
-    rows: int
-    bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """One shard of one stage, written by a worker; small, picklable, and without effect until the flow commits it.
-
-    A stage that has rejects only (ingest) has no data. `expected` are the rows that went in, if every one must come out
-    as a row or as a reject; `seconds` is the time the stage took, for the record of the run.
-    """
-
-    stage: str
-    shard: Shard
-    fingerprint: Fingerprint
-    data: WrittenFile | None
-    reject_data: WrittenFile | None = None
-    expected: int | None = None
-    seconds: float = 0.0
-
-    @property
-    def rows(self) -> int:
-        """Rows that were made."""
-        return self.data.rows if self.data else 0
-
-    @property
-    def rejects(self) -> int:
-        """Rows that could not be made."""
-        return self.reject_data.rows if self.reject_data else 0
-
+from features.store.receipts import WrittenFile
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _COLUMN = re.compile(r"[a-z][a-z0-9_]*")

@@ -18,8 +18,8 @@ from features.stage_output import StageOutput, rejects_frame
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
+from features.store.receipts import Receipt
 from features.store.store import Store
-from features.store.writing import Receipt
 from flows.project import Project
 from training.encoders.aspect.settings import AspectSettings
 

@@ -28,10 +28,10 @@ from features.core.errors import RunError, described
 from features.core.interruption import held_back
 from features.core.types import Shard
 from features.store.plan import ShardWork
+from features.store.receipts import Receipt
 from features.store.runs import FailedShard
 from features.store.scope import ShardKey
 from features.store.store import Store
-from features.store.writing import Receipt
 from flows.clusters.cluster import JoinedCluster
 from flows.clusters.cluster_watch import watch
 from flows.server.api_watch import ApiWatch

@@ -7,7 +7,7 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "module", ["features.stages", "features.schemas", "features.store.fingerprints", "features.store.writing"]
+    "module", ["features.stages", "features.schemas", "features.store.fingerprints", "features.store.receipts"]
 )
 def test_module_needs_no_deltalake(root, module):
     code = f"import sys; sys.modules['deltalake'] = None; import {module}"
