@@ -42,7 +42,7 @@ def _run(names: list[str]) -> None:
         importlib.import_module(library)
         print(f"{library:24}{_resident() - before:+8.0f} MiB")
 
-    from features.core.rows import ignore_rows
+    from features.core.types import ignore_rows
     from features.stages.registry import STAGES
 
     inputs = _Inputs(_sentences())

@@ -86,7 +86,7 @@ def _work(sentences: list[str], shard: int) -> None:
 
 
 def _stages(sentences: list[str], shard: int) -> None:
-    from features.core.rows import ignore_rows
+    from features.core.types import ignore_rows
     from features.stages.registry import STAGES
 
     shards = [

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from features.core.faults import CannotPair, DeviceMissing, NotTexts
-from features.core.hints import did_you_mean
+from features.core.wording import did_you_mean
 
 Texts = Iterable[str]
 """Several texts: a list, a tuple, a generator, a column of a table."""

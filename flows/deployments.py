@@ -70,10 +70,6 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
     """Register the deployments of a project on the configured server, or update them; make its work pools if missing.
 
     Without a schedule of the refresh, which is on from now, existing ones are kept.
-
-    Raises:
-        SettingsError: the project file is wrong, or so is the schedule (`schedule_of`).
-        RunError: the server does not answer, or serves another project of this name.
     """
     from prefect.client.orchestration import get_client
 
@@ -166,10 +162,6 @@ def describe(project_file: str) -> dict[str, Any]:
     Returns:
         `name`, `project_file`, `resource` (id of the store); `cron`, `timezone` and `active` of the refresh's
         schedule on the server, so that deploying again does not change it.
-
-    Raises:
-        SettingsError: no project is named.
-        RunError: the server serves another project of this name, or has schedules that one cron expression cannot keep.
     """
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.schedules import CronSchedule

@@ -33,8 +33,8 @@ from features.core.faults import (
     UnknownName,
     WrongValue,
 )
-from features.core.hints import did_you_mean
 from features.core.types import SPLITS
+from features.core.wording import did_you_mean
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.metrics.registry import METRIC_NAMES
 from features.stages.amr import AMR_STAGE

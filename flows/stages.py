@@ -14,16 +14,15 @@ from features.core.durable import file_sha256
 from features.core.errors import InputError
 from features.core.faults import UnknownName
 from features.core.file_errors import clear_errors
-from features.core.hints import did_you_mean
 from features.core.leftovers import scratch
 from features.core.types import Shard
+from features.core.wording import did_you_mean
 from features.corpora.dataset import GraphLayout
 from features.corpora.sources import locate
 from features.parsers.settings import AmrSettings
 from features.stages.amr import AMR_STAGE
-from features.stages.recipe import Recipe
 from features.stages.registry import STAGES
-from features.stages.stage import Outside
+from features.stages.stage import Outside, Recipe
 from features.store.reader import StoreReader
 from features.store.scope import PlannedStage, Reading, Wanted, scope
 from flows.project import Project
@@ -58,11 +57,6 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
     Graph files are indexed along the way, because the fingerprints of parsed shards depend on their graphs. An index
     that the store does not have is written to a folder; by default into the store, replacing the one there, which only
     the holder of the store's lock may do.
-
-    Raises:
-        InputError: a graph file is missing, or a file of metrics cannot be run.
-        ModelError: a model is not on this machine.
-        SettingsError: a stage needs one that is switched off, or an encoder reads an unknown corpus, aspect or label.
     """
     pointless = _pointless(project, store)
     prepared = _prepared(project)

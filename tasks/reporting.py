@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from distributed import get_worker
 
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 
 EVERY = 1.0
 """Seconds between two reports of a shard."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.faults import CannotExplain, UnknownName
-from features.core.hints import did_you_mean
+from features.core.wording import did_you_mean
 from features.sentences import normalise
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.similarity import TINY

@@ -27,7 +27,7 @@ from features.core.faults import FileEmpty
 from features.core.files import source_name
 from features.core.locks import only_one
 from features.core.outputs import whole_file
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from training.search.texts import stream_texts
 from training.search.vectors import require_finite
 from training.writing import writing

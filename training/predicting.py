@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.counting import counted
 from features.core.faults import CannotExplain, NoClassifier, NoEncoder, NoThreshold, OutOfRange
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
+from features.core.wording import counted
 from training.encoders.input_length import count_cut
 from training.evaluation.promotion import encoder_in_use_with
 from training.kinds import KINDS, learns_labels

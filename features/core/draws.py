@@ -4,9 +4,5 @@ import hashlib
 
 
 def share_of(key: str) -> float:
-    """Return the place of a name in [0, 1), evenly spread; a share of all names takes those whose place is below it.
-
-    Args:
-        key: the name, with all that the draw is to depend on, such as a seed.
-    """
+    """Return the place of a name in [0, 1), evenly spread; a share of all names takes those whose place is below it."""
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) / 2**64

@@ -66,9 +66,7 @@ def advice(error: BaseException) -> str | None:
 def explain(error: BaseException, otherwise: str = "correct that and run again") -> str:
     """Return what is wrong and what to do about it, as the end of a sentence.
 
-    Args:
-        error: a file system error, possibly raised by a Rust library.
-        otherwise: advice for an error that is not in the table.
+    `otherwise` is the advice for an error that is not in the table.
     """
     # A Rust error continues with its causes, a DeltaError with a stack trace.
     return advice(error) or f"{str(error).partition(chr(10))[0].strip().rstrip('.;')}; {otherwise}"

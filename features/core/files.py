@@ -56,11 +56,7 @@ def refuse_other_tables(path: Path) -> None:
 
 
 def table_format(path: Path) -> TableFormat:
-    """Return the format that the suffix of a table names, before a `.gz` if there is one.
-
-    Raises:
-        InputError: the suffix is unknown, or a Parquet file would be compressed twice.
-    """
+    """Return the format that the suffix of a table names, before a `.gz` if there is one."""
     suffix, zipped = format_suffix(path)
     kind = _FORMATS.get(suffix)
     if kind is None or (zipped and kind == "parquet"):
@@ -82,9 +78,6 @@ def open_text(
         newline: as for `open`; `"\n"` keeps a carriage return inside a line.
         errors: as for `open`; `"surrogateescape"` leaves it to the reader to find lines that are not UTF-8.
         in_lines: as for `open_bytes`.
-
-    Raises:
-        InputError: as `open_bytes`, or the file is empty or not UTF-8; also while it is being read.
     """
     with open_bytes(path, in_lines=in_lines) as raw:
         head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
@@ -111,10 +104,6 @@ def open_bytes(path: Path, *, in_lines: bool = True) -> Iterator[io.BufferedRead
     """Open a file for reading, decompressed when it ends in `.gz`; `-` is standard input, first read to its end.
 
     If it is `in_lines`, none may be longer than 16 MiB.
-
-    Raises:
-        InputError: the file is missing, a folder, unreadable, an incomplete gzip file, or grows beyond measure when it
-            is decompressed, or a line is too long; also while it is being read.
     """
     try:
         bounded = _Bounded(_opened(path), path, in_lines=in_lines)
@@ -190,13 +179,8 @@ class _Bounded(io.RawIOBase):
 def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | type[pl.DataType]] = ()) -> pl.DataFrame:
     """Read a table in the format of its suffix.
 
-    Args:
-        path: TSV, CSV, JSONL or Parquet file.
-        columns: the columns to read, in this order; a mapping also gives their types. When empty, all columns with
-            the types that polars infers.
-
-    Raises:
-        InputError: the file cannot be read in its format, or lacks a column.
+    `columns` are those to read, in this order; a mapping also gives their types. When empty, all are read, with the
+    types that polars infers.
     """
     kind = table_format(path)
     try:
@@ -230,12 +214,7 @@ def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | typ
 
 
 def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
-    """Write a table in the chosen format, or that of the suffix; a reader sees the old file or the complete new one.
-
-    Raises:
-        InputError: the suffix is unknown, the format cannot hold the table (lists in TSV or CSV, a tab or a line
-            break in a cell of a TSV file), or the file cannot be written.
-    """
+    """Write a table in the chosen format, or that of the suffix; a reader sees the old file or the complete new one."""
     kind = cast("TableFormat", format_of(path, TABLES, chosen, by_name=False))
     if kind in {"tsv", "csv"}:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]

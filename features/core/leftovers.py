@@ -26,8 +26,7 @@ _SCRATCH_NAME = re.compile(rf"{re.escape(SCRATCH)}[a-z]+-[a-z0-9_]{{8}}")
 def hold(descriptor: int, path: Path) -> bool:
     """Lock a temporary file or folder that this process has just made, until the descriptor is closed.
 
-    Returns:
-        False if another process has just removed it, taking it for a dead process's: make another.
+    False if another process has just removed it, taking it for a dead process's: make another.
     """
     with suppress(OSError):  # a file system without locks: nobody can tell that we are dead, either
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -66,11 +65,7 @@ def held_folder(path: Path) -> Iterator[None]:
 def scratch_folder(kind: str) -> tuple[Path, int]:
     """Make a folder for temporary files of this process.
 
-    Args:
-        kind: what it is for, one word in lower case.
-
-    Returns:
-        The folder, and a descriptor that protects it from removal while open, here or in a process that inherits it.
+    The descriptor protects it from removal while open, here or in a process that inherits it.
     """
     while True:
         path = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{kind}-"))

@@ -14,13 +14,8 @@ from features.core.file_errors import explain
 def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[None]:
     """Hold the lock of a file, which is created if missing, and stays when the lock is released.
 
-    Args:
-        path: the file.
-        refusal: what the process that holds the lock is doing, such as "A build works on the store 'x'".
-        holder: what the file says about this process; its process id by default.
-
-    Raises:
-        RunError: another process holds it, or the file system refuses.
+    `refusal` is what the process that holds the lock is doing, such as "A build works on the store 'x'"; `holder` what
+    the file says about this process, by default its process id.
     """
     try:
         lock = path.open("a+b", buffering=0)  # closing a buffered file would raise the error of a full disk once more
@@ -44,11 +39,7 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
 
 
 def check_lockable(path: Path) -> None:
-    """Refuse a folder on a file system without locks; if it does not exist yet, that in which it will be made.
-
-    Raises:
-        RunError: locks are not possible there.
-    """
+    """Refuse a folder on a file system without locks; if it does not exist yet, that in which it will be made."""
     folder = next(each for each in (path, *path.absolute().parents) if each.is_dir())
     descriptor = os.open(folder, os.O_RDONLY)
     try:

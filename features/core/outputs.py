@@ -48,9 +48,6 @@ def format_of(path: Path, formats: Formats, chosen: str | None = None, *, by_nam
     """Return the format to write: the chosen one, or that of the suffix, or the first for standard output.
 
     `.gz` after another suffix compresses; `by_name` is whether there is an option `--format` to choose the format.
-
-    Raises:
-        InputError: the suffix belongs to none of the formats, or would compress a compressed format again.
     """
     suffix, zipped = format_suffix(path)
     kind = chosen or next((name for name, suffixes in formats.items() if suffix in suffixes), None)
@@ -75,12 +72,7 @@ def format_suffix(path: Path) -> tuple[str, bool]:
 
 
 def check_output(path: Path, *others: Path) -> None:
-    """Refuse an output that cannot be written, before any work is done; `others` are all other files of the command.
-
-    Raises:
-        InputError: it is a folder, its folder is a file, the location is not writable, or it is one of the others,
-            which would be overwritten.
-    """
+    """Refuse an output that cannot be written, before any work is done; `others` are all other files of the command."""
     if path == STANDARD:
         return
     for other in others:

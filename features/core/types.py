@@ -7,6 +7,7 @@ sentence ──┘                            shard    a fixed group of entities
    └── amr, dependencies, embeddings    reject   an entity that a stage could not process
 """
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Literal, NewType
 
@@ -50,3 +51,11 @@ class RejectCode(StrEnum):
 
 LEFT_OUT: frozenset[str] = frozenset({RejectCode.LEAKED, RejectCode.JOINS_SPLITS})
 """Codes of correct rows that were left out for the sake of evaluation: no limit counts them."""
+
+
+OnRows = Callable[[int, int], None]
+"""Called with the number of finished rows and of all rows."""
+
+
+def ignore_rows(_done: int, _total: int) -> None:
+    """Ignore the progress."""

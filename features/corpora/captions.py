@@ -12,11 +12,11 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from features.core.counting import counted
 from features.core.errors import RowError
 from features.core.faults import UnknownForm
 from features.core.files import open_text
 from features.core.types import RejectCode
+from features.core.wording import counted
 from features.corpora.cells import cell_rows, encoding_fault
 from features.corpora.dataset import CaptionLayout
 
@@ -42,11 +42,7 @@ class CaptionPair(NamedTuple):
 
 
 def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Caption | tuple[int, RowError]]:
-    """Read the captions of a file, or what was wrong with a line, in the first layout that it fits.
-
-    Raises:
-        InputError: the file cannot be read, or fits none of the layouts.
-    """
+    """Read the captions of a file, or what was wrong with a line, in the first layout that it fits."""
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         start = text.readline(_HEAD)
     header = start.rstrip("\r\n").split("\t")

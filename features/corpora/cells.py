@@ -41,12 +41,8 @@ def cell_rows(
 ) -> Iterator[Numbered]:
     """Read the cells of every line of a TSV or CSV file, the header line included, or what was wrong with it.
 
-    Args:
-        path: the file.
-        form: `tsv` or `csv`.
-        quotes: what double quotes are.
-        encoding: encoding of lines that are not UTF-8; when None, such a line is wrong.
-        blanks: whether blank lines count, as wrong rows (`BLANK`); by default they are skipped.
+    `encoding` is that of lines that are not UTF-8; when None, such a line is wrong. Blank lines are skipped, or with
+    `blanks` are wrong rows (`BLANK`).
     """
     separator = SEPARATORS[form]
     enclose = decided_quotes(path, form, quotes) == "enclose"

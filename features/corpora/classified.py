@@ -19,13 +19,8 @@ from features.corpora.settings import EvaluationSet
 class ClassTask:
     """Texts or pairs with one class each, (n_items,).
 
-    Args:
-        name: name of the set, with the aspect if the set has several.
-        texts: texts or first sentences of pairs.
-        others: second sentences of pairs; None for texts.
-        labels: class of each item.
-        splits: split of each item; all the same if the task is cross-validated.
-        empty: number of rows left out because they have no text.
+    `name` has the aspect if the set has several; `others` are second sentences of pairs, None for texts. All splits are
+    the same if the task is cross-validated. `empty` counts the rows left out because they have no text.
     """
 
     name: str
@@ -42,12 +37,7 @@ class ClassTask:
 
 
 def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
-    """Read the tasks of an evaluation set that `has_classes`: one, or one per aspect if its texts have several.
-
-    Raises:
-        InputError: a file is missing or in another form, a row is wrong, a text has two classes, or there is nothing to
-            train or to score on.
-    """
+    """Read the tasks of an evaluation set that `has_classes`: one, or one per aspect if its texts have several."""
     items: dict[str, list[tuple[str, str | None, str, Split]]] = {}
     empty = 0
     for outcome in evaluation_outcomes(evaluation, base):

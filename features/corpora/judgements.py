@@ -27,10 +27,6 @@ class NoJudgement(NamedTuple):
 def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudgement | None:
     """Return a score in the range of the dataset; None if a user's own row has none.
 
-    Args:
-        written: a number or its text; None or empty if the row has none.
-        dataset: the record.
-
     Raises:
         RowError: BAD_SCORE.
     """

@@ -50,9 +50,6 @@ def read_pair_rows(
         corpora: corpora of the project.
         tell: called with notes on how the columns were found.
         advice: what to do where no columns are known, as the end of a sentence.
-
-    Raises:
-        InputError: the table cannot be read, has no rows, or lacks these columns.
     """
     pairs = []
     with as_file(path) as file:

@@ -15,8 +15,7 @@ from features.core.outputs import STANDARD, TABLES
 def as_file(path: Path) -> Iterator[Path]:
     """Yield a file that can be read several times: a named pipe, or `-` for standard input, is copied to a file.
 
-    Raises:
-        InputError: the pipe is empty. Errors raised within the block name the pipe, not the copy.
+    Errors raised within the block name the pipe, not the copy.
     """
     if path != STANDARD and (path.is_file() or path.is_dir() or not path.exists()):
         yield path

@@ -35,11 +35,7 @@ NO_TEXT = "no text"
 
 
 def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
-    """Read what becomes of every row of a corpus; `base` is the folder of the project file.
-
-    Raises:
-        InputError: a file is missing, empty, in another encoding or in another form.
-    """
+    """Read what becomes of every row of a corpus; `base` is the folder of the project file."""
     reader = _Reader(settings.name, own_record(settings), settings.chosen_labels, settings.caption_pairs)
     for source in locate(settings.record, settings.files, base, settings.files_key):
         yield from reader.outcomes(source)
@@ -67,9 +63,7 @@ class EvaluationPairs:
 def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
     """Read pairs with human judgements; pairs that were not rated are left out, as in the official scoring.
 
-    Raises:
-        InputError: a file is missing or in another form, a row is wrong (scores on a different set of rows are not
-            comparable to published ones), or the set has no scores.
+    A wrong row is an error: scores on a different set of rows are not comparable to published ones.
     """
     scores_of_labels = evaluation.record.label_scores
     rows: list[PairRow] = []
@@ -97,11 +91,7 @@ def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
 def evaluation_outcomes(
     evaluation: EvaluationSet, base: Path, *, held_out: bool = False
 ) -> Iterator[PairRow | TextRow | Skip]:
-    """Read what becomes of every row of an evaluation set, or of what is held out from training, whatever its label.
-
-    Raises:
-        InputError: a file is missing or in another form, or a row is wrong.
-    """
+    """Read what becomes of every row of an evaluation set, or of what is held out from training, whatever its label."""
     files = evaluation.held_out if held_out else evaluation.splits
     reader = _Reader(evaluation.name, own_record(evaluation), None, "all")
     parts = [{split: named} for split, named in files.items()] if evaluation.files else [files]

@@ -10,12 +10,6 @@ class PairRow(NamedTuple):
     """One pair of a source.
 
     Args:
-        corpus: name of the corpus.
-        split: its split.
-        text_a: sentence a, as written.
-        text_b: sentence b, as written.
-        score: human score in the range of the dataset, if any.
-        label: human label, if any.
         kind: pairs that are read are positive; negatives are drawn at ingest.
         origin: `file:line`.
         group: what it shares with pairs that must be in its split: image, topic, document; empty if unknown.

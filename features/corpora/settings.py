@@ -64,9 +64,7 @@ class DrawSettings(Record):
     def split_of(self, sentence: SentenceId, share: float = 0.0) -> Split:
         """Return the split of a text, or of pairs that are drawn together.
 
-        Args:
-            sentence: the text, or the one that represents the pairs.
-            share: share of these pairs among all, in [0, 1]: if it is larger than the split's, they stay in train.
+        `share` is that of these pairs among all: if it is larger than the split's, they stay in train.
         """
         place = share_of(f"{self.seed}/{sentence}")
         if place < self.test:

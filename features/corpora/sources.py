@@ -29,14 +29,8 @@ class Source(NamedTuple):
 def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str) -> list[Source]:
     """Return the files to read, each once, in the order of the splits.
 
-    Args:
-        dataset: the record.
-        files: paths or patterns by split; may be empty for data that come with facetflow.
-        base: folder that relative paths are resolved against.
-        key: the setting with the files, for messages, with `{split}` for the split.
-
-    Raises:
-        InputError: a file is missing or a folder, a pattern matches nothing, or parsed pairs are not two files.
+    `files` are paths or patterns by split, relative to `base`; none for data that come with facetflow. `key` names
+    their setting in messages, with `{split}` for the split.
     """
     if not files and dataset.package_file is not None:
         path = Path(str(package_files("features.corpora"))) / dataset.package_file

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from features.core.counting import counted
 from features.core.errors import RowError
 from features.core.faults import ColumnMissing, ColumnTwice, FileEmpty, FileMissing, UnknownForm
 from features.core.file_errors import first_line
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
+from features.core.wording import counted
 from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, encoding_fault, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 
@@ -47,11 +47,7 @@ class TableRow(NamedTuple):
 
 
 def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
-    """Return the first layout that a file fits, with its form determined.
-
-    Raises:
-        InputError: the file cannot be read, or fits none of the layouts.
-    """
+    """Return the first layout that a file fits, with its form determined."""
     misfits: list[str] = []
     columns: list[str] = []
     decide = cache(partial(decided_quotes, path))
@@ -208,9 +204,6 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
     """Read the rows of a table, in the layout that `fitting_layout` returned for it.
 
     Blank lines are skipped, unless they count as wrong rows (`blanks`).
-
-    Raises:
-        InputError: the file cannot be read, or has no rows.
     """
     form = layout.form or table_format(path)
     if form == "parquet":

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import polars as pl
 from pyarrow.parquet import ParquetFile
 
-from features.core.counting import counted
 from features.core.errors import RowError
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
+from features.core.wording import counted
 from features.corpora.cells import as_text, cell_rows, decided_quotes, no_text
 from features.corpora.tables import columns_of, parse_object, require_once, scan_parquet
 
@@ -41,11 +41,7 @@ def text_columns(path: Path, wanted: Sequence[str]) -> list[str]:
 
 
 def read_text_table(path: Path, columns: Sequence[str]) -> Iterator[TextCells]:
-    """Yield the texts of a table, in columns that are there (`text_columns`), row by row.
-
-    Raises:
-        InputError: the file cannot be read, or has a column that is read more than once.
-    """
+    """Yield the texts of a table, in columns that are there (`text_columns`), row by row."""
     require_once(path, text_columns(path, columns), [*columns, _ID])
     for line, cells in named_rows(path, table_format(path)):
         try:

@@ -31,11 +31,7 @@ class LabelledText(NamedTuple):
 
 
 def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledText | tuple[int, RowError]]:
-    """Read the texts of a file, or what was wrong with a line, in the first layout that it fits.
-
-    Raises:
-        InputError: the file cannot be read, fits none, or has no rows.
-    """
+    """Read the texts of a file, or what was wrong with a line, in the first layout that it fits."""
     layout = fitting_texts(path, layouts)
     nothing = True
     for row in _lines(path, layout) if layout.form == "label first" else _table(path, layout):

@@ -47,9 +47,6 @@ def align_files(
     """Align the graphs of two files line by line, with the counting facets (no label vectors are needed).
 
     Files are paired as by `pair_files`; of the pairs, `count` (all when None) are taken, from number `start` on.
-
-    Raises:
-        InputError: a file cannot be read, the files do not match line by line, or have fewer pairs than `start`.
     """
     files = pair_files(first, second, by_position=by_position)
     if start > len(files):

@@ -10,8 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from features.core.faults import MetricSettings
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.table import encode_decoded
 from features.metrics.items import items_of
@@ -22,7 +21,7 @@ from features.metrics.registry import METRIC_COLUMNS
 from features.parsers.label_vectors import WordVectors
 from features.parsers.settings import LabelVectorSettings
 from features.schemas import LABEL_VECTORS
-from features.stages.sentences import vector_column
+from features.stages.stage import vector_column
 
 _AT_ONCE = 256
 """Pairs decoded and measured at once, so that memory does not grow with the number of graphs. More are not faster
@@ -53,18 +52,7 @@ def measure_files(
 ) -> MeasuredFiles:
     """Measure two files of graphs, paired as by `pair_files`, with all metrics; report how many pairs are done.
 
-    Args:
-        first: a file of graphs.
-        second: another one, which matches it line by line.
-        vectors: where the vectors of labels come from.
-        own: own metrics, which read graphs or sentences (`# ::snt`).
-        by_position: pair by position, whatever the ids.
-        on_rows: called with how many pairs are done, and how many there are.
-
-    Raises:
-        InputError: a file cannot be read or has no graph, or the files do not match line by line.
-        ModelError: the model of the label vectors is not on this machine.
-        SettingsError: an own metric reads something that such files do not have.
+    Own metrics read graphs or sentences (`# ::snt`).
     """
     from features.parsers.label_vectors import load
 

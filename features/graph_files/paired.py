@@ -86,12 +86,7 @@ class PairedFiles:
 
 
 def pair_files(first: Path, second: Path, *, by_position: bool = False) -> PairedFiles:
-    """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input), with different ids only `by_position`.
-
-    Raises:
-        InputError: a file cannot be read or has no graph, the files have different numbers of blocks, or the two blocks
-            of a pair have different ids; the message names the first difference.
-    """
+    """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input); ids may differ only `by_position`."""
     sides = [list(read_raw_blocks(path)) for path in (first, second)]
     for path, blocks in zip((first, second), sides, strict=True):
         if not blocks:

@@ -51,20 +51,9 @@ def score_files(
     """Score the graphs of a parser against gold graphs.
 
     Graphs are paired by their `# ::id` if every graph has one, else by their position in the files; two graphs at one
-    position whose ids differ are refused.
-
-    Args:
-        gold: a file of graphs in PENMAN (`.gz` too).
-        parsed: the graphs to score.
-        metrics: names; when empty, all that have precision and recall.
-        bootstrap: how intervals are computed; 1,000 draws by default.
-        drop_wiki: leave `:wiki` out on both sides, for parsers that do not link entities.
-        by_position: pair by position, whatever the ids.
-        own: own metrics; only those that read graphs and return (matched, left, right) are used.
-
-    Raises:
-        InputError: a file cannot be read, has no graph, or the graphs cannot be paired one to one.
-        SettingsError: a metric has no precision and recall.
+    position whose ids differ are refused. `metrics` are names; when empty, all that have precision and recall.
+    `drop_wiki` leaves `:wiki` out on both sides, for parsers that do not link entities. Of `own` metrics, those that
+    read graphs and return (matched, left, right) are used.
     """
     chosen = choose_metrics(metrics, own)
     expected, found = list(read_blocks(gold)), list(read_blocks(parsed))
@@ -93,9 +82,6 @@ def score_pairs(
 
     The pair of a missing gold graph is left out; a missing parsed graph counts as one without triples. The context is
     what else the numbers depend on, for the signatures.
-
-    Raises:
-        InputError: there is no gold graph, or an own metric fails.
     """
     clean = _without_wiki if drop_wiki else lambda graph: graph
     pairs = [

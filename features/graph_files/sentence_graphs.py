@@ -34,11 +34,7 @@ def graphs_in_files(texts: Sequence[str], files: Iterable[Path]) -> Graphs:
 
 
 class StoredGraphs:
-    """The graphs of a release, by default the latest, and the vectors of their labels.
-
-    Raises:
-        StoreError: when the store or the release does not exist.
-    """
+    """The graphs of a release, by default the latest, and the vectors of their labels."""
 
     def __init__(self, root: Path, release: int | None = None) -> None:
         from features.store.store import Store

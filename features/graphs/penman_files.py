@@ -115,13 +115,8 @@ class RawBlock:
 def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
     """Yield the blocks of a PENMAN file, in order, each with its graph or its error.
 
-    Comments that are not metadata are skipped, and so are blocks that contain nothing else.
-
-    Args:
-        path: UTF-8 text; gzip when the name ends in `.gz`; `-` is standard input.
-
-    Raises:
-        InputError: when the file cannot be read at all, is not text, or its compressed data is incomplete.
+    Comments that are not metadata are skipped, and so are blocks that contain nothing else. The file is UTF-8, gzip
+    when its name ends in `.gz`; `-` is standard input.
     """
     for block in read_raw_blocks(path):
         yield block.read()

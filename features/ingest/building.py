@@ -71,6 +71,8 @@ def ingest(
 ) -> Ingested:
     """Read corpora and make shards from what is not yet in the store.
 
+    Returned are new rows only, in shards numbered after the known ones; the same for the same input.
+
     Args:
         corpora: what to read; their names differ.
         leakage: the guard of evaluation sentences.
@@ -86,14 +88,6 @@ def ingest(
             files, so that an earlier ingest can be repeated.
         spellings: `together` draws texts that differ only in case or punctuation into one split; `apart` draws each by
             its own hash, as if the others were not in the files.
-
-    Returns:
-        New rows only, in shards numbered after the known ones; the same for the same input.
-
-    Raises:
-        InputError: a file is missing, empty or in another form.
-        SettingsError: two corpora have one name.
-        StoreError: the known tables contradict each other.
     """
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:

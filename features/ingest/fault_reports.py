@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from features.core.counting import all_of
+from features.core.wording import all_of
 
 _FEW, _SHOWN = 5, 40  # keys in a message, and characters of each
 
@@ -19,7 +19,6 @@ class LabelFaultReport(Report):
     """Suspicious labels of a corpus in one aspect, or texts without any; they are kept as they are.
 
     Args:
-        corpus: its name.
         aspect: what the labels are about.
         fault: `no label`: there is none at all; `missing`: texts have none in it; `one label`: the same for all texts;
             `each its own`: no two texts share one; `joined`: looks like several labels in a cell; `spelling`: differs
@@ -147,7 +146,6 @@ class JudgementFaultReport(Report):
     """Suspicious judgements, labels or scores, of the pairs of a corpus that were read; they are kept as they are.
 
     Args:
-        corpus: its name.
         judgement: what they are.
         fault: `none`: neither the file nor the store has one; `missing`: pairs have none in the store, those that are
             added now included; `spelling`: differs from another label only in case or white space; `several`: two

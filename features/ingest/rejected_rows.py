@@ -55,10 +55,6 @@ def rejected_rows(
     """Return rejected rows, with the columns `REJECTED`, by stage, code, file and line.
 
     Their lines are found in the corpora that they came from. A stage or a code selects its rejects only.
-
-    Raises:
-        SettingsError: no row was rejected by that stage or with that code, although others were.
-        StoreError: the store cannot be read.
     """
     rejects = store.read("rejects", columns=["stage", "code", "entity_id", "message"])
     rejected = set(rejects["entity_id"])

@@ -6,8 +6,8 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
-from features.core.counting import all_of
 from features.core.types import Split
+from features.core.wording import all_of
 from features.ingest.fault_reports import (
     ChosenLabelReport,
     JudgementFaultReport,
@@ -25,8 +25,6 @@ class SplitReport(Report):
     """Counts of one split of one corpus; rows = new + known + dropped + joining + rejected + the skipped.
 
     Args:
-        corpus: its name.
-        split: the split.
         rows: rows that were read; for captions, pairs.
         new: pairs of the corpus, or texts with a new label, that were added.
         known: those that were stored before, including texts whose labels an earlier row has given.

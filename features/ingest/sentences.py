@@ -92,11 +92,7 @@ def shard_name(table: str, number: int) -> Shard:
 
 
 def next_number(table: str, known: Iterable[Shard]) -> int:
-    """Return the first free number after those of the known shards.
-
-    Raises:
-        StoreError: a shard's name does not have our form.
-    """
+    """Return the first free number after those of the known shards."""
     last = -1
     for name in known:
         prefix, _, number = name.rpartition("-")

@@ -27,7 +27,6 @@ class SplitLabels:
     pairs: a text that occurs twice is two examples, and a label corrected at the source does not add another one.
 
     Args:
-        report: counts; rows are texts.
         several: whether a text may have several labels in one aspect.
         arrivals: counter shared by all splits of a corpus, one number per new label.
         changes: known texts whose one label has changed.

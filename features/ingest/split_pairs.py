@@ -77,12 +77,8 @@ class SplitPairs:
     """The pairs of one split of one corpus.
 
     Args:
-        report: counts.
         arrivals: counter shared by all splits of a corpus, one number per new pair.
         pool: positives, new and known, for and from which a negative may be drawn: pair, sentence a, sentence b.
-        positives: new positives.
-        negatives: new negatives.
-        neighbours: new neighbours.
         stored: known pairs, as they now are in the file.
         origins: origins of `stored`.
         occurrences: how often two sentences were a pair.

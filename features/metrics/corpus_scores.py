@@ -55,11 +55,7 @@ def countable_metrics(own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
 
 
 def choose_metrics(names: Sequence[str], own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
-    """Return metrics by name, or all that have precision and recall if no names are given.
-
-    Raises:
-        SettingsError: when one is unknown or has no precision and recall, or none of the own metrics has.
-    """
+    """Return metrics by name, or all that have precision and recall if no names are given."""
     known = countable_metrics(own)
     if own and not any(metric.name in known for metric in own):
         raise UnknownMetric(

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import polars as pl
 
 from features.graphs.graph import AmrGraph
+from features.parsers.srl.frames import Frame, Span, frames_of
 
 Reads = Literal["graphs", "sentences", "dependencies", "srl"]
 
@@ -33,23 +34,6 @@ class DependencyTree:
     tags: list[str]  # fine-grained part-of-speech tags, those of the Penn Treebank in English pipelines
     heads: list[int]  # position of each token's head; a root is its own head
     relations: list[str]  # label of the relation to the head
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """An argument of a predicate: words `start` to `end`, exclusive."""
-
-    label: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A predicate, by the position of its word, and its arguments."""
-
-    predicate: int
-    spans: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +64,6 @@ def _graph(concepts: list[str], *columns: list[Any]) -> AmrGraph:
     )
 
 
-def _frames(words: list[str], predicates: list[int], *spans: list[Any]) -> Frames:
-    of_frame: list[list[Span]] = [[] for _ in predicates]
-    for frame, label, start, end in zip(*spans, strict=True):
-        of_frame[frame].append(Span(label, start, end))
-    return Frames(words, [Frame(word, tuple(found)) for word, found in zip(predicates, of_frame, strict=True)])
-
-
 _MAKERS: Mapping[Reads, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "graphs": (
         _graph,
@@ -98,5 +75,8 @@ _MAKERS: Mapping[Reads, tuple[Callable[..., Any], tuple[str, ...]]] = {
     ),
     "sentences": (str, ("text",)),
     "dependencies": (DependencyTree, ("tokens", "lemmas", "tags", "heads", "relations")),
-    "srl": (_frames, ("words", "predicates", "span_frames", "span_labels", "span_starts", "span_ends")),
+    "srl": (
+        lambda words, *columns: Frames(words, frames_of(*columns)),
+        ("words", "predicates", "span_frames", "span_labels", "span_starts", "span_ends"),
+    ),
 }

@@ -56,9 +56,6 @@ class LabelVectors:
     Args:
         words: distinct words, as `split_label` gives them.
         matrix: their vectors, float32, (n_words, n_dimensions), of any non-zero length.
-
-    Raises:
-        InputError: when words and vectors do not match, or a vector is not finite or has length 0.
     """
 
     def __init__(self, words: Sequence[str], matrix: Vectors) -> None:

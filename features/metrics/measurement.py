@@ -10,8 +10,7 @@ import polars as pl
 
 from features.core.errors import RowError
 from features.core.faults import MetricWrong, UnknownMetric
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import decode
 from features.graphs.table import graphs_frame
@@ -45,9 +44,6 @@ def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: On
     Returns:
         One row a pair: a float64 column for each metric, and a boolean column `<name>_optimal` for each that searches
         for an alignment.
-
-    Raises:
-        SettingsError: when a metric is unknown.
     """
     names = list(METRICS) if metrics is None else list(metrics)
     unknown = [name for name in names if name not in METRICS]
@@ -90,9 +86,6 @@ def measure_shard(
     Returns:
         Rows of `metrics` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks what a metric
         reads, `METRIC_FAILED` for one for which one of the project's own metrics has no value.
-
-    Raises:
-        InputError: when one of the project's own metrics is declared symmetric but is not.
     """
     needed = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
     graphs = amr.unique("sentence_id", keep="first", maintain_order=True).filter(
@@ -168,9 +161,6 @@ def measure_own(
 
     Returns:
         A float64 column for each metric, null where it failed; and the failures, by metric and pair.
-
-    Raises:
-        InputError: when a metric is declared symmetric but is not.
     """
     columns: dict[str, list[float | None]] = {}
     failures: list[Failure] = []

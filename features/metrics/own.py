@@ -218,12 +218,7 @@ def read_metric_file(path: Path) -> MetricFile:
 
 
 def load_files(files: Iterable[MetricFile]) -> tuple[OwnMetric, ...]:
-    """Run files and return their metrics, in order.
-
-    Raises:
-        InputError: when a file cannot be run or has no metric.
-        SettingsError: when two metrics have the same name.
-    """
+    """Run files and return their metrics, in order."""
     metrics: dict[str, OwnMetric] = {}
     for metric in (metric for file in files for metric in _load(file)):
         if metric.name in metrics:

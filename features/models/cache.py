@@ -79,11 +79,7 @@ def pulled() -> list[Manifest]:
 
 
 def check(manifest: Manifest, *, contents: bool) -> None:
-    """Compare the sizes of a model's files, and on request their contents, with what was pulled.
-
-    Raises:
-        ModelError: a file is missing or differs; the message names it.
-    """
+    """Compare the sizes of a model's files, and on request their contents, with what was pulled."""
     folder = entry(manifest.name) / "files"
     for name, (sha256, size) in manifest.files.items():
         path = folder / name

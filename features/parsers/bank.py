@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import FileUnreadable, GraphIndexWrong
 from features.core.outputs import whole_file
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.penman_files import read_blocks
 from features.sentences import sentence_id
 from features.stage_output import Reject
@@ -58,9 +57,6 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
     """Index PENMAN files (`.gz` too) by sentence.
 
     All graphs are held in memory while they are sorted: about 1 GB for a million.
-
-    Raises:
-        InputError: a file cannot be read, or no file is given.
     """
     if not paths:
         raise GraphIndexWrong(

@@ -74,11 +74,7 @@ def pipeline_name(folder: Path) -> str:
 
 
 def load(settings: DependencySettings) -> DependencyParser:
-    """Load a dependency parser; once per process, as long as settings and files stay the same.
-
-    Raises:
-        ModelError: the pipeline is not on this machine, does not fit the installed spaCy, or has no parser.
-    """
+    """Load a dependency parser; once per process, as long as settings and files stay the same."""
     folder = locate(settings.model)
     return _load(settings, folder, stamp(folder))
 

@@ -9,11 +9,7 @@ from features.core.faults import DeviceMissing
 
 
 def resolve_device(device: str) -> str:
-    """Return the torch device for `auto` (a GPU when there is one), `cpu`, `cuda` or `cuda:N`.
-
-    Raises:
-        SettingsError: the requested GPU is not visible to this process.
-    """
+    """Return the torch device for `auto` (a GPU when there is one), `cpu`, `cuda` or `cuda:N`."""
     import torch
 
     if device == "auto":

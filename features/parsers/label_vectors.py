@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import FileEmpty, RowWrong
 from features.core.files import open_text
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.models import stamp
 from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.sentence_encoder import load as load_encoder
@@ -57,12 +57,7 @@ class TextVectors:
 
 
 def load(settings: LabelVectorSettings) -> WordVectors:
-    """Load word vectors; once per process, as long as settings and files stay the same.
-
-    Raises:
-        InputError: the text file cannot be read.
-        ModelError: the encoder is not on this machine.
-    """
+    """Load word vectors; once per process, as long as settings and files stay the same."""
     if settings.file is not None:
         return _load_text(settings.file, stamp(settings.file))
     encoder = EmbeddingSettings(model=settings.model, device=settings.device, threads=settings.threads)

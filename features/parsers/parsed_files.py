@@ -20,7 +20,7 @@ from features.core.files import write_table
 from features.core.outputs import TABLES, Formats, format_of, write_text
 from features.graphs.penman_files import format_block, format_reject
 from features.parsers.srl.conll import brackets
-from features.parsers.srl.frames import Span
+from features.parsers.srl.frames import frames_of
 from features.schemas import SRL
 
 Kind = Literal["amr", "dependencies", "srl"]
@@ -47,15 +47,6 @@ def write_parsed(kind: Kind, parsed: pl.DataFrame, path: Path, chosen: str | Non
 
     A table has graphs on one line, and one row per token of a tree. Frames have one row per line of the input where
     cells can be lists (`jsonl`, `parquet`), else one per span. A line without any has one row.
-
-    Args:
-        kind: what was parsed.
-        parsed: `features.parsers.texts.parse_lines` with the rows of the kind's table.
-        path: the output; `-` is standard output.
-        chosen: name of the format; that which the suffix names when None.
-
-    Raises:
-        InputError: the suffix is unknown, or the file cannot be written.
     """
     form = format_of(path, FORMATS[kind], chosen)
     if form in _TEXTS:
@@ -116,10 +107,8 @@ def _commented(row: _Row, tokens: Callable[[_Row], Iterator[str]]) -> Iterator[s
 def _conll(row: _Row) -> Iterator[str]:
     """Yield the tokens in columns; what a tagger does not provide (lemma, part of speech, parse, sense) is `-`."""
     words = row["words"]
-    spans: list[list[Span]] = [[] for _ in row["predicates"]]
-    for number, *span in zip(*(row[name] for name in _SPAN_COLUMNS), strict=True):
-        spans[number].append(Span(*span))
-    columns = [brackets(of_frame, len(words)) for of_frame in spans]
+    frames = frames_of(row["predicates"], *(row[name] for name in _SPAN_COLUMNS))
+    columns = [brackets(frame.spans, len(words)) for frame in frames]
     for position, cells in enumerate(zip(words, *columns, strict=True)):
         named = words[position] if position in row["predicates"] else "-"
         fields = (position + 1, cells[0], "-", "-", "-", named, named, *cells[1:])

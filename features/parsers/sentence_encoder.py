@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import LibraryMissing, ModelNotLoaded
 from features.core.file_errors import first_line
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.models import locate, stamp
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import EmbeddingSettings
@@ -88,12 +88,7 @@ class SentenceEncoder:
 
 
 def load(settings: EmbeddingSettings) -> SentenceEncoder:
-    """Load a sentence encoder; once per process, as long as settings and files stay the same.
-
-    Raises:
-        ModelError: the model is not on this machine, or is not a sentence encoder.
-        SettingsError: the requested GPU is not available.
-    """
+    """Load a sentence encoder; once per process, as long as settings and files stay the same."""
     folder = locate(settings.model)
     return _load(settings, folder, stamp(folder))
 

@@ -16,8 +16,7 @@ import polars as pl
 
 from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong
 from features.core.files import open_text, refuse_other_tables, source_name
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.corpora.piped import as_file
 from features.corpora.tables import hint_of_form, shown_names
 from features.corpora.text_tables import complete_ids, read_text_table, text_columns
@@ -45,9 +44,6 @@ def read_sentences(path: Path) -> pl.DataFrame:
     Returns:
         Columns `line` (from 1), `id` (the file's; else the number of the line, as `row 7` where others have ids),
         `sentence_id`, `text` (normalised; empty if the line is).
-
-    Raises:
-        InputError: the file cannot be read, or has no sentence.
     """
     lines = number_sentences(written_sentences(path))
     if lines.filter(pl.col("text") != "").is_empty():

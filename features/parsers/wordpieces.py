@@ -53,11 +53,7 @@ class Wordpieces:
 
     @classmethod
     def of_vocabulary(cls, file: Path, *, lowercase: bool) -> Self:
-        """Return an instance that splits words as AllenNLP's `srl` reader does, by BERT's `vocab.txt`.
-
-        Raises:
-            ModelError: the file cannot be read, or lacks BERT's special pieces.
-        """
+        """Return an instance that splits words as AllenNLP's `srl` reader does, by BERT's `vocab.txt`."""
         from tokenizers import Tokenizer
         from tokenizers.models import WordPiece
 

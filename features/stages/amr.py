@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import AmrSettings
 from features.schemas import AMR
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.stages.models import MIB, StageModels
-from features.stages.recipe import Recipe
-from features.stages.sentences import admit
-from features.stages.stage import Inputs, Outside, Stage
+from features.stages.stage import MIB, Inputs, Outside, Recipe, Stage, StageModels, admit
 
 if TYPE_CHECKING:
     from features.parsers.amr import AmrParser

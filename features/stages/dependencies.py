@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import DependencySettings
 from features.schemas import DEPENDENCIES
 from features.stage_output import StageOutput, rejects_frame
-from features.stages.models import MIB, StageModels
-from features.stages.recipe import Recipe
-from features.stages.sentences import admit
-from features.stages.stage import Inputs, Stage
+from features.stages.stage import MIB, Inputs, Recipe, Stage, StageModels, admit
 
 if TYPE_CHECKING:
     from features.parsers.dependencies import DependencyParser

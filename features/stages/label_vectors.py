@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from features.core.faults import FileMissing
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import LabelVectorSettings
 from features.schemas import LABEL_VECTORS
 from features.stage_output import StageOutput
 from features.stages.amr import AMR_STAGE
-from features.stages.models import MIB, StageModels
-from features.stages.recipe import Recipe
-from features.stages.sentences import vector_column
-from features.stages.stage import Inputs, Stage
+from features.stages.stage import MIB, Inputs, Recipe, Stage, StageModels, vector_column
 
 if TYPE_CHECKING:
     from features.parsers.label_vectors import WordVectors

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from features.core.rows import OnRows
+from features.core.types import OnRows
 from features.metrics.registry import ALGORITHM_VERSION, BUILT_IN, METRIC_COLUMNS, STEPS
 from features.stage_output import StageOutput
 from features.stages.amr import AMR_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
-from features.stages.recipe import Recipe
-from features.stages.stage import Inputs, Stage
+from features.stages.stage import Inputs, Recipe, Stage
 
 if TYPE_CHECKING:  # compiled metrics are slow to import, and every command imports the stages
     from features.metrics.own import OwnMetrics

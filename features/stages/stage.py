@@ -5,20 +5,112 @@
                                            └──> make(inputs) ──> rows and rejects ──> the table of its name
 
 A stage is one file of this package and one line of the registry; nothing else spells its name.
+
+What a process needs for the models of a stage is a lower bound, not the peak: the sizes of files are taken from disk;
+the other figures are the resident memory of a worker on Linux, measured with the default models, 256 sentences and one
+thread, rounded down (`python benchmarks/model_memory.py` repeats them).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeVar
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from features.core.rows import OnRows
+from features.core.faults import PlanWrong, StoreDamaged
+from features.core.types import OnRows, RejectCode
 from features.schemas import Columns
-from features.stage_output import StageOutput
-from features.stages.models import StageModels
-from features.stages.recipe import Recipe
+from features.stage_output import Reject, StageOutput
+
+MIB = 1 << 20
+PROCESS = 230 * MIB
+"""An idle worker that has imported Dask, Prefect and the tasks."""
+LIBRARIES = {"torch": 180 * MIB, "sentence_transformers": 180 * MIB, "spacy": 30 * MIB, "amrlib": 0}
+"""Libraries that stages load models with; amrlib adds nothing to torch that was worth measuring."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageModels:
+    """What a stage loads with its settings: libraries (keys of `LIBRARIES`), models, and other files that it reads.
+
+    `names` are the models that a worker has to find, none of those in the package; `bytes` what each takes in memory,
+    and `beside` what the stage keeps in addition: vocabularies, tensors, buffers.
+    """
+
+    libraries: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    bytes: tuple[tuple[Path, int], ...] = ()
+    beside: int = 0
+
+    @classmethod
+    def loaded(cls, *models: Path, libraries: tuple[str, ...], beside: int, names: tuple[str, ...] = ()) -> Self:
+        """Return what a stage loads that reads these folders and files of models whole."""
+        from features.models.files import model_files
+
+        sizes = [
+            sum(file.stat().st_size for file in ([model] if model.is_file() else model_files(model)))
+            for model in models
+        ]
+        return cls(frozenset(libraries), names, bytes=tuple(zip(models, sizes, strict=True)), beside=beside)
+
+    @property
+    def own(self) -> int:
+        """Bytes of the models and of what is kept in addition."""
+        return sum(size for _, size in self.bytes) + self.beside
+
+
+def total(models: Mapping[str, StageModels]) -> int:
+    """Return the bytes needed by a process that runs all of these stages; a model that two stages share counts once."""
+    libraries = frozenset[str]().union(*(each.libraries for each in models.values()))
+    files = {path: size for each in models.values() for path, size in each.bytes}
+    beside = sum(each.beside for each in models.values())
+    return PROCESS + sum(LIBRARIES[name] for name in libraries) + sum(files.values()) + beside
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a stage makes its rows; equal recipes make equal rows from equal input.
+
+    Args:
+        stage: its name, which is also the name of its table.
+        parameters: everything the user can set that changes rows; JSON values only.
+        algorithm: version of the code that makes the rows; raised by hand when its output changes.
+        weights: digest of the model weights; None for a stage without a model.
+    """
+
+    stage: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    algorithm: str = "1"
+    weights: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the recipe as it is stored: plain JSON values."""
+        return dict(json.loads(canonical(asdict(self))))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
+        """Return the recipe that `as_dict` stored."""
+        try:
+            return cls(values["stage"], dict(values["parameters"]), values["algorithm"], values["weights"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreDamaged(f"A recipe of the store is damaged: {values!r}; build the store again.") from error
+
+
+def canonical(value: Any) -> str:
+    """Return a JSON value as text, equal for equal values; raise a SettingsError for anything else."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise PlanWrong(
+            f"A recipe holds JSON values only, not {value!r} ({error}); give numbers, texts, lists and tables."
+        ) from error
+
 
 Over = Literal["sentences", "pairs"]
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
@@ -94,3 +186,20 @@ class Stage(Generic[SettingsT]):
     def device(self, settings: Any) -> str:
         """Return the device that settings name: `auto`, `cpu`, `cuda`; `cpu` if there is no choice."""
         return str(getattr(settings, "device", "cpu")) if self.imports(settings) else "cpu"
+
+
+def admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str], list[Reject]]:
+    """Return ids and texts of the sentences to parse, and a reject for each that is too long."""
+    count = pl.col("text").str.split(" ").list.len()
+    fits = sentences.filter(count <= max_words)
+    long = sentences.filter(count > max_words).select("sentence_id", count.alias("words"))
+    rejects = []
+    for identity, words in long.iter_rows():
+        message = f"the sentence has {words} words, more than max_words = {max_words}"
+        rejects.append(Reject(identity, RejectCode.SENTENCE_TOO_LONG, message))
+    return fits["sentence_id"].to_list(), fits["text"].to_list(), rejects
+
+
+def vector_column(matrix: NDArray[np.float32]) -> pl.Series:
+    """Return a matrix, (n, d), as a column of lists without creating a Python object for each number."""
+    return pl.Series(matrix, dtype=pl.Array(pl.Float32, matrix.shape[1])).cast(pl.List(pl.Float32))

@@ -11,7 +11,7 @@ import polars as pl
 from features.core.faults import CommitRefused, UnknownTable
 from features.core.types import Shard
 from features.schemas import Columns
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.delta import DataFile, Table
 from features.store.fingerprints import identity, identity_of
 from features.store.receipts import Receipt, WrittenFile

@@ -125,11 +125,7 @@ class Table:
         return str(self.open().metadata().id)
 
     def open(self, version: int | None = None) -> DeltaTable:
-        """Open the table at a version, or at its newest.
-
-        Raises:
-            StoreError: when the table, its log or that version cannot be read.
-        """
+        """Open the table at a version, or at its newest."""
         if version is not None and version < 0:
             raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
         with self._clear_errors("Reading", version):
@@ -196,9 +192,6 @@ class Table:
 
         This is one transaction. Files that the table already has are left alone, so a repeated call changes nothing and
         commits nothing. Shards whose keys are `emptied` lose their files and get none; metadata are JSON values.
-
-        Raises:
-            StoreError: when other processes keep committing in between, or the table cannot be written.
         """
         keys = {file.key for file in new} | set(emptied)
         wanted = {file.path for file in new}

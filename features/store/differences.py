@@ -81,18 +81,7 @@ class ValueDifference:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDifference:
-    """The differences between two releases, by their numbers.
-
-    Args:
-        old: number of the older one.
-        new: number of the newer one.
-        tables: one entry for each table that either has.
-        parts: corpora and splits with pairs or labels that were added or lost.
-        rejects: stages and codes with rejects in either release.
-        recipes: stages whose rows are made differently.
-        values: columns in which rows of both releases changed their values.
-        drift: metrics that can have moved.
-    """
+    """The differences between two releases, by their numbers."""
 
     old: int
     new: int
@@ -118,11 +107,7 @@ class ReleaseDifference:
 
 
 def compare_releases(store: StoreReader, old: Release, new: Release) -> ReleaseDifference:
-    """Compare a release of a store with the reference `old`, which may be the newer of the two.
-
-    Raises:
-        StoreError: when files of a release are missing or damaged.
-    """
+    """Compare a release of a store with the reference `old`, which may be the newer of the two."""
     tables, parts, values = [], [], []
     moved = False
     for table in (name for name in KEYS if name in old.rows or name in new.rows):
@@ -149,7 +134,7 @@ def _compare_table(
     store: StoreReader, table: str, old: Release, new: Release
 ) -> tuple[TableDifference, list[PartDifference], list[ValueDifference]]:
     """Compare the rows of the shards of a table whose files differ."""
-    files = [store.files(table, release.versions[table]) if table in release.rows else {} for release in (old, new)]
+    files = [store.committed(table, release.versions[table]) if table in release.rows else {} for release in (old, new)]
     paths = [{shard: file.path for shard, file in side.items()} for side in files]
     differ = sorted(shard for shard in {*paths[0], *paths[1]} if paths[0].get(shard) != paths[1].get(shard))
     rows = {shard: file.rows for side in files for shard, file in side.items()}
@@ -240,35 +225,23 @@ def _by_part(
         return []
     if table == METRIC_STAGE.name:
         version = release.versions["pairs"]
-        present = store.files("pairs", version).keys() & set(shards)
+        present = store.committed("pairs", version).keys() & set(shards)
         pairs = store.read("pairs", version, present, ["pair_id", "corpus", "split"])
         rows = rows.select("pair_id").join(pairs, on="pair_id")
     return list(rows.group_by("corpus", "split").len().iter_rows())
 
 
 def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], int]:
-    """Return the rejected rows by stage and code of a release, or of its draft, for its shards as they are in it.
-
-    Raises:
-        StoreError: when files of the release are missing or damaged.
-    """
+    """Return the rejected rows by stage and code of a release, or of its draft, for its shards as they are in it."""
     version = release.versions["rejects"]
     made = {stage: store.committed(stage, release.versions[stage]) for stage in release.rejects if stage in KEYS}
     counted = [
-        f"{stage}/{shard}"
+        (stage, shard)
         for (stage, shard), rejected in store.rejected(version).items()
         if stage in release.rejects
         and (stage not in made or (shard in made[stage] and made[stage][shard].fingerprint == rejected.fingerprint))
     ]
-    with decoding("rejects", store.location):
-        rows = (
-            store.scan("rejects", version, columns=["stage", "code"], with_shard=True)
-            .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(counted))
-            .group_by("stage", "code")
-            .len()
-            .collect()
-        )
-    return {(stage, code): count for stage, code, count in rows.iter_rows()}
+    return store.reject_codes(counted, version)
 
 
 def _drift(store: StoreReader, old: Release, new: Release) -> Iterator[Drift]:

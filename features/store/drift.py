@@ -39,9 +39,6 @@ class Drift:
     """How a metric moved between an old and a new release.
 
     Args:
-        metric: its name.
-        old: values of the older release.
-        new: values of the newer one.
         distance: Kolmogorov-Smirnov: the largest difference of the shares of rows below any value, in [0, 1].
         transport: Wasserstein-1: how far a value moved on average, in units of the metric.
         size: a word for the distance. Releases share most of their rows, so chance plays a smaller part than the test

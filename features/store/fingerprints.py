@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from features.core.types import Fingerprint
-from features.stages.recipe import Recipe, canonical
+from features.stages.stage import Recipe, canonical
 
 _LONGEST = 40  # characters of a text that is shown uncut
 _SHOWN = 12  # characters shown of a longer one
@@ -43,9 +43,7 @@ def identity(recipe: Recipe) -> str:
 def fingerprint(recipe: Recipe, inputs: Sequence[str]) -> Fingerprint:
     """Return the fingerprint of a shard made by `recipe` from `inputs`.
 
-    Args:
-        recipe: how the shard is made.
-        inputs: fingerprints of the upstream shards (or digests of other input), in a fixed order.
+    These are fingerprints of the upstream shards (or digests of other input), in a fixed order.
     """
     return Fingerprint(f"{identity(recipe)}-{_digest(canonical(list(inputs)))}")
 
@@ -84,12 +82,7 @@ class RecipeChange:
 
 
 def recipe_changes(old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> list[RecipeChange]:
-    """Return the stages whose recipes differ, in the order of the new ones; removed stages come last.
-
-    Args:
-        old: stage → recipe, as `Recipe.as_dict` gives it.
-        new: stage → recipe, in the same form.
-    """
+    """Return the stages whose recipes differ, in the order of the new ones; removed stages come last."""
     differences = []
     for stage in [*new, *(stage for stage in old if stage not in new)]:
         if stage not in old or stage not in new:

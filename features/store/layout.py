@@ -41,11 +41,7 @@ class Description:
 
 
 def read(storage: Storage, *, or_empty: bool = False) -> Description:
-    """Return the description of a store; with `or_empty`, of one without tables where `create` would make a store.
-
-    Raises:
-        StoreError: when there is no store, or it is damaged or of another format.
-    """
+    """Return the description of a store; with `or_empty`, of one without tables where `create` would make a store."""
     description = _description(storage)
     if description is None and not or_empty:
         raise NoStore(f"There is no store in {storage.location!r}; check the path, or make it with `facetflow build`.")
@@ -53,11 +49,7 @@ def read(storage: Storage, *, or_empty: bool = False) -> Description:
 
 
 def create(storage: Storage, project: str | None = None) -> Description:
-    """Make a store, or its missing parts, and return its description; a new one belongs to `project`.
-
-    Raises:
-        StoreError: when the folder holds something else, or cannot be written.
-    """
+    """Make a store, or its missing parts, and return its description; a new one belongs to `project`."""
     description = _description(storage) or _nothing_yet(storage, project)
     missing = [name for name in TABLES if name not in description.tables]
     if missing:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from features.core.faults import NameTaken, PlanWrong, UnknownShard
 from features.core.types import Fingerprint, Shard
 from features.store.damage import Damage
+from features.store.delta import DataFile
 from features.store.fingerprints import fingerprint
-from features.store.reader import Committed, StoreReader
+from features.store.reader import StoreReader
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
 from features.store.scope import PlannedStage, ShardKey, Uses, Wanted, scope
@@ -39,9 +40,7 @@ class Plan:
     """What has to be made: stages and shards in an order in which they can be made, and what is expected then.
 
     Args:
-        stages: their names.
         expected: fingerprint of every shard of every stage once everything is made.
-        todo: the shards to make.
         missing: those of them that have never been committed.
         scope: stage → its wanted shards; the others are not made.
         outdated: committed shards that are not wanted and not what would be made now.
@@ -92,10 +91,6 @@ def plan(
         failed: shards that failed in earlier runs; one counts while its fingerprint is still the expected one.
         damaged: their shards are made again, except those of ingest, which no stage makes.
         versions: versions of the tables to compare; the newest by default.
-
-    Raises:
-        SettingsError: when a stage is unknown, is given twice, or needs one that does not come before it.
-        StoreError: when the store cannot be read, or a pair needs a sentence shard that it does not have.
     """
     over = _checked(stages)
     at = versions or {}
@@ -145,7 +140,7 @@ def plan(
 
 def _expected(
     stages: Sequence[PlannedStage],
-    committed: Mapping[str, Mapping[Shard, Committed]],
+    committed: Mapping[str, Mapping[Shard, DataFile]],
     over: Mapping[str, str],
     uses: Uses,
 ) -> tuple[dict[ShardKey, Fingerprint], dict[ShardKey, tuple[ShardKey, ...]]]:

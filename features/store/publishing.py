@@ -148,7 +148,7 @@ def _same_content(store: StoreReader, table: str, old: Release, new: Release) ->
         ]
         return codes[0] == codes[1]
     # The log is enough: the name of a file is the hash of its content.
-    paths = [{file.path for file in store.files(table, release.versions[table]).values()} for release in (old, new)]
+    paths = [{file.path for file in store.committed(table, release.versions[table]).values()} for release in (old, new)]
     return paths[0] == paths[1]
 
 

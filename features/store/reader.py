@@ -6,14 +6,14 @@
 So the plan and the rules of publishing depend only on how a store is read, not on who writes to it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from features.core.faults import UnknownTable
 from features.core.types import Fingerprint, Shard
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store import layout
 from features.store.damage import Damage, damaged_files, refuse_damaged
 from features.store.delta import DataFile, Table
@@ -21,16 +21,7 @@ from features.store.fingerprints import identity_of
 from features.store.reading import decoding, rows_of, select_files
 from features.store.scope import ShardKey, Uses
 from features.store.storage import Storage
-from features.store.tables import TABLES
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """A committed shard: its recipe and inputs, its rows, the size of its file."""
-
-    fingerprint: Fingerprint
-    rows: int
-    bytes: int
+from features.store.tables import SOURCES, TABLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +79,6 @@ class StoreReader:
             columns: only these columns; all of the schema by default, and `stage` for `rejects`.
             with_shard: whether to add a last column `shard`, the shard of each row.
             where: only the rows for which this is true, an expression of the columns read; all by default.
-
-        Raises:
-            StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
         """
         frame = self.scan(table, version, shards, columns, with_shard=with_shard)
         with decoding(table, self.location):
@@ -109,9 +97,6 @@ class StoreReader:
 
         The frame stays at the version found now. A file with damaged content raises an error of polars when the frame
         is collected; one that is missing or truncated raises an error here.
-
-        Raises:
-            StoreError: when a table, version, shard or column is missing, or a file is missing or has another size.
         """
         handle, exists = self._table(table), table in self._ids
         schema = dict(handle.columns_at(version) if exists else handle.columns)
@@ -124,12 +109,7 @@ class StoreReader:
         frame = rows_of(handle, files, schema | {"shard": pl.String})
         return frame.select([*wanted, "shard"] if with_shard else wanted)
 
-    def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
-        """Return what is committed of every shard of a table, from the log alone; not for `rejects`."""
-        files = self.files(table, version)
-        return {shard: Committed(file.fingerprint, file.rows, file.bytes) for shard, file in files.items()}
-
-    def files(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
+    def committed(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
         """Return the file of every shard of a table, from the log alone; equal names hold equal rows.
 
         Not for `rejects`, where a shard may have several.
@@ -139,12 +119,23 @@ class StoreReader:
         handle = self._table(table)
         return {file.shard: file for file in handle.files(version)} if table in self._ids else {}
 
-    def rejected(self, version: int | None = None) -> dict[ShardKey, Committed]:
+    def rejected(self, version: int | None = None) -> dict[ShardKey, DataFile]:
         """Return the committed rejects of every stage and shard that has any, from the log alone."""
-        if "rejects" not in self._ids:
-            return {}
-        files = self._table("rejects").files(version)
-        return {(file.stage or "", file.shard): Committed(file.fingerprint, file.rows, file.bytes) for file in files}
+        files = self._table("rejects").files(version) if "rejects" in self._ids else ()
+        return {(file.stage or "", file.shard): file for file in files}
+
+    def reject_codes(self, counted: Iterable[ShardKey], version: int | None = None) -> dict[tuple[str, str], int]:
+        """Return the rejected rows of some shards by stage and code, those with most first."""
+        with decoding("rejects", self.location):
+            rows = (
+                self.scan("rejects", version, columns=["stage", "code"], with_shard=True)
+                .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(["/".join(key) for key in counted]))
+                .group_by("stage", "code")
+                .len("rows")
+                .sort("rows", "code", descending=[True, False])
+                .collect()
+            )
+        return {(stage, code): count for stage, code, count in rows.iter_rows()}
 
     def versions(self) -> dict[str, int]:
         """Return the newest version of every table."""
@@ -230,3 +221,59 @@ class StoreReader:
     def _tables(self) -> list[Table]:
         """Return the tables that exist."""
         return [self._table(name) for name in TABLES if name in self._ids]
+
+
+class StoreAhead(StoreReader):
+    """A store with additional shards of `sentences` and `pairs` that are only in memory.
+
+    `unreadable` are committed rows that cannot be read, `fingerprints` what each shard is or will be committed under.
+    """
+
+    def __init__(
+        self,
+        store: StoreReader,
+        rows: Mapping[str, Mapping[Shard, pl.DataFrame]],
+        unreadable: Collection[tuple[str, Shard]] = (),
+        fingerprints: Mapping[tuple[str, Shard], Fingerprint] | None = None,
+    ) -> None:
+        super().__init__(store.storage, store._ids)
+        self._store = store
+        self._rows = rows
+        self._unreadable = set(unreadable)
+        self._fingerprints = fingerprints or {}
+
+    def committed(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
+        """Return what is or will be committed of every shard that is readable or in memory."""
+        stored = self._store.committed(table, version)
+        if version is not None or table not in SOURCES:
+            return stored
+        made = self._rows.get(table, {})
+        unreadable = {shard for shard in stored if (table, shard) in self._unreadable} - made.keys()
+        new = {
+            shard: DataFile("", 0, rows.height, shard, self._fingerprints[table, shard], None)
+            for shard, rows in made.items()
+            if shard not in stored
+        }
+        return {shard: committed for shard, committed in stored.items() if shard not in unreadable} | new
+
+    def scan(
+        self,
+        table: str,
+        version: int | None = None,
+        shards: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        with_shard: bool = False,
+    ) -> pl.LazyFrame:
+        """Return the readable rows and those in memory; as `StoreReader.scan`."""
+        if version is not None or table not in SOURCES:
+            return self._store.scan(table, version, shards, columns, with_shard=with_shard)
+        made = self._rows.get(table, {})
+        wanted = self.committed(table).keys() if shards is None else set(shards)
+        stored = self._store.scan(table, None, wanted - made.keys(), columns, with_shard=with_shard)
+        further = [
+            rows.lazy().select(list(columns or rows.columns)).with_columns(pl.lit(shard).alias("shard"))
+            for shard, rows in sorted(made.items())
+            if shard in wanted
+        ]
+        return pl.concat([stored, *(frame if with_shard else frame.drop("shard") for frame in further)])

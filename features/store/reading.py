@@ -28,11 +28,7 @@ def decoding(table: str, store: str) -> Iterator[None]:
 
 
 def rows_of(table: Table, listed: Iterable[DataFile], schema: Columns) -> pl.LazyFrame:
-    """Return the rows of files of a table, with their partitions; a column that it gained after a file is null there.
-
-    Raises:
-        StoreError: a file is missing or has another size.
-    """
+    """Return the rows of files of a table, with their partitions; a column gained after a file is null there."""
     _check_sizes(table, listed)
     files = {table.storage.url(table.file(file.path)): file for file in listed}
     if not files:

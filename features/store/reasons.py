@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from features.core.types import Fingerprint, Shard
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
+from features.store.delta import DataFile
 from features.store.fingerprints import Change, changes, identity, identity_of
-from features.store.reader import Committed, Provenance, StoreReader
+from features.store.reader import Provenance, StoreReader
 from features.store.scope import ShardKey
 
 _NAMED = 3  # shards named in a line before "and n more"
@@ -60,7 +61,7 @@ class ReasonFinder:
         self._identities = {stage: identity(recipe) for stage, recipe in recipes.items()}
         self._expected = expected
         self._provenance: dict[str, Mapping[tuple[Shard, Fingerprint], Provenance]] = {}
-        self._committed: dict[tuple[str, int], Mapping[Shard, Committed]] = {}
+        self._committed: dict[tuple[str, int], Mapping[Shard, DataFile]] = {}
 
     def find(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 from features.core.errors import StoreError
 from features.core.faults import NoRelease, ReleaseKept, StoreDamaged, UnknownTable, WrittenByAnother
 from features.core.file_errors import clear_errors
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.storage import Storage
 
 _FILE = re.compile(r"(\d{5,})\.json")
@@ -21,10 +21,6 @@ class Release:
 
     Args:
         number: 1, 2, 3 and so on.
-        run_id: the run.
-        created: when it was published.
-        code_version: version of this package.
-        versions: table → version.
         recipes: stage → how its rows were made, as `Recipe.as_dict` gives it.
         rows: number of rows, by table.
         rejects: number of rejected rows, by stage.
@@ -64,9 +60,6 @@ def remove_release(storage: Storage, number: int) -> None:
     """Remove a release from a store; the files that only it needs are garbage from then on.
 
     Its number must not be used again, so the newest one is not removed.
-
-    Raises:
-        StoreError: when it is the newest, there is none of this number, or it cannot be removed.
     """
     numbers = release_numbers(storage)
     if number not in numbers:

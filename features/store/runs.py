@@ -31,14 +31,12 @@ class RunRecord:
 
     Args:
         run_id: letters, digits, `.`, `_` and `-`.
-        flow: name of the flow.
         started: UTC, ISO 8601.
         state: `running` also stands for a run that was killed; `interrupted` for one that was asked to stop.
         finished: UTC, ISO 8601; None while the run goes on.
         made: shards that were made, by stage.
         rejected: rows that were rejected, by stage.
         seconds: time that workers spent in stages, by stage.
-        failed: shards that could not be made.
         release: number of the release it published.
         message: why it did not publish, or how it failed.
         wall: wall-clock time by part of the run, in seconds; the parts follow each other, `total` is their sum.

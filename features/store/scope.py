@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from features.core.types import Shard
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 
 ShardKey = tuple[str, Shard]
 """Stage and shard."""

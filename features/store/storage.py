@@ -51,11 +51,7 @@ class Lease:
 
 
 class Storage(ABC):
-    """The objects of one store; small and picklable.
-
-    Args:
-        location: the folder or URL, as people and `storage_at` read it.
-    """
+    """The objects of one store; small and picklable."""
 
     location: str
     options: Mapping[str, str] | None = None
@@ -120,9 +116,6 @@ class FolderStorage(Storage):
 
     Writes are those of `features.core.durable`. A lease is an `flock` on a file that names its holder, and whose time
     the holder renews: the kernel releases it when the process ends, however that happens.
-
-    Args:
-        location: the folder, absolute.
     """
 
     def __init__(self, location: str) -> None:
@@ -231,11 +224,7 @@ STORAGES: dict[str, Callable[[str], Storage]] = {
 
 
 def storage_at(location: Location) -> Storage:
-    """Return the storage that a path or a URL names.
-
-    Raises:
-        StoreError: for a URL of an unknown scheme, and for a path with `%`.
-    """
+    """Return the storage that a path or a URL names."""
     text = str(location)
     if "://" not in text:
         storage: Storage = FolderStorage(str(Path(text).expanduser().absolute()))

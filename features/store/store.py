@@ -22,7 +22,7 @@ from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.schemas import REJECTS
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store import committing, layout
 from features.store.delta import Table
 from features.store.publishing import draft, holds
@@ -65,9 +65,6 @@ class Store(StoreReader):
             create: make whatever is missing: the folder, the tables. For the flow process only, never for workers.
             project: the project that owns a new store.
             or_empty: if there is no store, return an empty one that can only be read, and write nothing.
-
-        Raises:
-            StoreError: when there is no store, or it cannot be read, made or understood by this version.
         """
         storage = storage_at(root)
         described = layout.create(storage, project) if create else layout.read(storage, or_empty=or_empty)
@@ -101,12 +98,7 @@ class Store(StoreReader):
         expected: int | None = None,
         seconds: float = 0.0,
     ) -> Receipt:
-        """Write a shard's rows and rejects as files that are in no table yet; the table is named by the stage.
-
-        Raises:
-            StoreError: when columns or types are not those of the table, an id occurs twice, rows are lost, or the
-                file system refuses.
-        """
+        """Write a shard's rows and rejects as files that are in no table yet; the table is named by the stage."""
         if table == "rejects":
             raise UnknownTable("Rejects are written with the rows of their stage, or by write_rejects().")
         check_names(shard, fingerprint)
@@ -148,20 +140,15 @@ class Store(StoreReader):
     ) -> dict[str, int]:
         """Make written shards part of their tables: first the rejects of all, then each table in one transaction.
 
+        Tables are committed one after the other: those before a failing one stay committed, and each is whole. Returned
+        is the version of each table that has receipts (and of `rejects`).
+
         Args:
             receipts: what workers returned; several of one shard are fine if they have the same fingerprint (the last
                 counts), and what is already committed changes nothing.
             run_id: the run, stored with the commit.
             recipes: stage → how it was made; the identity of every receipt must be that of its recipe.
             code_version: stored with the commit; this package's version by default.
-
-        Returns:
-            Version, by table that has receipts (and `rejects`).
-
-        Raises:
-            StoreError: when a file is missing or is not what the receipt says, rows are lost, a recipe is not that of
-                the receipt, or a table cannot be written. Tables are committed one after the other: those before the
-                failing one stay committed, and each is whole.
         """
         tables = {name: self._table(name) for name in self._ids}
         return committing.commit(tables, receipts, run_id=run_id, recipes=recipes, code_version=code_version)
@@ -169,8 +156,7 @@ class Store(StoreReader):
     def withdraw(self, shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
         """Remove those of the shards that are committed, with their rejects; releases that hold them still do.
 
-        Returns:
-            Version, by table that was checked.
+        Returned is the version of each table that was checked.
         """
         tables = {name: self._table(name) for name in self._ids}
         return committing.withdraw(tables, shards, run_id=run_id)
@@ -189,6 +175,8 @@ class Store(StoreReader):
     ) -> Release:
         """Publish versions of the tables as the next release, or return the newest one if it holds the same.
 
+        Nothing is published when a stage is incomplete, mixed, or has too many rejects.
+
         Args:
             run_id: the run, stored with the release.
             versions: table → version; the newest by default.
@@ -197,9 +185,6 @@ class Store(StoreReader):
             failed_shards: share of a stage's shards that may be missing, from 0 to 1. One made by an older recipe or
                 from older input is never accepted: a release does not mix.
             rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
-
-        Raises:
-            StoreError: when a stage is incomplete, mixed, or has too many rejects; nothing is published then.
         """
         at = self.versions() | dict(versions or {})
         limits = {"failed_shards": failed_shards, "rejected_rows": rejected_rows}
@@ -212,11 +197,7 @@ class Store(StoreReader):
         return release
 
     def release(self, number: int | None = None) -> Release:
-        """Return a release by its number, the newest without one.
-
-        Raises:
-            StoreError: when there is no such release, or its tables do not hold the rows that were published.
-        """
+        """Return a release by its number, the newest without one."""
         if number is None:
             numbers = release_numbers(self.storage)
             if not numbers:
@@ -264,14 +245,13 @@ class Store(StoreReader):
     ) -> Garbage:
         """Remove files that neither the newest versions nor any release needs.
 
+        Nothing is removed when a release does not hold what was published.
+
         Args:
             older_than: minimum age; files written or removed from their table more recently stay: a worker may be
                 about to commit them, a reader may be reading them.
             without: numbers of releases that count as removed, to report what removing them would free.
             dry_run: only report what would be removed.
-
-        Raises:
-            StoreError: when a release does not hold what was published; nothing is removed then.
         """
         if older_than < timedelta(0):
             raise OutOfRange(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from features.core.counting import counted
 from features.core.errors import StoreError
+from features.core.wording import counted
 from features.metrics.registry import ALIGNED_METRICS
 from features.stages.metrics import METRIC_STAGE
 from features.store.reader import StoreReader

@@ -34,22 +34,14 @@ def write_rows(table: Table, rows: pl.DataFrame, **partition: str) -> WrittenFil
 
 
 def check_names(*names: str) -> None:
-    """Refuse names of stages, shards and fingerprints that cannot be used unchanged as folder names.
-
-    Raises:
-        SettingsError: with the first name that is wrong.
-    """
+    """Refuse names of stages, shards and fingerprints that cannot be used unchanged as folder names."""
     for name in names:
         if not _NAME.fullmatch(name):
             raise NameNotAllowed(f"{name!r} cannot be used as a name in a table; use letters, digits, '-' and '_'.")
 
 
 def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
-    """Refuse a frame whose columns are not those of the schema, by name, type or order; `where` is for the message.
-
-    Raises:
-        StoreError: with the first column that is wrong.
-    """
+    """Refuse a frame whose columns are not those of the schema, by name, type or order; `where` is for the message."""
     schema = frame.schema
     missing = [name for name in columns if name not in schema]
     unknown = [name for name in schema if name not in columns]
@@ -71,11 +63,7 @@ def further_columns(table: Table, names: Iterable[str]) -> Columns:
 
 
 def check_ids(output: StageOutput, key: str, where: str) -> None:
-    """Refuse rows without an id in the column `key`, with a duplicate id, or that were also rejected.
-
-    Raises:
-        StoreError: with the first id that is wrong.
-    """
+    """Refuse rows without an id in the column `key`, with a duplicate id, or that were also rejected."""
     ids = output.rows[key]
     if ids.null_count():
         raise RowsWrong(f"A row of {where} has no {key!r}; every row needs one.")
@@ -87,11 +75,7 @@ def check_ids(output: StageOutput, key: str, where: str) -> None:
 
 
 def check_conservation(rows: int, rejects: int, expected: int | None, where: str) -> None:
-    """Refuse a shard that lost or duplicated rows: each of the `expected` comes out as a row or as a reject.
-
-    Raises:
-        StoreError: when they do not add up; never if `expected` is None.
-    """
+    """Refuse a shard that lost or duplicated rows: each of the `expected` comes out as a row or as a reject."""
     if expected is not None and rows + rejects != expected:
         raise RowsLost(
             f"{expected} rows went into {where}, but {rows} rows and {rejects} rejects came out; every row has to come "

@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 import polars as pl
 
-from features.core.counting import counted
 from features.core.types import LEFT_OUT, SPLITS, Fingerprint, Shard
+from features.core.wording import counted
 from features.corpora.settings import CorpusSettings
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.ingest.label_faults import cut
 from features.ingest.report import IngestReport
 from features.stage_output import StageOutput, rejects_frame
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
 from features.store.receipts import Receipt

@@ -18,8 +18,7 @@ from features.corpora.settings import LeakageSettings
 from features.ingest.building import Ingested, ingest
 from features.ingest.drawing import Spellings
 from features.store.damage import Damage
-from features.store.foreseen import StoreAhead
-from features.store.reader import Provenance
+from features.store.reader import Provenance, StoreAhead
 from features.store.store import Store
 from features.store.tables import SOURCES
 from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of, write_tables

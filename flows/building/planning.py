@@ -7,14 +7,14 @@ store ── damage ── corpora, in memory ──> the store as it would be �
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from features.core.counting import counted
 from features.core.errors import StoreError
 from features.core.leftovers import scratch
+from features.core.wording import counted
 from features.ingest.report import IngestReport
 from features.store.damage import Damage
-from features.store.foreseen import StoreAhead
 from features.store.plan import Plan, plan
 from features.store.publishing import obstacles
+from features.store.reader import StoreAhead
 from features.store.runs import failed_shards
 from features.store.store import Store
 from flows.building.ingest_corpora import fingerprint_of, label_counts, read_corpora, refusal

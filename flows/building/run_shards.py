@@ -89,12 +89,7 @@ class ShardRunner:
     def run(self, work: Sequence[ShardWork]) -> Outcome:
         """Make all shards that can be made, given in an order in which they can be made one by one.
 
-        Returns:
-            What was made and what failed; everything made is committed.
-
-        Raises:
-            RunError: the cluster is gone, or cannot continue; what was made until then is committed.
-            StoreError: a commit was refused.
+        Everything made is committed, also when the cluster is lost.
         """
         self._progress.plan()
         waiting = list(work)

@@ -22,12 +22,7 @@ Fate = Literal["running", "silent", "ended", "killed"]
 
 
 def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> Store:
-    """Return the store of a project, also another project's with `adopt`; created if missing, unless `only_failed`.
-
-    Raises:
-        StoreError: it is missing, damaged, or belongs to another project.
-        RunError: nothing has failed before.
-    """
+    """Return the store of a project, also another project's with `adopt`; created if missing, unless `only_failed`."""
     store = Store.open(settings.store, create=not only_failed, project=settings.name)
     if not adopt:
         store.check_owner(settings.name)

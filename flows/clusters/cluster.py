@@ -194,15 +194,10 @@ def require_scheduler(settings: ClusterSettings) -> None:
 
 @contextmanager
 def connected(settings: ClusterSettings, log_folder: Path) -> Iterator[tuple[DaskTaskRunner, Client]]:
-    """Start the local cluster or connect to the existing one; yield what submits shards to it, and its client.
-
-    Raises:
-        SettingsError: the connection to an existing cluster would not be safe, or its certificates are wrong.
-        RunError: the cluster does not start, or nobody answers at the address.
-    """
+    """Start the local cluster or connect to the existing one; yield what submits shards to it, and its client."""
     with _task_runner(settings, log_folder) as runner:
         try:
-            # Differences are reported or refused by `flows.clusters.worker_versions`.
+            # Differences are reported or refused by `flows.clusters.preflight`.
             with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
                 client = runner.client
         except (OSError, ValueError) as error:

@@ -39,9 +39,6 @@ def get_ready(project: Project, dask_address: str | None = None) -> None:
 
     A command calls this before it knows what there is to do, because the imports take longer than finding out; a build
     that finds nothing to do ends the process midway. An existing cluster has its own workers: nothing is started.
-
-    Raises:
-        RunError: the file system of the store has no locks, which is told before a server starts.
     """
     check_lockable(project.store)
     if dask_address is None and project.cluster.address is None:

@@ -34,11 +34,11 @@ def contrast(
 
     from features.contrasts.drawing import draw_contrasts
     from features.contrasts.tree import Tree
-    from features.core.counting import counted
     from features.core.draws import share_of
     from features.core.faults import TooFewTexts
     from features.core.files import write_table
     from features.core.outputs import TABLES, check_output, format_of
+    from features.core.wording import counted
     from features.parsers.dependencies import load
     from features.parsers.settings import DependencySettings
     from features.parsers.texts import number_sentences, parse_lines, read_sentences

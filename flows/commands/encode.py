@@ -51,8 +51,8 @@ def encode(
     The output has one row for each row of FILE: id, text, vector. Memory does not grow with the file, and a killed run
     goes on where it was: run the same command again.
     """
-    from features.core.counting import counted
     from features.core.outputs import check_output, format_of
+    from features.core.wording import counted
     from flows.console.one_shot import name_wrong, say_written
     from flows.console.searching import Searcher
     from flows.terminal import warn

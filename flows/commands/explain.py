@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from features.core.counting import counted
 from features.core.faults import CannotExplain
+from features.core.wording import counted
 from flows.console.one_shot import check_page, name_wrong, say_written
 from flows.console.options import page_option
 from flows.terminal import Verbosity, verbosity, warn, write_json

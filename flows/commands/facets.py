@@ -34,9 +34,9 @@ def facets(
     """
     import polars as pl
 
-    from features.core.counting import counted
     from features.core.files import read_table, write_table
     from features.core.outputs import TABLES, check_output, format_of
+    from features.core.wording import counted
     from flows.console.one_shot import nothing_half_written, say_written
     from flows.console.searching import Searcher
     from training.encoders.s3bert.facets import FacetLayout, facets_of

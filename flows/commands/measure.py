@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from features.core.counting import counted
+from features.core.wording import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard, say_written
 from flows.console.options import BY_POSITION, FILE, FIRST, METRIC_FILES, SECOND, TABLES, output_options
 

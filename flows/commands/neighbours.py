@@ -40,9 +40,9 @@ def neighbours(
     """
     import polars as pl
 
-    from features.core.counting import counted
     from features.core.files import write_table
     from features.core.outputs import STANDARD, TABLES, check_output, format_of
+    from features.core.wording import counted
     from flows.console.one_shot import nothing_half_written, say_written
     from flows.console.searching import Searcher
     from training.nearest import cosines_of, find_nearest

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from features.core.counting import counted
+from features.core.wording import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
 from flows.console.options import DEVICE, INPUT, JSON, TABLES, output_options
 from flows.terminal import say, warn, write_json

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from features.core.counting import counted
+from features.core.wording import counted
 from flows.commands.score_srl import srl
 from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard
 from flows.console.options import BY_POSITION, INPUT, JSON, METRIC_FILES, TABLES, output_options

@@ -49,13 +49,8 @@ def print_explanations(
 ) -> None:
     """Write explanations to standard output, and below them once what their columns mean.
 
-    Args:
-        explanations: explanations of pairs.
-        encoder: facts about the encoder; None without one.
-        graphs: where the graphs of each pair come from; said once if that is the same for all.
-        console: where to write instead.
-        shares: how the words of each pair share a similarity, if that was asked for.
-        unfold: whether facets that rank dev pairs poorly have a row of their own too.
+    `graphs` say where the graphs of each pair come from, told once if that is the same for all; `shares` how the words
+    of each pair share a similarity. With `unfold`, facets that rank dev pairs poorly have a row too.
     """
     console = console or Console()
     several = len(set(graphs)) > 1

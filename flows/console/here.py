@@ -41,11 +41,7 @@ class Here:
         return cls(project, project.name, project.runs, project.store, project.corpora, encoders)
 
     def use(self, folder: Path, named: str | None) -> Path:
-        """Keep the run of an encoder and return its folder; warn if it replaces a current run that is gone.
-
-        Returns:
-            The folder.
-        """
+        """Keep the run of an encoder and return its folder; warn if it replaces a current run that is gone."""
         keep(folder)
         if self.runs is None or not folder.resolve().is_relative_to(self.runs.resolve()):
             return folder

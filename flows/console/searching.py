@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.counting import counted
 from features.core.faults import UnknownTexts
 from features.core.outputs import STANDARD
+from features.core.wording import counted
 from flows.console.here import Here
 from flows.console.one_shot import name_wrong
 from flows.terminal import say
@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 
 class Searcher:
-    """An encoder for search, with its stored vectors: named, or chosen by the project, also for an aspect.
-
-    Raises:
-        ModelError: there is no such encoder, or several are equally suitable.
-    """
+    """An encoder for search, with its stored vectors: named, or chosen by the project, also for an aspect."""
 
     def __init__(self, project: Path, encoder: str | None, aspect: str | None, device: str) -> None:
         self.here, self.aspect, self._device = Here.read(project), aspect, device

@@ -14,17 +14,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from features.core.durable import write_whole
 from features.core.errors import FacetflowError, StoreError
 from features.core.file_errors import explain
 from features.core.types import LEFT_OUT, Shard
 from features.ingest.report import IngestReport
+from features.store.delta import DataFile
 from features.store.fingerprints import recipe_changes
 from features.store.plan import Plan, ShardWork
-from features.store.reader import Committed
-from features.store.reading import decoding
 from features.store.reasons import summary
 from features.store.releases import Release
 from features.store.runs import RunRecord, now
@@ -106,7 +103,7 @@ class FactKeeper:
         self._before = _newest_release(store)
         self._expected: Mapping[tuple[str, Shard], str] | None = None
         self._stages: Chain | None = None
-        self._sources: Mapping[str, Mapping[Shard, Committed]] = {}
+        self._sources: Mapping[str, Mapping[Shard, DataFile]] = {}
         self._written = 0.0
         self._writable = True
         self.facts = BuildFacts(
@@ -285,21 +282,12 @@ def _settle(shard: dict[str, Any], *, committed: bool) -> None:
 def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str, dict[str, int]]:
     """Return stage → code → rejected rows: those of ingest, and of shards with the expected fingerprint."""
     valid = [
-        f"{stage}/{shard}"
+        (stage, shard)
         for (stage, shard), rejected in store.rejected().items()
         if stage == INGEST or expected.get((stage, shard)) == rejected.fingerprint
     ]
-    with decoding("rejects", store.location):
-        counts = (
-            store.scan("rejects", columns=["stage", "code"], with_shard=True)
-            .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(valid))
-            .group_by("stage", "code")
-            .len("rows")
-            .sort("rows", "code", descending=[True, False])
-            .collect()
-        )
     by_stage: dict[str, dict[str, int]] = {}
-    for stage, code, rows in counts.iter_rows():
+    for (stage, code), rows in store.reject_codes(valid).items():
         by_stage.setdefault(stage, {})[code] = rows
     return by_stage
 

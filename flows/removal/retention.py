@@ -1,27 +1,188 @@
 """What a project no longer needs: found, then deleted, in an order in which a kill leaves nothing broken.
 
 trainings ──> releases that no training reads ──> files that no release needs ──> builds without a release
+
+training    of the newest release, or finished last; of the current run;          kept
+            named in the project file (a backbone, a teacher), running, read
+release     the newest; one that a training of the project, begun or finished,    kept: scores can be computed again
+            reads
+build       published a release that is kept; the newest; running                 kept: pages, facts and logs
+record      as its build; with the last failure of a shard                        kept: plans and `retry` ask for it
+
+What is younger than an age is kept too: of a folder counts its newest file, of a release when another became the newest
+(a training may be about to read it). Nothing is known of other projects that read the store.
 """
 
-from collections.abc import Iterator
+import os
+import re
+import shutil
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
-from features.core.counting import counted
 from features.core.errors import FacetflowError
+from features.core.file_errors import clear_errors
+from features.core.wording import counted
 from features.store.releases import release_name
-from features.store.runs import record_name
+from features.store.runs import RunRecord, record_name
+from features.store.scope import ShardKey
 from features.store.store import Garbage, Store
+from flows.pages.build_facts import read
+from flows.pages.build_pages import newest_page
 from flows.project import Project
-from flows.removal.obsolete import (
-    OldFolder,
-    find_old_builds,
-    find_old_records,
-    find_old_releases,
-    find_old_runs,
-    remove,
-)
 from flows.terminal import say, warn
+from training.evaluation.promotion import current_runs, gone_runs
+from training.kinds import release_of
+from training.run_records import is_in_use, state_of, unused
+from training.runs import all_runs, encoder_name, group_of, is_finished, newest
+
+_RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class OldFolder:
+    """A folder that nothing needs, with the size of its files and when the newest of them was changed."""
+
+    path: Path
+    bytes: int
+    newest: float
+
+    @classmethod
+    def of(cls, path: Path) -> "OldFolder":
+        """Inspect the files in a folder; links are not followed."""
+        statuses = [Path(root, name).lstat() for root, _, names in os.walk(path) for name in names]
+        newest = max((status.st_mtime for status in statuses), default=path.stat().st_mtime)
+        return cls(path, sum(status.st_size for status in statuses), newest)
+
+
+def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
+    """Remove and return folders, but not one that somebody has just begun to read; `what` is for errors."""
+    removed = []
+    for old in folders:
+        with clear_errors(f"Removing {what} in {str(old.path)!r}"):
+            # `flows.removal.clean_up` finishes what a kill leaves.
+            going = old.path.with_name(f".{uuid.uuid4().hex}.tmp")
+            with unused([old.path, *old.path.glob("seed-*")]) as free:
+                if not free:
+                    continue
+                old.path.rename(going)
+            shutil.rmtree(going)
+            removed.append(old)
+    return removed
+
+
+def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
+    """Return the trainings that may be removed, each with all its seeds, in order of their ids."""
+    with clear_errors(f"Reading the runs in {str(settings.runs)!r}"):
+        by_encoder: dict[str, list[Path]] = defaultdict(list)
+        for run in all_runs(settings.runs):
+            by_encoder[encoder_name(run)].append(run)
+        gone = [run.link.resolve() for run in gone_runs(settings.runs).values()]  # it may be restored beside its seeds
+        current = {group_of(run).resolve() for run in (*current_runs(settings.runs).values(), *gone)}
+        named = list(_paths_in(settings.model_dump(mode="json"), settings.base))
+        old = []
+        for runs in by_encoder.values():
+            finished = [run for run in runs if is_finished(run)]
+            kept = {group_of(run) for run in (runs[-1], *([newest(finished)] if finished else []))}
+            for group in sorted({group_of(run) for run in runs} - kept):
+                seeds = [run for run in runs if group_of(run) == group]
+                folder = group.resolve()
+                if (
+                    folder not in current
+                    and not any(path.is_relative_to(folder) for path in named)
+                    and not any(state_of(run).state == "running" for run in seeds)
+                    and not any(map(is_in_use, {group, *seeds}))
+                ):
+                    old.append(OldFolder.of(group))
+    return _of_age(old, older_than)
+
+
+def find_old_releases(
+    settings: Project, store: Store, older_than: timedelta, *, without: Collection[Path] = ()
+) -> list[int]:
+    """Return the numbers of the releases that may be removed, oldest first; trainings in `without` count as removed."""
+    gone = {group.resolve() for group in without}
+    runs = all_runs(settings.runs, linked=True)
+    used = {release_of(run) for run in runs if group_of(run).resolve() not in gone}
+    oldest = _time_before(older_than)
+    return [
+        release.number
+        for release, following in pairwise(store.releases())
+        if release.number not in used and following.created <= oldest
+    ]
+
+
+def find_old_builds(
+    settings: Project, store: Store, older_than: timedelta, *, without: Collection[int] = ()
+) -> list[OldFolder]:
+    """Return the folders of builds that may be removed, oldest first; releases in `without` count as removed."""
+    if not settings.builds.is_dir():
+        return []
+    with clear_errors(f"Reading the pages of builds in {str(settings.builds)!r}"):
+        builds = sorted(
+            entry
+            for entry in settings.builds.iterdir()
+            if _RUN_ID.fullmatch(entry.name) and entry.is_dir() and not entry.is_symlink()
+        )
+        page = newest_page(settings)
+        kept = _publishers(store, without) | {build.name for build in builds[-1:]}
+        kept |= {page.parent.name} if page else set()
+        old = []
+        for build in builds:
+            facts = None if build.name in kept else read(settings, build.name)
+            if build.name not in kept and (facts is None or facts.state != "running"):
+                old.append(OldFolder.of(build))
+    return _of_age(old, older_than)
+
+
+def find_old_records(store: Store, older_than: timedelta, *, without: Collection[int] = ()) -> list[str]:
+    """Return the ids of builds whose records may be removed, oldest first; releases in `without` count as removed."""
+    publishers, oldest = _publishers(store, without), _time_before(older_than)
+    records = store.runs()
+    seen = _failed(records[0]) if records else set()
+    old = []
+    for record in records[1:]:
+        has_last_failure = not _failed(record) <= seen
+        seen |= _failed(record)
+        if not has_last_failure and record.run_id not in publishers and (record.finished or record.started) <= oldest:
+            old.append(record.run_id)
+    return old[::-1]
+
+
+def _of_age(folders: Iterable[OldFolder], older_than: timedelta) -> list[OldFolder]:
+    oldest = time.time() - older_than.total_seconds()
+    return [old for old in folders if old.newest <= oldest]
+
+
+def _time_before(age: timedelta) -> str:
+    return (datetime.now(UTC) - age).isoformat(timespec="seconds")
+
+
+def _failed(record: RunRecord) -> set[ShardKey]:
+    return {(failed.stage, failed.shard) for failed in record.failed}
+
+
+def _publishers(store: Store, without: Collection[int]) -> set[str]:
+    return {release.run_id for release in store.releases() if release.number not in without}
+
+
+def _paths_in(given: Any, base: Path) -> Iterator[Path]:
+    """Yield all values of a project file as paths: a backbone, a teacher or any other file may belong to a run."""
+    if isinstance(given, Mapping):
+        given = given.values()
+    if isinstance(given, str):
+        with suppress(OSError, RuntimeError, ValueError):  # too long, an unknown user, or characters that no path has
+            yield (base / Path(given).expanduser()).resolve()
+    elif isinstance(given, Iterable):
+        for value in given:
+            yield from _paths_in(value, base)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 |---|---|---|
 | the server does not answer, and comes back (`facetflow up` restarts it) | less than 20 s | the build continues |
 | nothing listens there | 20 s | the build ends; what was committed is kept, and the next one continues |
-| it takes connections and does not answer | 90 s | the same; until then it may only stall (`server/garbage.py`) |
+| it takes connections and does not answer | 90 s | the same; until then it may only stall (`collect_apart`) |
 
 Workers need no answer to make a shard, so no shard fails meanwhile; what Prefect would have shown of them is lost.
 """

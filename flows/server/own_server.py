@@ -75,9 +75,6 @@ class OwnServer:
     Attributes:
         url: address of its API.
         credentials: name and password that it asks for, `name:password`.
-
-    Raises:
-        RunError: the port cannot be used.
     """
 
     def __init__(self, home: Path | None = None, port: int = 0, *, events: bool = False) -> None:
@@ -226,9 +223,6 @@ def prefect_api() -> Iterator[OwnServer | None]:
 
     Yields:
         The private server, or None if one is configured (`flows.server.prefect_address`).
-
-    Raises:
-        RunError: the configured server does not answer.
     """
     for name, value in (QUIET | (TALKING if verbosity() >= Verbosity.VERBOSE else {})).items():
         os.environ.setdefault(name, value)

@@ -20,7 +20,7 @@ from flows.watching.stage_progress import clock, tells
 
 
 class FileProgress:
-    """Progress on standard error, as an `OnRows` of `features.core.rows`; `what` is counted, in the plural."""
+    """Progress on standard error, as an `OnRows` of `features.core.types`; `what` is counted, in the plural."""
 
     def __init__(self, what: str, console: Console | None = None) -> None:
         self._what = what

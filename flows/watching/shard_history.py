@@ -40,8 +40,6 @@ class ShardHistory:
     """What became of one shard.
 
     Args:
-        stage: its stage.
-        shard: its name.
         rows: rows that go into it.
         why: why it has to be made.
         state: its current state; only `committed` outlives the build.

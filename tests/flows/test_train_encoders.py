@@ -17,7 +17,7 @@ from features.core.errors import PartlyDoneError
 from features.core.faults import TrainingFailed, UnknownEncoder
 from features.sentences import sentence_id
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from features.store.tables import TABLES

@@ -17,8 +17,8 @@ from features.parsers.settings import AmrSettings, LabelVectorSettings
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import pair_id, sentence_id
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
 from features.stages.registry import STAGES
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from tasks import reporting

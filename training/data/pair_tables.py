@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.counting import all_of
 from features.core.faults import SplitsOverlap
+from features.core.wording import all_of
 from features.sentences import leakage_key
 from training.data.releases import OpenRelease, choose_rows
 from training.progress import log

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from features.core.errors import FacetflowError
 from features.core.pages import render, tell_date
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.metrics.bootstrap import Bootstrap
 from features.parsers.settings import DependencySettings
 from training.differences.analysis import Analysis, Depths, analyse, choose

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isinf
 from typing import TYPE_CHECKING
 
-from features.core.counting import counted
+from features.core.wording import counted
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

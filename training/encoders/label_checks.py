@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from features.core.counting import all_of
 from features.core.faults import NothingToLearn, NoTrainingData, UnknownLabel
+from features.core.wording import all_of
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders.settings import BY_POSITIVE, EncoderSettings, PairSettings, check_corpora
 from training.progress import log

@@ -25,7 +25,7 @@ from features.core import leftovers
 from features.core.errors import InputError
 from features.core.faults import NotFinite
 from features.core.outputs import whole_file
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from training.nearest import unit
 
 if TYPE_CHECKING:

@@ -29,11 +29,7 @@ UNDEFINED = "–"
 
 
 def render(template: str, **values: Any) -> Markup:
-    """Return a page, or a part of one, from a template such as `flows.pages/build.html` and the values that it names.
-
-    Raises:
-        jinja2.UndefinedError: when the template names a value that is missing.
-    """
+    """Return a page, or a part of one, from a template such as `flows.pages/build.html` and its values."""
     return Markup(_environment().get_template(template).render(values))  # noqa: S704  # the template escaped them
 
 

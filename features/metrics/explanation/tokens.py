@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from features.core.number_words import spelt_number
+from features.core.wording import spelt_number
 from features.metrics.overlap import QUANTIFIERS, normalise_quantity
 
 Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link", "grammar"]

@@ -7,7 +7,7 @@ The boy ate three apples.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from features.core.counting import counted
+from features.core.wording import counted
 from features.metrics.explanation.anchors import listed, quoted
 from features.metrics.explanation.comparing import REMARKS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from features import models
 from features.core.faults import ModelDamaged
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.parsers.devices import (
     batches_side_by_side,
     computes_in_bfloat16,
@@ -234,9 +234,6 @@ def load_parser(
 
     The base encoder is the one that the model names, unless another is given; the precision `auto` is bfloat16 if the
     hardware supports it, else float32.
-
-    Raises:
-        ModelError: when model or base encoder is missing, or they do not match.
     """
     import torch
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from features.core.number_words import spelt_number
+from features.core.wording import spelt_number
 from features.parsers.embedded.nodes import constant, is_concept, name
 from features.parsers.embedded.vocabulary import (
     INSIDE,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from features.core.number_words import POWERS
+from features.core.wording import POWERS
 
 SUFFIXES = 4096
 SPELLINGS = 16384

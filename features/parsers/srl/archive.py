@@ -56,11 +56,7 @@ class SrlArchive:
 
 @contextmanager
 def open_archive(path: Path) -> "Iterator[SrlArchive]":
-    """Read a tagger from a folder or a `.tar.gz`, whose files stay until the block ends.
-
-    Raises:
-        ModelError: something is missing, or is not what its name says.
-    """
+    """Read a tagger from a folder or a `.tar.gz`, whose files stay until the block ends."""
     if path.is_dir():
         yield _read(path)
         return

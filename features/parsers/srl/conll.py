@@ -44,12 +44,7 @@ class AnnotatedSentence:
 
 
 def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
-    """Read a file (`.gz` too) sentence by sentence.
-
-    Raises:
-        InputError: the file cannot be read, a row has a different number of columns than its sentence, or brackets do
-            not match; the message names the line.
-    """
+    """Read a file (`.gz` too) sentence by sentence."""
     with open_text(path) as lines:
         rows: list[list[str]] = []
         name = first = reject = ""

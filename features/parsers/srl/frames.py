@@ -7,7 +7,7 @@ spans   ARG0 [0, 2)     V [2, 3)        ARG1 [3, 5)
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 OUTSIDE = "O"
 PREDICATE = "V"
@@ -28,6 +28,14 @@ class Frame:
     predicate: int  # position of the predicate
     # spans in the order of the words, not overlapping; one of them is usually the `V` of the predicate
     spans: tuple[Span, ...]
+
+
+def frames_of(predicates: Iterable[int], *spans: Iterable[Any]) -> list[Frame]:
+    """Return the frames of a row of the table `srl`, from its columns of predicates and of spans."""
+    of_frame: list[list[Span]] = [[] for _ in predicates]
+    for frame, label, start, end in zip(*spans, strict=True):
+        of_frame[frame].append(Span(label, start, end))
+    return [Frame(word, tuple(found)) for word, found in zip(predicates, of_frame, strict=True)]
 
 
 def spans_of(tags: Sequence[str]) -> tuple[Span, ...]:

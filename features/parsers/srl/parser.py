@@ -9,8 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit
-from features.core.rows import OnRows, ignore_rows
-from features.core.types import RejectCode
+from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import locate, stamp
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
@@ -110,12 +109,7 @@ def locate_tagger(model: str) -> Path:
 
 
 def load(settings: SrlSettings) -> SrlParser:
-    """Load a tagger; once per process, as long as settings and files stay the same.
-
-    Raises:
-        ModelError: the tagger is not on this machine, or is not an archive of `srl_bert`.
-        SettingsError: the requested GPU is not available.
-    """
+    """Load a tagger; once per process, as long as settings and files stay the same."""
     path = locate_tagger(settings.model)
     return _load(settings, path, stamp(path))
 
@@ -147,11 +141,7 @@ def load_tagger(
     precision: str = "auto",
     threads: int | None = None,
 ) -> SrlTagger:
-    """Build the tagger from an archive, a folder or a `.tar.gz`; the precision `auto` is that of the hardware.
-
-    Raises:
-        ModelError: it cannot be read, or its weights do not match its labels.
-    """
+    """Build the tagger from an archive, a folder or a `.tar.gz`; the precision `auto` is that of the hardware."""
     try:
         import torch
 

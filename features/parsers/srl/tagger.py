@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from features.core.rows import OnRows, ignore_rows
+from features.core.types import OnRows, ignore_rows
 from features.parsers.devices import one_thread_a_batch
 from features.parsers.srl.frames import Frame, spans_of
 from features.parsers.srl.viterbi import Constraints, UniqueRoles

@@ -26,11 +26,7 @@ def split_words(texts: Iterable[str]) -> list[list[str]]:
 
 
 def predicates_by_tag(sentences: Sequence[Sequence[str]], model: str) -> list[list[int]]:
-    """Return the positions of verbs and auxiliaries, by a spaCy pipeline that gives parts of speech.
-
-    Raises:
-        ModelError: the pipeline is not on this machine, or gives no parts of speech.
-    """
+    """Return the positions of verbs and auxiliaries, by a spaCy pipeline that gives parts of speech."""
     from spacy.tokens import Doc
 
     pipeline = _pipeline(str(locate(model)))

@@ -12,7 +12,7 @@ from sentences import refused
 
 from features.core.errors import InputError
 from features.core.faults import MetricSettings, NotParallel
-from features.core.rows import OnRows
+from features.core.types import OnRows
 from features.graph_files.measured import measure_files
 from features.metrics.items import Frames
 from features.metrics.own import own_metric

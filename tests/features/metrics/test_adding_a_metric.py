@@ -15,7 +15,7 @@ from features.metrics.registry import METRIC_COLUMNS
 from features.schemas import PAIRS
 from features.stage_output import StageOutput
 from features.stages.metrics import METRIC_STAGE, MetricSettings
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 

@@ -17,7 +17,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.stages.stage import Stage
 
 COLUMNS = {"sentence_id": pl.String, "words": pl.Int64}

@@ -6,7 +6,7 @@ from features.stages.amr import AMR_STAGE
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
 from features.stages.metrics import METRIC_STAGE, MetricSettings
-from features.stages.models import LIBRARIES, PROCESS, total
+from features.stages.stage import LIBRARIES, PROCESS, total
 
 
 def test_models_are_counted_by_their_files_and_once(tiny_encoder):

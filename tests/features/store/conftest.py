@@ -8,7 +8,7 @@ import pytest
 
 from features.core.types import RejectCode
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.store import Store
 from features.store.tables import TABLES
 

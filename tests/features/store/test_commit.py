@@ -25,7 +25,7 @@ from features.core.faults import (
     WrittenByAnother,
 )
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store import delta
 from features.store.fingerprints import fingerprint
 from features.store.store import Store

@@ -9,7 +9,7 @@ import pytest
 
 from features.core.types import RejectCode
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.differences import PartDifference, RejectDifference, compare_releases
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan

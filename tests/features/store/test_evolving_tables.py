@@ -7,7 +7,7 @@ from deltalake import DeltaTable
 
 from features.schemas import SENTENCES
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store import tables
 from features.store.fingerprints import fingerprint
 from features.store.store import Store

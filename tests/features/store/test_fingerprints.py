@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sentences import refused
 
 from features.core.faults import PlanWrong, StoreDamaged
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import Change, changes, fingerprint, identity, identity_of
 
 json_values = st.recursive(

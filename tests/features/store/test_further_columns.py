@@ -8,7 +8,7 @@ from features.core.faults import RowsWrong, TooManyRejects, UnknownTable
 from features.metrics.registry import METRIC_COLUMNS
 from features.schemas import SENTENCES
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 

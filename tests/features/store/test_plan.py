@@ -6,7 +6,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import NameTaken, PlanWrong, UnknownShard
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import Change, fingerprint
 from features.store.plan import plan
 from features.store.reasons import ChangedInput, Reason, summary

@@ -20,7 +20,7 @@ from features.core.faults import (
     TooManyRejects,
     UnknownTable,
 )
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store import delta
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan

@@ -9,7 +9,7 @@ from sentences import refused
 
 from features.core.faults import NotComplete
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.scope import PlannedStage, Uses, Wanted, scope

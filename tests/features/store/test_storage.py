@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from features.core.errors import RunError, StoreError
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.runs import RunRecord, now

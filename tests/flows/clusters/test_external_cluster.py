@@ -17,7 +17,7 @@ from sentences import refused
 
 from features.core.errors import RunError
 from features.core.faults import NoScheduler, OtherCode, StoreUnseen, TooLittleMemory
-from features.stages import models
+from features.stages import stage
 from flows.clusters import cluster, cluster_security, cluster_watch, preflight
 from flows.clusters.preflight import Preflight
 from flows.project import ClusterSettings, load
@@ -204,7 +204,7 @@ def test_a_worker_with_other_code_or_too_little_memory_is_refused(external, conn
     _, store, stages = ready
     check = Preflight(store, stages, stages.settings, gpu=False)
     with monkeypatch.context() as patch:
-        patch.setattr(models, "PROCESS", 1 << 50)
+        patch.setattr(stage, "PROCESS", 1 << 50)
         with refused(TooLittleMemory):
             check.check(connected, external.address)
     monkeypatch.setattr(preflight, "code_digest", lambda: "other")

@@ -7,8 +7,8 @@ from sentences import refused
 
 from features.core.faults import TooLittleMemory
 from features.parsers.settings import AmrSettings, SrlSettings
-from features.stages.models import LIBRARIES, MIB, PROCESS, StageModels
 from features.stages.registry import STAGES
+from features.stages.stage import LIBRARIES, MIB, PROCESS, StageModels
 from flows.clusters import preflight
 from flows.clusters.preflight import Preflight
 from flows.stages import Chain

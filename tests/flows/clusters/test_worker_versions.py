@@ -4,7 +4,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import OtherCode
-from flows.clusters.worker_versions import compare, compare_scheduler
+from flows.clusters.preflight import compare, compare_scheduler
 
 HERE = {
     "python": "3.11.7.final.0",

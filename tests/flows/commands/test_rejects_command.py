@@ -12,7 +12,7 @@ from sentences import told
 from features.core.faults import UnknownName
 from features.core.types import RejectCode
 from features.stage_output import Reject, rejects_frame
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from flows.command_line import run

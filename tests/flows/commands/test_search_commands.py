@@ -37,7 +37,7 @@ def labelled_store(project):
 
     from features.sentences import sentence_id
     from features.stage_output import StageOutput
-    from features.stages.recipe import Recipe
+    from features.stages.stage import Recipe
     from features.store.fingerprints import fingerprint
     from features.store.releases import Release, write_release
     from features.store.store import Store

@@ -11,7 +11,7 @@ import pytest
 from features.core.errors import RunError
 from features.metrics.registry import METRIC_COLUMNS
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from features.store.tables import TABLES

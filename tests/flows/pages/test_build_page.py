@@ -7,8 +7,7 @@ import pytest
 
 from features.core.types import RejectCode
 from flows.pages.build_facts import _share
-from flows.pages.build_page import render_build
-from flows.pages.timeline import Bar, draw_timeline
+from flows.pages.build_page import Bar, draw_timeline, render_build
 
 STAGES = ("amr", "label_vectors", "metrics")
 

@@ -17,8 +17,7 @@ from features.store.store import Store
 from flows import project as project_file
 from flows.command_line import run
 from flows.project import RetentionSettings
-from flows.removal.obsolete import find_old_records, find_old_releases
-from flows.removal.retention import Extent, delete_by_age, delete_obsolete
+from flows.removal.retention import Extent, delete_by_age, delete_obsolete, find_old_records, find_old_releases
 
 LONG_AGO = "2020-01-01T00:00:00+00:00"
 

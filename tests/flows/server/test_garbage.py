@@ -7,7 +7,7 @@ import pytest
 
 CODE = """
 import gc, sqlite3, sys, threading, time
-from flows.server.garbage import collect_apart
+from flows.server.server_process import collect_apart
 
 BUSY = int(sys.argv[2])  # ms
 gc.disable()
@@ -75,7 +75,7 @@ def test_who_holds_the_lock_goes_on_where_collection_is_apart(collect, busy, out
 def test_garbage_is_collected_though_nothing_else_collects():
     code = """
 import gc, time, weakref
-from flows.server.garbage import collect_apart
+from flows.server.server_process import collect_apart
 
 class Thing:
     pass

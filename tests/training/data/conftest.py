@@ -6,7 +6,7 @@ import pytest
 from features.core.types import RejectCode
 from features.schemas import PAIRS
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.scope import PlannedStage

@@ -8,7 +8,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import ReleaseLacks, SeveralParsers
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from training.data.parses import Frames
 from training.jobs import Source
 

@@ -7,7 +7,7 @@ from sentences import refused
 from features.core.faults import ColumnMissing, NoTrainingData, ReleaseLacks
 from features.schemas import PAIRS
 from features.stage_output import StageOutput
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from training.data.labelled_pairs import JUDGED_COLUMNS, LabelledPairs

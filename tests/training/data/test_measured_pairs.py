@@ -103,7 +103,7 @@ class TestFromStore:
         from features.schemas import EMBEDDINGS, PAIRS, SENTENCES
         from features.sentences import sentence_id
         from features.stage_output import StageOutput
-        from features.stages.recipe import Recipe
+        from features.stages.stage import Recipe
         from features.store.fingerprints import fingerprint
         from features.store.plan import plan
         from features.store.scope import PlannedStage

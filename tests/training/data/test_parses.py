@@ -7,7 +7,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import ReleaseLacks, SeveralParsers
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from training.data.parses import Parses
 
 PARSER = "spacy/en_core_web_md-3.8.0"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from features.stages.recipe import Recipe
+from features.stages.stage import Recipe
 from training.jobs import Source
 
 ROW = {"sentence_id": "s1", "parser": "spacy/en_toy-1.0", "tokens": ["Men"], "lemmas": [], "tags": [], "starts": [0]}

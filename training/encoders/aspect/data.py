@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from features.core.counting import all_of
 from features.core.faults import NothingToLearn, NoTrainingData
+from features.core.wording import all_of
 from features.sentences import leakage_key
 from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import ChosenLabels, How, Positions, SharedLabels, choose_labels

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownLabel
-from features.core.hints import did_you_mean
+from features.core.wording import did_you_mean
 from training.encoders.settings import BY_LOSS, TunedSettings
 
 Preset = Literal["laptop", "paper"]

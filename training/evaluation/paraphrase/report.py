@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.counting import all_of
 from features.core.pages import render
+from features.core.wording import all_of
 from training.evaluation.bars import PAIRED, draw, tell_start, with_mean
 from training.evaluation.figures import draw_precision, draw_reliability
 from training.evaluation.measures import BINS, MEASURES, without_looking

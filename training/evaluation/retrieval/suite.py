@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.counting import counted
 from features.core.faults import NothingToScore
 from features.core.files import write_table
+from features.core.wording import counted
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
 from training.evaluation.items import ItemScores, read_sets

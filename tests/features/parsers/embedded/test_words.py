@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.core.number_words import spelt_number
+from features.core.wording import spelt_number
 from features.parsers.embedded.words import (
     CASINGS,
     SPELLINGS,

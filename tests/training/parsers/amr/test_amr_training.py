@@ -13,7 +13,7 @@ from sentences import refused
 
 from features.core.errors import SettingsError
 from features.core.faults import OtherSettings
-from features.core.rows import OnRows
+from features.core.types import OnRows
 from features.graphs.graph import decode
 from features.graphs.penman_files import read_blocks
 from features.parsers.amr import load
