@@ -145,7 +145,7 @@ def _sides(explained: "Explained", shares: "Attribution | None", facet: str) -> 
             placed.append(
                 Word(
                     text,
-                    space=start < 0 or sentence[start - 1 : start].isspace(),
+                    space=start <= 0 or sentence[start - 1].isspace(),
                     links=" ".join(link for first, last, link in spans[side] if first <= start < last),
                     share=part / whole if part is not None and abs(whole) > _TINY else None,
                     strength=abs(part or 0.0) / most,

@@ -68,6 +68,7 @@ def test_sentences_run_no_script(anywhere, tmp_path):
         "/pair",
         "/search",
     ):
+        anywhere.client.get(address, headers={"Accept": "application/json"})  # which waits until it is answered
         page = anywhere.client.get(address).text
         assert "alert(1)" in page
         assert "<script>" not in page
