@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from features.core.errors import ModelError
-from features.core.faults import UnknownName
+from features.core.faults import EmptyText, UnknownName
 from flows.explorer.session import Asked
 from flows.explorer.views import Answer, Query, View
 
@@ -73,6 +73,8 @@ class PairView(View):
         a, b, facet = query.text("a"), query.text("b"), query.text("facet", WHOLE)
         if not a and not b:
             return None
+        if not a or not b:
+            raise EmptyText(f"The {'second' if a else 'first'} sentence is empty: give two.")
         explainer, note = self.session.explainer, ""
         result_of = self.session.background.result_of
         explained = result_of(

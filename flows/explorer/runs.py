@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from features.core.errors import FacetflowError
-from features.core.faults import NoProjectFile
+from features.core.faults import EvaluationDamaged, NoProjectFile
 from flows.explorer.session import Session
 from flows.explorer.views import Answer, Query, View
 from flows.project import Project
@@ -71,7 +71,11 @@ def _scores(run: Path) -> list[Any]:
 
     if not (run / METRICS_FILE).is_file():
         return []
-    return [table for suite, result in scored_suites(read_scores(run / METRICS_FILE)) for table in suite.tables(result)]
+    try:
+        scored = scored_suites(read_scores(run / METRICS_FILE))
+        return [table for suite, result in scored for table in suite.tables(result)]
+    except (KeyError, TypeError) as error:
+        raise EvaluationDamaged(f"The scores of {run.name!r} are of another version: evaluate it again.") from error
 
 
 def report(session: Session, request: Request) -> Response:

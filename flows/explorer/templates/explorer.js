@@ -22,5 +22,10 @@ document.addEventListener('click', async event => {
 });
 addEventListener('popstate', () => location.reload());
 
+// Fields that were left empty are not part of the address.
+document.addEventListener('formdata', event => {
+  for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
+});
+
 // What is still being made is asked for again.
 if (document.querySelector('.working')) setTimeout(() => location.reload(), 700);

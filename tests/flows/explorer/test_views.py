@@ -83,6 +83,7 @@ def test_a_search_by_facets_is_beside_that_of_the_plain_encoder(anywhere, tmp_pa
     assert whole["among"]["texts"] == 4
     assert whole["found"][0]["text"] == "The doctor thanked the boy."
     assert [row["rank"] for row in whole["plain"]] == [1, 2, 3, 4]
+    assert "By the plain encoder" in anywhere.page(f"/search?{address_of(**query)}")
     by_facet = anywhere.json(f"/search?{address_of(**query, w_srl='1')}")
     for row in by_facet["found"]:
         assert row["similarity"] == pytest.approx(row["facets"][0]["similarity"], abs=1e-3)
