@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "evaluate": "Evaluate encoders on pairs and on human ratings.",
     "runs": "List training runs with their releases and results.",
     "compare": "Show the scores of two encoders side by side.",
+    "explore": "Open pairs, texts, runs and tables in a browser.",
     "explain": "Show what two sentences have in common and what not.",
     "predict": "Classify sentence pairs with an encoder's classifier.",
     "search": "Find the texts most similar to a given text.",

@@ -580,3 +580,11 @@ class CheckpointDamaged(RunError, code="FF521"):
 
 class TrainingsApart(RunError, code="FF522"):
     """The processes of one training lost each other: put its folder where all can read it, and start again."""
+
+
+class ForeignRequest(RunError, code="FF523"):
+    """Somebody else's request reached the explorer: open the address that `facetflow explore` has printed."""
+
+
+class PortTaken(RunError, code="FF524"):
+    """Another program listens at the port: name another one, or leave --port out."""

@@ -1,19 +1,10 @@
 """`facetflow runs`: the training runs with their releases and results."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from flows.console.options import JSON
-
-_ELSEWHERE = "*"
-_OTHERS = (
-    " on other data than in the newest evaluation: such scores do not compare. `facetflow compare A B` takes what two "
-    "runs were both scored on."
-)
-_REFUSED = "refused: its scores did not hold against those of the run that was current then; promotion.json says why."
 
 
 @click.command()
@@ -25,127 +16,19 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
 
     Unfinished and failed trainings are listed too, with what is known about them.
     """
+    from flows.console.run_list import list_runs, run_messages, runs_table
     from flows.console.tables import print_tables
     from flows.project import load
     from flows.terminal import write_json
-    from training.evaluation.promotion import current_runs
-    from training.evaluation.tables import ScoreTable
-    from training.runs import all_runs, encoder_name
 
     settings = load(project)
-    current = set(current_runs(settings.runs).values())
-    folders = [run for run in all_runs(settings.runs) if not names or encoder_name(run) in names]
-    elsewhere = _scored_elsewhere(all_runs(settings.runs))
-    listed = [
-        _described(settings.runs, run, is_current=run.resolve() in current) | {"elsewhere": elsewhere.get(run, [])}
-        for run in folders
-    ]
-    for name in names:
-        if not any(run["name"] == name for run in listed):
-            settings.encoder(name)  # an encoder that was never trained has no run; another name is refused
+    listed = list_runs(settings, names)
     if as_json:
         write_json(listed)
         return
     if not listed:
         click.echo(f"No training yet in {settings.runs}: run `facetflow train`.")
         return
-    named = ((suite, name) for run in listed for suite, numbers in run["scores"].items() for name in numbers)
-    scored = list(dict.fromkeys(named))
-    searched = ("found by search",) if any(run["chosen"] for run in listed) else ()
-    rows = tuple(
-        (
-            run["run"],
-            "" if run["release"] is None else str(run["release"]),
-            f"{run['state']}{', current' if run['current'] else ', refused' if run['refused'] else ''}",
-            "" if run["at"] == "" else run["at"][:16].replace("T", " "),
-            *([] if not searched else [", ".join(f"{name} {value:g}" for name, value in run["chosen"].items())]),
-            *(_cell(run, suite, name) for suite, name in scored),
-        )
-        for run in listed
-    )
-    columns = ("run", "release", "state", "when (UTC)", *searched, *(name for _, name in scored))
-    messages = [f"{run['run']} {run['state']}: {run['message']}" for run in listed if run["message"]]
-    failed = [run for run in listed if run["evaluation_failed"]]
-    messages += [f"{run['run']} could not be evaluated: {run['evaluation_failed']}" for run in failed]
-    others = f"{_ELSEWHERE}{_OTHERS}" if any(run["elsewhere"] for run in listed) else ""
-    refused = _REFUSED if any(run["refused"] and not run["current"] for run in listed) else ""
-    note = "\n".join(filter(None, [_explained(scored), others, refused]))
-    print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, note)])
-    for message in messages:
+    print_tables([runs_table(settings, listed)])
+    for message in run_messages(listed):
         click.echo(message)
-
-
-def _cell(run: Mapping[str, Any], suite: str, name: str) -> str:
-    """Return the score of a run, marked where it is on other data than those of the newest evaluation."""
-    from training.evaluation.tables import hundred
-
-    if not run["evaluated"]:
-        return ""
-    score = run["scores"].get(suite, {}).get(name)
-    return hundred(score) + (_ELSEWHERE if score is not None and suite in run["elsewhere"] else "")
-
-
-def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
-    """Return for each run the suites by which it was scored on other data than the run that was evaluated last."""
-    from features.core.errors import FacetflowError
-    from training.evaluation.run import METRICS_FILE, read_scores
-    from training.evaluation.suites import scored_suites
-
-    newest: dict[str, Any] = {}
-    elsewhere: dict[Path, list[str]] = {}
-    evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
-    for run in sorted(evaluated, key=lambda run: (run / METRICS_FILE).stat().st_mtime_ns, reverse=True):
-        try:
-            for suite, result in scored_suites(read_scores(run / METRICS_FILE)):
-                if not suite.same_data(newest.setdefault(suite.name, result), result):
-                    elsewhere.setdefault(run, []).append(suite.name)
-        except (FacetflowError, KeyError, TypeError):  # of another version: on which data is unknown
-            continue
-    return elsewhere
-
-
-def _explained(scored: Sequence[tuple[str, str]]) -> str:
-    from training.evaluation.suites import load_suite
-
-    lines = []
-    for suite in dict.fromkeys(suite for suite, _ in scored):
-        kind = load_suite(suite)
-        names = ", ".join(name for scoring, name in scored if scoring == suite)
-        lines.append(f"{names}: {kind.measure} × 100{f', the {kind.mean} over all' if kind.mean else ''}.")
-    return "\n".join(lines)
-
-
-def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
-    from features.core.errors import FacetflowError
-    from training.evaluation.promotion import was_refused
-    from training.evaluation.run import METRICS_FILE, read_scores
-    from training.evaluation.suites import scored_suites
-    from training.kinds import release_of
-    from training.run_records import failed_evaluation, state_of
-    from training.runs import ENCODER, TRAINING_FILE, encoder_name, is_finished, run_id, seed_of
-    from training.writing import read_json
-
-    state = state_of(run)
-    try:
-        scores = scored_suites(read_scores(run / METRICS_FILE))
-        numbers = {suite.name: suite.headline(result) for suite, result in scores}
-        evaluated = True
-    except (FacetflowError, KeyError, TypeError):
-        numbers, evaluated = {}, False
-    search = read_json(run / ENCODER / TRAINING_FILE).get("search", {}) if is_finished(run) else {}
-    return {
-        "name": encoder_name(run),
-        "run": run_id(runs, run),
-        "release": release_of(run),
-        "seed": seed_of(run),
-        "state": state.state,
-        "message": state.message,
-        "at": state.at,
-        "current": is_current,
-        "refused": was_refused(run),
-        "evaluation_failed": failed_evaluation(run),
-        "chosen": search.get("chosen", {}),
-        "tried": search.get("tried", []),
-        "evaluated": evaluated,
-        "scores": numbers,
-    }

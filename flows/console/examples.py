@@ -17,6 +17,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "facetflow compare twin syntax --html differences.html",
         "facetflow compare s3bert/00001-4f1c9a s3bert/00002-4f1c9a",
     ),
+    "explore": ("facetflow explore", "facetflow explore --texts notes.txt"),
     "explain": (
         'facetflow explain "two cats look" "a cat looks"',
         "facetflow explain --pairs pairs.tsv --html pairs.html",

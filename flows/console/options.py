@@ -40,9 +40,9 @@ ENCODER = click.option(
 )
 AMONG = click.option(
     "--among",
-    metavar="FILE|CORPUS",
-    help="A file (a table, or one text a line) or a corpus of the project; by default all texts with labels of the "
-    "newest release or, if none has one, all sentences of its pairs.",
+    metavar="FILE|FOLDER|CORPUS",
+    help="A file (a table, or one text a line), a folder of such files, or a corpus of the project; by default all "
+    "texts with labels of the newest release or, if none has one, all sentences of its pairs.",
 )
 TEXT_COLUMNS = click.option(
     "--text",

@@ -18,7 +18,7 @@ from flows.watching.file_progress import FileProgress
 from training.nearest import unit
 from training.runs import run_id
 from training.search.choosing import Chosen, choose_encoder
-from training.search.texts import SearchedTexts, texts_of_file, texts_of_release
+from training.search.texts import SearchedTexts, texts_of_file, texts_of_folder, texts_of_release
 from training.search.vectors import cached_vectors, embed, embed_in_parts
 
 if TYPE_CHECKING:
@@ -47,23 +47,12 @@ class Searcher:
         return load_encoder(self.chosen.folder, device=resolve_device(self._device))
 
     def texts(self, among: str | None, columns: Sequence[str]) -> SearchedTexts:
-        """Return the texts of a file, whose named columns are joined, of a corpus, or of the newest release."""
-        if among is not None and (Path(among) == STANDARD or Path(among).exists()):
-            texts = texts_of_file(Path(among), columns)
-            if texts.empty:
-                say(f"Left out: {counted(texts.empty, 'row')} of {texts.origin} without a text.")
-            name_wrong([f"Left out: {problem}." for problem in texts.wrong])
-            return texts
-        if self.here.store is None:
-            missing = "name a file to search with --among" if among is None else f"{among!r} does not exist"
-            raise UnknownTexts(f"There is no project here whose texts could be searched: {missing}.")
-        corpora = [corpus.name for corpus in self.here.corpora]
-        if among is not None and among not in corpora:
-            raise UnknownTexts(
-                f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(corpora)}. "
-                "Check the path."
-            )
-        return texts_of_release(self.here.store, among)
+        """Return the texts to search, as `texts_among`, and name those that are left out."""
+        texts = texts_among(self.here, among, columns)
+        if texts.empty:
+            say(f"Left out: {counted(texts.empty, 'row')} of {texts.origin} without a text.")
+        name_wrong([f"Left out: {problem}." for problem in texts.wrong])
+        return texts
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts; only texts that no earlier search embedded are encoded."""
@@ -84,3 +73,23 @@ class Searcher:
         run, runs = self.chosen.folder.parent, self.here.runs
         name = run_id(runs, run) if runs is not None and run.is_relative_to(runs) else self.chosen.name
         say(f"By the encoder {name}{aspect}, among {len(searched):,} texts of {searched.origin}:")
+
+
+def texts_among(here: Here, among: str | None, columns: Sequence[str]) -> SearchedTexts:
+    """Return the texts of a file, whose named columns are joined, of a folder, a corpus, or the newest release.
+
+    Raises:
+        InputError: when there is nothing of that name, or it has no text.
+    """
+    if among is not None and (Path(among) == STANDARD or Path(among).exists()):
+        return (texts_of_folder if Path(among).is_dir() else texts_of_file)(Path(among), columns)
+    if here.store is None:
+        missing = "name a file to search with --among" if among is None else f"{among!r} does not exist"
+        raise UnknownTexts(f"There is no project here whose texts could be searched: {missing}.")
+    corpora = [corpus.name for corpus in here.corpora]
+    if among is not None and among not in corpora:
+        raise UnknownTexts(
+            f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(corpora)}. "
+            "Check the path."
+        )
+    return texts_of_release(here.store, among)

@@ -1,4 +1,4 @@
-"""The texts to search: those of a release, or of a file."""
+"""The texts to search: those of a release, of a file, or of the files in a folder."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import polars as pl
 
 from features.core.faults import ColumnMissing, FileEmpty, UnknownTexts
 from features.core.files import refuse_other_tables, source_name
+from features.core.wording import counted
 from features.corpora.piped import as_file
 from features.corpora.tables import hint_of_form, shown_names
 from features.corpora.text_tables import TextCells, complete_ids, read_text_table, text_columns
@@ -76,6 +77,27 @@ def stream_texts(path: Path, columns: Sequence[str] = ()) -> Iterator[TextCells]
             raise ColumnMissing(f"{problem}{to_do}.")
         for row in read_text_table(file, columns):
             yield row._replace(id=normalise(row.id), text=normalise(row.text))
+
+
+def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:
+    """Read the texts of the tables and text files in a folder, as `texts_of_file` reads each; ids begin with the file.
+
+    Raises:
+        InputError: when it has no such file, or one of them cannot be read or has no text.
+    """
+    suffixes = (".txt", *_TABLES)
+    files = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in suffixes)
+    if not files:
+        raise FileEmpty(f"The folder {str(folder)!r} has no texts: put files there ({', '.join(suffixes)}).")
+    each = [texts_of_file(file, columns if file.suffix.lower() in _TABLES else ()) for file in files]
+    return SearchedTexts(
+        texts=tuple(text for of in each for text in of.texts),
+        ids=tuple(f"{file.name}:{number}" for file, of in zip(files, each, strict=True) for number in of.ids),
+        labels=(),
+        origin=f"{counted(len(files), 'file')} of {folder.name or str(folder)}",
+        empty=sum(of.empty for of in each),
+        wrong=tuple(problem for of in each for problem in of.wrong),
+    )
 
 
 def texts_of_release(store: Path, corpus: str | None = None, release: int | None = None) -> SearchedTexts:

@@ -61,11 +61,11 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
     )
 
 
-def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> list[Markup]:
+def draw_sides(pair: GraphPair, titles: tuple[str, str], facet: str = "smatch") -> list[Markup]:
     """Return a drawing of each graph to embed in a page, which explains the colours.
 
-    Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch. The
-    titles are for readers who cannot see the graphs.
+    Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for one of them.
+    Nodes have the attribute `data-link`, as in `links_of`. The titles are for readers who cannot see the graphs.
     """
     return [
         render(
@@ -77,16 +77,26 @@ def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> list[Markup]:
             least=_SMALLEST * side.width,
             alone=False,
         )
-        for side, title in zip(_sides(pair, "smatch", ("", "")), titles, strict=True)
+        for side, title in zip(_sides(pair, facet, ("", "")), titles, strict=True)
     ]
+
+
+def links_of(pair: GraphPair) -> tuple[list[str], list[str]]:
+    """Return a name for each node of both graphs, equal for the two of an aligned pair."""
+    left = [f"a{node}" for node in range(len(pair.left.concepts))]
+    right = [f"b{node}" for node in range(len(pair.right.concepts))]
+    for a, b in pair.alignment:
+        right[b] = left[a]
+    return left, right
 
 
 def _sides(pair: GraphPair, facet: str, titles: tuple[str, str]) -> "tuple[_Side, _Side]":
     left = {a: number for number, (a, _) in enumerate(pair.alignment, start=1)}
     right = {b: number for number, (_, b) in enumerate(pair.alignment, start=1)}
+    links = links_of(pair)
     return (
-        _Side(pair.left, _classes(((f.name, f.left) for f in pair.facets), facet), left, titles[0]),
-        _Side(pair.right, _classes(((f.name, f.right) for f in pair.facets), facet), right, titles[1]),
+        _Side(pair.left, _classes(((f.name, f.left) for f in pair.facets), facet), left, titles[0], links[0]),
+        _Side(pair.right, _classes(((f.name, f.right) for f in pair.facets), facet), right, titles[1], links[1]),
     )
 
 
@@ -105,10 +115,18 @@ def _classes(facets: Iterable[tuple[str, Sequence[Item]]], shown: str) -> dict[E
 
 
 class _Side:
-    """One graph of a drawing: the classes of its elements, the numbers of aligned nodes, and a title."""
+    """One graph of a drawing: the classes of its elements, the numbers of aligned nodes, a title, names of nodes."""
 
-    def __init__(self, graph: AmrGraph, classes: Mapping[Element, str], numbers: Mapping[int, int], title: str) -> None:
+    def __init__(
+        self,
+        graph: AmrGraph,
+        classes: Mapping[Element, str],
+        numbers: Mapping[int, int],
+        title: str,
+        links: Sequence[str],
+    ) -> None:
         self.graph = graph
+        self.links = links
         self.classes = classes
         self.numbers = numbers
         self.names = [fold_label(concept, _LONGEST, 13 * 1.1) for concept in graph.concepts]
@@ -154,6 +172,7 @@ class _Side:
                 "lines": lines,
                 "root": self.classes.get(("root", node)),
                 "number": self.numbers.get(node),
+                "link": self.links[node],
             }
 
     def arrows(self) -> Iterator[tuple[str, str, str]]:

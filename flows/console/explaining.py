@@ -1,0 +1,176 @@
+"""What `explain` and the explorer share: the encoder in use, what it says of pairs, and what is measured beside it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from features.core.faults import CannotExplain
+from flows.console.here import Here
+from flows.terminal import warn
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from features.metrics.explanation.pair import GraphPair
+    from training.attribution import Attribution
+    from training.encoders.s3bert.explain import EncoderFacts, Explanation
+    from training.encoders.s3bert.facets import FacetLayout
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An explained pair.
+
+    Args:
+        explanation: measured and, where there is an encoder, predicted.
+        graphs: both graphs with what matches; None without them.
+        origin: where the graphs come from, or why there are none.
+        shares: how the words share a similarity; None if that was not asked for.
+    """
+
+    explanation: "Explanation"
+    graphs: "GraphPair | None"
+    origin: str
+    shares: "Attribution | None" = None
+
+    def as_json(self, encoder: "EncoderFacts | None", *, graphs: bool) -> dict[str, Any]:
+        """Return the explanation, with what matches in the graphs if requested."""
+        about = None if encoder is None else asdict(encoder)
+        line = asdict(self.explanation) | {"equal": self.explanation.equal, "encoder": about}
+        line |= {"graphs_from": self.origin}
+        line |= {"graphs": asdict(self.graphs)} if graphs and self.graphs is not None else {}
+        return line | ({} if self.shares is None else {"shares": self.shares.as_json()})
+
+
+class Explainer:
+    """Explains pairs, with an encoder where there is one.
+
+    Args:
+        here: the project, if any.
+        encoder: name or folder of an encoder; by default, of the project's encoders with facets, the one in use, else
+            the one that comes with facetflow.
+
+    Raises:
+        ModelError: when there is no such encoder, or it has no facets.
+    """
+
+    def __init__(self, here: Here, encoder: str | None) -> None:
+        self.here = here
+        self.folder = _encoder_in_use(here, encoder)
+        """Folder of the encoder; None without one."""
+
+    @cached_property
+    def facts(self) -> "EncoderFacts | None":
+        """Facts about the encoder."""
+        from training.encoders.s3bert.explain import encoder_facts
+
+        return None if self.folder is None else encoder_facts(self.folder)
+
+    @cached_property
+    def layout(self) -> "FacetLayout | None":
+        """The facets of the encoder."""
+        from training.encoders.s3bert.facets import FacetLayout
+
+        return None if self.folder is None else FacetLayout.load(self.folder)
+
+    @cached_property
+    def model(self) -> "SentenceTransformer | None":
+        """The encoder, loaded when it is needed."""
+        from training.encoders.loading import load_encoder
+
+        return None if self.folder is None else load_encoder(self.folder)
+
+    def explain(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        files: Sequence[Path] = (),
+        *,
+        measure: bool = True,
+        facet: str | None = None,
+    ) -> list[Explained]:
+        """Explain pairs, in the given order.
+
+        Args:
+            pairs: of sentences.
+            files: files with their graphs; by default these come from the store, else from the parser.
+            measure: whether to measure on graphs.
+            facet: a facet, `residual` or `sentence`, whose similarity is shared among the words; None for no shares.
+
+        Raises:
+            InputError: when a sentence is empty, or a file cannot be read.
+            ModelError: when words have no shares in this encoder.
+            SettingsError: when there is no such facet.
+        """
+        from training.encoders.s3bert.explain import explain_with, with_graphs, without_encoder
+
+        if self.model is None or self.layout is None:
+            explanations = without_encoder(pairs)
+        else:
+            explanations = explain_with(self.model, self.layout, pairs)
+        shares = [None if facet is None else self.attribute(*pair, facet) for pair in pairs]
+        compared, origin = self._measure(explanations, files) if measure else ({}, "not asked for")
+        lacking = f"this pair has none ({origin}), so nothing is measured"
+        return [
+            Explained(with_graphs(said, compared[n]), compared[n], origin, shares[n])
+            if n in compared
+            else Explained(said, None, lacking if measure else origin, shares[n])
+            for n, said in enumerate(explanations)
+        ]
+
+    def attribute(self, a: str, b: str, facet: str) -> "Attribution | None":
+        """Return how the words of two sentences share the similarity of a facet; None without an encoder.
+
+        Raises:
+            ModelError: when words have no shares in this encoder.
+            SettingsError: when there is no such facet.
+        """
+        from training.attribution import attribute
+
+        return None if self.model is None else attribute(self.model, self.layout, a, b, facet)
+
+    def _measure(
+        self, explanations: "Sequence[Explanation]", files: Sequence[Path]
+    ) -> "tuple[dict[int, GraphPair], str]":
+        """Return position → what matches in the graphs of a pair, and where the graphs come from."""
+        from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
+        from features.metrics.explanation.pair import explain_graphs
+        from features.stages.label_vectors import LABEL_VECTOR_STAGE
+
+        texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]
+        distinct = list(dict.fromkeys(text for pair in texts for text in pair))
+        graphs, origin = find_graphs(distinct, files, self.here.store)
+        pairs = pairs_with_graphs(texts, graphs)
+        settings = None if self.here.project is None else self.here.project.section(LABEL_VECTOR_STAGE)
+        vectors = label_vectors(graphs.values(), settings)
+        return dict(zip(pairs, explain_graphs(list(pairs.values()), vectors), strict=True)), origin
+
+
+def _encoder_in_use(here: Here, name: str | None) -> Path | None:
+    """Return a named encoder, else the one in use of the project's encoders with facets, else the bundled one."""
+    from features.models import bundled_encoder
+    from training.encoders.s3bert.facets import FILE_NAME
+    from training.evaluation.promotion import encoder_in_use_with
+    from training.search.choosing import named_encoder
+
+    runs, names = here.runs, here.encoders
+    if name is not None:
+        folder = named_encoder(runs, name, among=names)
+    elif runs is None or (used := encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)) is None:
+        return bundled_encoder()
+    else:
+        folder = used
+    here.use(folder, name)
+    if not (folder / FILE_NAME).is_file():
+        raise CannotExplain(
+            f"The encoder {str(folder)!r} has no facets ({FILE_NAME}): name one of kind s3bert with --encoder, or "
+            "train one. Encoders of kind pas are explained by `facetflow predict --explain`."
+        )
+    return folder
+
+
+def warn_of_lacks(explainer: Explainer) -> None:
+    """Say on stderr what the encoder lacks for explanations."""
+    if explainer.layout is not None and explainer.layout.lacks:
+        warn(f"Note: {explainer.layout.lacks}.")

@@ -1,0 +1,14 @@
+"""`facetflow explore`: pages of this machine that show what the commands tell, served to one browser.
+
+    guard       who is let in
+    server      the addresses, and a server at 127.0.0.1
+    background  one thread that loads models and computes; a page says how far it is
+    views       what a view is: a form with an address, and its answer as a page or as JSON
+    session     what views share: project, models, what was asked before
+    pair        two sentences
+    searching   texts, by facets
+    data        tables of a release
+    runs        trainings and their scores
+
+Every view is a form by GET: its address can be kept as a bookmark, and gives JSON with `format=json`.
+"""

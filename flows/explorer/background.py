@@ -1,0 +1,94 @@
+"""Work that takes longer than a reader waits for a page: one thread does all of it, and a page says how far it is.
+
+    request ──> result_of(key, job) ──┬── done in time ──> the result, kept for the next request
+                                      └── not yet ───────> Working: a page that asks again
+
+Models are used in this thread alone, so they need no lock, and whoever asks while they are loaded is served after that.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any, TypeVar, cast
+
+Result = TypeVar("Result")
+Tell = Callable[[str], None]
+"""Called by a job to say how far it is."""
+_KEPT = 64
+
+
+class Working(Exception):  # noqa: N818  # not an error
+    """A result is not there yet; the message says what is being done."""
+
+
+@dataclass(eq=False)
+class _Job:
+    make: Callable[[Tell], Any]
+    note: str
+    done: Event = field(default_factory=Event)
+    result: Any = None
+    error: Exception | None = None
+
+    def tell(self, note: str) -> None:
+        self.note = note
+
+    def run(self) -> None:
+        try:
+            self.result = self.make(self.tell)
+        except Exception as error:  # noqa: BLE001  # raised again where the result is asked for
+            self.error = error
+        self.done.set()
+
+
+class Background:
+    """One thread that does jobs in the order in which they are first asked for."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[Hashable, _Job] = OrderedDict()
+        self._waiting: SimpleQueue[_Job] = SimpleQueue()
+        self._running: _Job | None = None
+        self._lock = Lock()
+        # A daemon, so that Ctrl-C need not wait for it.
+        Thread(target=self._run, name="explorer", daemon=True).start()
+
+    def begin(self, key: Hashable, job: Callable[[Tell], Any], note: str) -> _Job:
+        """Queue a job, unless its result is there or on its way; `note` is what a page says of it."""
+        with self._lock:
+            if (known := self._jobs.get(key)) is None:
+                known = self._jobs[key] = _Job(job, note)
+                self._waiting.put(known)
+            self._jobs.move_to_end(key)
+        return known
+
+    def result_of(
+        self, key: Hashable, job: Callable[[Tell], Result], note: str, *, patience: float | None = None
+    ) -> Result:
+        """Return the result of a job, which is done once for each key as long as it is remembered.
+
+        Args:
+            key: what is asked for.
+            job: makes it.
+            note: what is being done, as a page says it.
+            patience: seconds to wait; None for as long as it takes.
+
+        Raises:
+            Working: when it is not done by then.
+        """
+        asked = self.begin(key, job, note)
+        if not asked.done.wait(patience):
+            raise Working((self._running or asked).note)
+        with self._lock:
+            if asked.error is not None:  # the next request tries again
+                self._jobs.pop(key, None)
+                raise asked.error
+            for old in [old for old, each in self._jobs.items() if each.done.is_set()][:-_KEPT]:
+                del self._jobs[old]
+        return cast("Result", asked.result)
+
+    def _run(self) -> None:
+        while True:
+            self._running = self._waiting.get()
+            self._running.run()
+            self._running = None

@@ -1,0 +1,176 @@
+"""The view of releases: their tables, page by page, filtered and sorted, and the rows that were rejected.
+
+    pairs ⋈ metrics ── filter ── sort ── 50 rows ── texts of these          lazily, at the versions of the release
+
+Only the columns that a filter or the order needs are read of all rows.
+"""
+
+from typing import Any
+
+import polars as pl
+
+from features.core.faults import UnknownTable
+from features.core.wording import counted
+from features.store.releases import Release
+from features.store.store import Store
+from flows.explorer.runs import project_of
+from flows.explorer.views import Answer, Query, View
+
+ROWS = 50
+"""Rows of a page."""
+REJECTS = "rejects"
+_ORDERS = ("rising", "falling")
+_MOST_PAGES = 10**9
+_CELL = 300
+_BINS = 24
+
+
+class DataView(View):
+    """Tables of a release."""
+
+    name = "data"
+    title = "Data"
+
+    def form(self, query: Query) -> dict[str, Any]:
+        """Return what was asked, and whether there is a project."""
+        names = ("release", "table", "corpus", "split", "text", "metric", "low", "high", "sort", "order")
+        return {"in_project": self.session.here.store is not None, "asked": {name: query.text(name) for name in names}}
+
+    def answer(self, query: Query) -> Answer | None:
+        """Read a page of a table."""
+        if self.session.here.store is None:
+            return None
+        settings = project_of(self.session)
+        store = Store.open(settings.store)
+        if not (releases := store.releases()):
+            return Answer({"releases": [], "rows": [], "shown": ""}, {"releases": []})
+        number = query.choice("release", [str(each.number) for each in releases], str(releases[-1].number))
+        release = store.release(int(number))
+        tables = [name for name in release.versions if name != REJECTS] + [REJECTS]
+        name = query.choice("table", tables, "pairs" if "pairs" in tables else tables[0])
+        page = query.count("page", 1, _MOST_PAGES)
+        if name == REJECTS:
+            frame = self._rejects(store, query)
+        elif name == "pairs":
+            frame = _pairs(store, release)
+        else:
+            frame = store.scan(name, release.versions[name])
+        every, frame = frame, _filtered(frame, store, release, query)
+        columns = frame.collect_schema()
+        numbers = [column for column, kind in columns.items() if kind.is_numeric()]
+        sortable = [column for column, kind in columns.items() if not kind.is_nested()]
+        sort, falling = query.choice("sort", sortable), query.choice("order", _ORDERS, "falling") == "falling"
+        rows = (frame.sort(sort, descending=falling, nulls_last=True) if sort else frame).slice((page - 1) * ROWS, ROWS)
+        total = int(frame.select(pl.len()).collect().item())
+        found = _with_texts(rows.collect(), store, release)
+        spread = _spread(frame, sort or query.text("metric")) if (sort or query.text("metric")) in numbers else None
+        values = {
+            "releases": releases,
+            "release": release,
+            "tables": tables,
+            "shown": name,
+            "columns": [column for column in found.columns if column not in {"text_a", "text_b"}],
+            "numbers": numbers,
+            "sortable": sortable,
+            "choices": {c: every.select(c).unique().collect()[c].sort() for c in ("corpus", "split") if c in columns},
+            "sort": sort,
+            "falling": falling,
+            "rows": [{key: _shown(value) for key, value in row.items()} for row in found.to_dicts()],
+            "total": total,
+            "counted": counted(total, "row"),
+            "page": page,
+            "pages": max(1, -(-total // ROWS)),
+            "spread": spread,
+        }
+        return Answer(
+            values, {"release": release.number, "table": name, "rows": total, "page": page, "found": found.to_dicts()}
+        )
+
+    def _rejects(self, store: Store, query: Query) -> pl.LazyFrame:
+        """Return the rejected rows of the newest state; finding their lines reads the corpora."""
+        from features.ingest.rejected_rows import rejected_rows
+
+        settings = project_of(self.session)
+        return self.session.background.result_of(
+            (REJECTS, store.versions()[REJECTS]),
+            lambda _: rejected_rows(store, settings.corpora, settings.base).lazy(),
+            "Looking up the lines of rejected rows",
+            patience=query.patience,
+        )
+
+
+def _pairs(store: Store, release: Release) -> pl.LazyFrame:
+    """Return the pairs with their metrics, and the ids of their sentences."""
+    hidden = ["shard_a", "shard_b", "positive_id"]
+    pairs = store.scan("pairs", release.versions["pairs"]).drop(hidden, strict=False)
+    if "metrics" in release.versions:
+        pairs = pairs.join(store.scan("metrics", release.versions["metrics"]), on="pair_id", how="left")
+    return pairs.select(pl.exclude("pair_id"), "pair_id")
+
+
+def _filtered(frame: pl.LazyFrame, store: Store, release: Release, query: Query) -> pl.LazyFrame:
+    """Return the rows that were asked for: of a corpus or split, with a text, within a range of a metric."""
+    columns = frame.collect_schema()
+    for name in ("corpus", "split"):
+        if (value := query.text(name)) and name in columns:
+            frame = frame.filter(pl.col(name) == value)
+    if metric := query.text("metric"):
+        if metric not in columns or not columns[metric].is_numeric():
+            numeric = [name for name, kind in columns.items() if kind.is_numeric()]
+            raise UnknownTable(f"The table has no numbers {metric!r}; it has {', '.join(numeric) or 'none'}.")
+        low, high = query.number("low"), query.number("high")
+        frame = frame if low is None else frame.filter(pl.col(metric) >= low)
+        frame = frame if high is None else frame.filter(pl.col(metric) <= high)
+    if text := query.text("text").lower():
+        parts = [
+            pl.col(name).str.to_lowercase().str.contains(text, literal=True)
+            for name, kind in columns.items()
+            if kind == pl.String
+        ]
+        if "sentence_a" in columns:  # ids: the texts are in a table of their own
+            sentences = store.scan("sentences", release.versions["sentences"])
+            with_text = sentences.filter(pl.col("text").str.to_lowercase().str.contains(text, literal=True))
+            ids = with_text.select("sentence_id").collect()["sentence_id"].implode()
+            parts = [pl.col(side).is_in(ids) for side in ("sentence_a", "sentence_b")]
+        frame = frame.filter(pl.any_horizontal(parts))
+    return frame
+
+
+def _with_texts(rows: pl.DataFrame, store: Store, release: Release) -> pl.DataFrame:
+    """Return rows with the texts of their sentences, if they have ids of sentences."""
+    sides = {"sentence_a": "text_a", "sentence_b": "text_b", "sentence_id": "sentence", "sentence": "sentence"}
+    present = {name: text for name, text in sides.items() if name in rows.columns and "text" not in rows.columns}
+    for name, text in present.items():
+        wanted = rows[name].unique().implode()
+        texts = store.read("sentences", release.versions["sentences"], where=pl.col("sentence_id").is_in(wanted))
+        rows = rows.join(
+            texts.rename({"text": f"\0{text}"}), left_on=name, right_on="sentence_id", how="left", maintain_order="left"
+        )
+    texts_first = [pl.col(f"\0{text}").alias(text) for text in present.values()]
+    others = [column for column in rows.columns if column not in present and not column.startswith("\0")]
+    return rows.select(*texts_first, *others)
+
+
+def _spread(frame: pl.LazyFrame, column: str) -> dict[str, Any] | None:
+    """Return how the values of a column are distributed: its ends, and the share of each bin in the fullest one."""
+    values = frame.select(pl.col(column).cast(pl.Float64)).drop_nulls()
+    low, high, count = values.select(low=pl.min(column), high=pl.max(column), count=pl.len()).collect().row(0)
+    if not count or low == high:
+        return None
+    scaled = ((pl.col(column) - low) / (high - low) * _BINS).floor().clip(0, _BINS - 1).cast(pl.Int32)
+    bins = dict(values.select(bin=scaled).group_by("bin").len().collect().iter_rows())
+    most = max(bins.values())
+    heights = [bins.get(at, 0) / most for at in range(_BINS)]
+    return {"column": column, "low": low, "high": high, "count": count, "heights": heights}
+
+
+def _shown(value: Any) -> Any:
+    """Return a cell as shown: numbers with three digits, long values cut."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, list):
+        value = f"{len(value)}: " + ", ".join(map(str, value[:12]))
+    text = str(value)
+    return text if len(text) <= _CELL else f"{text[:_CELL].rstrip()}…"

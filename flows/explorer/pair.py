@@ -1,0 +1,168 @@
+"""The view of two sentences: what they have in common, facet by facet and word by word, and both graphs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from features.core.errors import ModelError
+from features.core.faults import EmptyText, UnknownName
+from flows.explorer.session import Asked
+from flows.explorer.views import Answer, Query, View
+
+if TYPE_CHECKING:
+    from flows.console.explaining import Explained
+    from training.attribution import Attribution
+
+WHOLE = "sentence"
+_TINY = 1e-6
+EXAMPLES = (
+    ("The boy thanked the doctor.", "The doctor thanked the boy."),
+    ("She has not read the letter.", "She has read the letter."),
+    ("Two cats look out of the window.", "A cat looks out of the window."),
+    ("The dog chased the cat.", "The cat was chased by the dog."),
+    ("Anna flew from Paris to Rome.", "Anna flew from Rome to Paris."),
+    ("You may leave now.", "You must leave now."),
+    ("The lawyer wants to win.", "The lawyer wants him to win."),
+    ("Prices fell because demand collapsed.", "Demand collapsed because prices fell."),
+    ("Marie Curie won two Nobel Prizes.", "Linus Pauling won two Nobel Prizes."),
+    ("A man is playing a guitar on the street.", "A woman is slicing an onion."),
+)
+"""Pairs that differ in a role, a negation, a number, the voice, an order, a modal, a referent, a cause, a name, and in
+everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as shown.
+
+    Args:
+        text: the word, or a mark of the tokenizer such as `[CLS]`.
+        space: whether a blank precedes it.
+        links: names of its nodes, as in the drawings.
+        share: its share of the similarity, 1 for all of it; None where shares are unknown.
+        strength: the share relative to the largest of both sentences, in [0, 1].
+        mark: whether it is a mark.
+    """
+
+    text: str
+    space: bool
+    links: str
+    share: float | None = None
+    strength: float = 0.0
+    mark: bool = False
+
+
+class PairView(View):
+    """Two sentences."""
+
+    name = "pair"
+    title = "Pair"
+
+    def form(self, query: Query) -> dict[str, Any]:
+        """Return the sentences, ready examples, and the pairs of this session."""
+        return {
+            "a": query.text("a"),
+            "b": query.text("b"),
+            "facet": query.text("facet", WHOLE),
+            "examples": EXAMPLES,
+            "history": self.session.history(self.name),
+        }
+
+    def answer(self, query: Query) -> Answer | None:
+        """Explain the pair, and share the similarity of the chosen facet among the words."""
+        a, b, facet = query.text("a"), query.text("b"), query.text("facet", WHOLE)
+        if not a and not b:
+            return None
+        if not a or not b:
+            raise EmptyText(f"The {'second' if a else 'first'} sentence is empty: give two.")
+        explainer, note = self.session.explainer, ""
+        result_of = self.session.background.result_of
+        explained = result_of(
+            (a, b), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair", patience=query.patience
+        )
+        said = explained.explanation
+        names = [reading.name for reading in said.facets]
+        if facet not in (more := [*names, *(["residual"] if said.residual is not None else []), WHOLE]):
+            raise UnknownName(f"There is no facet {facet!r}; choose from {', '.join(more)}.")
+        shares = None
+        try:
+            shares = result_of(
+                (a, b, facet),
+                lambda _: explainer.attribute(said.sentence_a, said.sentence_b, facet),
+                "Sharing the similarity among the words",
+                patience=query.patience,
+            )
+        except ModelError as error:  # such as an encoder that pools otherwise
+            note = str(error)
+        similarity = "" if said.similarity is None else f"{said.similarity:.2f}  "
+        self.session.remember(
+            Asked(self.name, query.changed(facet=None), f"{similarity}{said.sentence_a} | {said.sentence_b}")
+        )
+        return Answer(
+            {
+                "said": said,
+                "encoder": explainer.facts,
+                "origin": explained.origin,
+                "sides": _sides(explained, shares, facet),
+                "shares": shares,
+                "strongest": [] if shares is None else shares.strongest(5),
+                "whole": WHOLE,
+                "note": note,
+                "question": _question(facet),
+            },
+            explained.as_json(explainer.facts, graphs=True) | ({} if shares is None else {"shares": shares.as_json()}),
+        )
+
+
+def _question(facet: str) -> str:
+    from features.metrics.registry import METRICS
+
+    return METRICS[facet].question if facet in METRICS else ""
+
+
+def _sides(explained: "Explained", shares: "Attribution | None", facet: str) -> list[dict[str, Any]]:
+    """Return both sentences: their words, and their graphs with what matches in a facet."""
+    from features.metrics.explanation.comparing import ComparedGraphs
+    from features.metrics.explanation.drawing import draw_sides, links_of
+
+    sentences = (explained.explanation.sentence_a, explained.explanation.sentence_b)
+    words = [sentence.split() for sentence in sentences] if shares is None else [shares.words_a, shares.words_b]
+    parts: list[list[float] | None] = [None, None] if shares is None else [shares.of_a.tolist(), shares.of_b.tolist()]
+    most = max((abs(part) for side in parts for part in side or ()), default=0.0) or 1.0
+    whole = 0.0 if shares is None else shares.similarity
+    drawings: Sequence[str] = ("", "")
+    spans: list[list[tuple[int, int, str]]] = [[], []]
+    if (pair := explained.graphs) is not None:
+        drawings = draw_sides(pair, sentences, facet if facet in {each.name for each in pair.facets} else "smatch")
+        anchors = ComparedGraphs(pair, sentences).anchors
+        spans = [
+            [(token.start, token.end, links[node]) for node, token in of_side.items()]
+            for of_side, links in zip(anchors, links_of(pair), strict=True)
+        ]
+    sides = []
+    for side, sentence in enumerate(sentences):
+        placed = []
+        for n, (text, start) in enumerate(_placed(words[side], sentence)):
+            part = None if (known := parts[side]) is None else known[n]
+            placed.append(
+                Word(
+                    text,
+                    space=start <= 0 or sentence[start - 1].isspace(),
+                    links=" ".join(link for first, last, link in spans[side] if first <= start < last),
+                    share=part / whole if part is not None and abs(whole) > _TINY else None,
+                    strength=abs(part or 0.0) / most,
+                    mark=start < 0,
+                )
+            )
+        sides.append({"letter": "ab"[side], "words": placed, "drawing": drawings[side]})
+    return sides
+
+
+def _placed(names: Sequence[str], sentence: str) -> Iterator[tuple[str, int]]:
+    """Yield each word of a tokenizer with its place in the sentence; -1 for marks."""
+    at = 0
+    for name in names:
+        start = sentence.find(name, at)
+        if start >= 0:
+            at = start + len(name)
+        yield name, start

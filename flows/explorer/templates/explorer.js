@@ -1,0 +1,31 @@
+// Words and nodes that belong together light up together.
+const light = (event, on) => {
+  const links = event.target.closest?.('[data-link]')?.dataset.link.split(' ') ?? [];
+  for (const link of links)
+    for (const element of document.querySelectorAll(`[data-link~="${CSS.escape(link)}"]`)) element.classList.toggle('lit', on);
+};
+document.addEventListener('pointerover', event => light(event, true));
+document.addEventListener('pointerout', event => light(event, false));
+
+// A link within an answer changes the answer alone: the page keeps its place, and the address is that of the link.
+document.addEventListener('click', async event => {
+  const link = event.target.closest('a[data-in-place]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const href = link.href;
+  const page = new DOMParser().parseFromString(await (await fetch(href)).text(), 'text/html');
+  const [old, made] = [document, page].map(each => each.querySelector('#answer'));
+  if (!old || !made) { location.href = href; return; }
+  old.replaceWith(document.importNode(made, true));
+  history.pushState(null, '', href);
+  [...document.querySelectorAll('a[data-in-place]')].find(each => each.href === href)?.focus({ preventScroll: true });
+});
+addEventListener('popstate', () => location.reload());
+
+// Fields that were left empty are not part of the address.
+document.addEventListener('formdata', event => {
+  for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
+});
+
+// What is still being made is asked for again.
+if (document.querySelector('.working')) setTimeout(() => location.reload(), 700);

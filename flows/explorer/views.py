@@ -1,0 +1,169 @@
+"""What a view is: a form at an address, and its answer as a page or as JSON.
+
+GET /pair?a=…&b=…                  a page: 200; 400 with a sentence if something was asked wrongly
+GET /pair?a=…&b=…&format=json      the same as JSON; so does the header Accept: application/json
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from features.core.faults import OutOfRange, Unexpected, UnknownName
+from features.core.pages import render
+from features.core.wording import did_you_mean
+from flows.console.failures import fault_of
+from flows.explorer.background import Working
+from flows.explorer.session import Session
+
+PATIENCE = 2.0
+"""Seconds before a page says what is being done; JSON waits for as long as it takes."""
+
+
+class Query:
+    """What was asked: the parameters of an address.
+
+    Args:
+        given: name → value.
+        patience: seconds to wait for a result; None for as long as it takes.
+    """
+
+    def __init__(self, given: Mapping[str, str], patience: float | None = None) -> None:
+        self._given = {
+            name: value for name, value in given.items() if value.strip() and name not in {"format", "token"}
+        }
+        self.patience = patience
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a parameter, without blanks around it."""
+        return self._given.get(name, default).strip()
+
+    def choice(self, name: str, among: Collection[str], default: str = "") -> str:
+        """Return a parameter that names something.
+
+        Raises:
+            SettingsError: when nothing has that name.
+        """
+        value = self.text(name, default)
+        if value and value != default and value not in among:
+            raise UnknownName(
+                f"There is no {name} {value!r}; {did_you_mean(value, among, 'choose from ' + ', '.join(among))}."
+            )
+        return value
+
+    def number(self, name: str, default: float | None = None) -> float | None:
+        """Return a parameter that is a number.
+
+        Raises:
+            SettingsError: when it is none.
+        """
+        if not (text := self.text(name)):
+            return default
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not abs(value) < 1e15:
+            raise OutOfRange(f"{name} is {text!r}; give a number.")
+        return value
+
+    def count(self, name: str, default: int, most: int) -> int:
+        """Return a parameter that is a whole number from 1.
+
+        Raises:
+            SettingsError: when it is none, or too large.
+        """
+        value = self.number(name, default) or 0
+        if value != int(value) or not 1 <= value <= most:
+            raise OutOfRange(f"{name} is {self.text(name)!r}; give a whole number from 1 to {most:,}.")
+        return int(value)
+
+    def starting(self, prefix: str) -> dict[str, str]:
+        """Return the parameters whose names begin so, without that beginning."""
+        return {name.removeprefix(prefix): value for name, value in self._given.items() if name.startswith(prefix)}
+
+    def changed(self, **values: object) -> str:
+        """Return the query of the address with some parameters changed; those that are None or empty are left out."""
+        new = self._given | {name: str(value) for name, value in values.items()}
+        return "?" + urlencode({name: value for name, value in new.items() if value not in {"", "None"}})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a view found: values for its page, and the same as JSON."""
+
+    values: Mapping[str, Any]
+    data: Any = None
+
+
+class View(ABC):
+    """A view of a session: `name` is its address and that of its template, `title` what it is called."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    @abstractmethod
+    def form(self, query: Query) -> dict[str, Any]:
+        """Return what the form shows, whatever was asked; quickly."""
+
+    @abstractmethod
+    def answer(self, query: Query) -> Answer | None:
+        """Return the answer; None where nothing was asked.
+
+        Raises:
+            FacetflowError: when something was asked wrongly.
+            Working: when it takes longer than the query waits.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    status: int = 200
+    answer: Answer | None = None
+    problem: str = ""
+    code: str = ""
+    working: str = ""
+
+
+def respond(view: View, request: Request) -> Response:
+    """Return the page of a view, or its JSON."""
+    params = request.query_params
+    accepts = request.headers.get("accept", "")
+    as_json = params.get("format") == "json" or (accepts.startswith("application/json") and "html" not in accepts)
+    query = Query(params, patience=None if as_json else PATIENCE)
+    found = _outcome(view, query)
+    if as_json:
+        error = {"error": {"code": found.code, "message": found.problem}}
+        return JSONResponse(error if found.problem else found.answer and found.answer.data, found.status)
+    page = render(
+        f"flows.explorer/{view.name}.html",
+        title=view.title,
+        view=view.name,
+        session=view.session,
+        query=query,
+        json_address=query.changed(format="json"),
+        problem=found.problem,
+        working=found.working,
+        answered=found.answer is not None,
+        **view.form(query),
+        **(found.answer.values if found.answer else {}),
+    )
+    return Response(page, found.status, media_type="text/html; charset=utf-8")
+
+
+def _outcome(view: View, query: Query) -> _Outcome:
+    try:
+        return _Outcome(answer=view.answer(query))
+    except Working as working:
+        return _Outcome(working=str(working))
+    except Exception as error:  # noqa: BLE001  # a page shows a sentence, the log of the command has the rest
+        fault = fault_of(error)
+        status = 500 if isinstance(fault, Unexpected) else 400
+        return _Outcome(status, problem=fault.with_code(), code=fault.code)

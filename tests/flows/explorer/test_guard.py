@@ -1,0 +1,76 @@
+"""Who is let in by a real server: the browser with the token, and nobody else."""
+
+import httpx
+import pytest
+
+from features.core.faults import ForeignRequest, PortTaken
+from flows.explorer.server import Explorer
+
+
+@pytest.fixture
+def stranger(in_project):
+    """A client without a cookie."""
+    with httpx.Client(base_url=f"http://127.0.0.1:{in_project.explorer.port}", timeout=600, trust_env=False) as client:
+        yield client
+
+
+def refused(answer):
+    return answer.status_code == 403 and ForeignRequest.code in answer.text and "Trainings" not in answer.text
+
+
+@pytest.mark.parametrize("address", ["/runs", "/data?format=json", "/style.css", "/report", "/nothing"])
+def test_without_the_token_nothing_is_told(stranger, address):
+    assert refused(stranger.get(address))
+    assert refused(stranger.get(address, params={"token": "wrong"}))
+    assert refused(stranger.get(address, headers={"Authorization": "Bearer wrong"}))
+
+
+def test_the_token_becomes_a_cookie_and_leaves_the_address(in_project, stranger):
+    answer = stranger.get("/runs", params={"run": "a b", "token": in_project.explorer.token})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs?run=a+b")
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert stranger.get("/runs").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["//elsewhere.example/", "/\\elsewhere.example/"])
+def test_the_token_leads_to_no_other_host(in_project, stranger, path):
+    address = f"http://127.0.0.1:{in_project.explorer.port}{path}"
+    location = stranger.get(address, params={"token": in_project.explorer.token}).headers["location"]
+    assert httpx.URL(address).join(location).host == "127.0.0.1"
+    assert location[1] not in "/\\"
+
+
+def test_a_script_may_give_the_token_in_a_header(in_project, stranger):
+    answer = stranger.get("/runs", headers={"Authorization": f"Bearer {in_project.explorer.token}"})
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "facetflow.example:80"},
+        {"Host": "127.0.0.1.example.org"},
+        {"Origin": "http://elsewhere.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_other_hosts_and_origins_are_refused_even_with_the_cookie(in_project, headers):
+    assert refused(in_project.client.get("/runs", headers=headers))
+
+
+def test_a_page_may_load_only_what_is_its_own(in_project):
+    headers = in_project.client.get("/runs").headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert in_project.client.post("/runs").status_code == 405
+
+
+def test_a_taken_port_is_named(in_project):
+    with pytest.raises(PortTaken, match=str(in_project.explorer.port)):
+        Explorer(in_project.session, in_project.explorer.port)

@@ -1,0 +1,54 @@
+"""Search by facets: texts with the same roles and frames, but other names.
+
+{"srl": 2, "frames": 1, "named_entities": -1}     score = (2 cos_srl + cos_frames - cos_named_entities) / 4
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.core.faults import CannotExplain, OutOfRange
+from training.attribution import facet_dimensions
+from training.encoders.s3bert.facets import FacetLayout
+from training.nearest import unit
+
+
+def facet_cosines(
+    query: NDArray[np.float32], texts: NDArray[np.float32], layout: FacetLayout, names: Sequence[str]
+) -> NDArray[np.float32]:
+    """Return the similarity of a query, (1, d), and texts, (n, d), in some facets: (n, n_names).
+
+    Raises:
+        ModelError: the encoder compares facets otherwise than by cosine.
+        SettingsError: the encoder has no such facet.
+    """
+    if layout.similarity != "cosine":
+        raise CannotExplain("this encoder compares facets by their L1 distance: search by the whole embedding")
+    found = np.empty((len(texts), len(names)), np.float32)
+    for column, name in enumerate(names):
+        block = facet_dimensions(layout, name)
+        found[:, column] = unit(texts[:, block]) @ unit(query[:, block])[0]
+    return found
+
+
+def weighted_scores(
+    query: NDArray[np.float32], texts: NDArray[np.float32], layout: FacetLayout, weights: Mapping[str, float]
+) -> NDArray[np.float32]:
+    """Return the weighted mean of the similarities in some facets, (n,), in [-1, 1].
+
+    Args:
+        query: its embedding, (1, d).
+        texts: their embeddings, (n, d).
+        layout: the facets.
+        weights: facet → weight; where it is negative, texts that differ come first.
+
+    Raises:
+        ModelError: the encoder compares facets otherwise than by cosine.
+        SettingsError: the encoder has no such facet, or all weights are 0.
+    """
+    total = sum(map(abs, weights.values()))
+    if not total:
+        raise OutOfRange("all weights are 0; give one that is not")
+    each = np.array(list(weights.values()), np.float32) / np.float32(total)
+    return np.asarray(facet_cosines(query, texts, layout, list(weights)) @ each, np.float32)
