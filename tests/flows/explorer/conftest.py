@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import httpx
 import polars as pl
 import pytest
-from features.stages.recipe import Recipe
 
 from features import models
 from features.core.types import RejectCode
 from features.sentences import sentence_id
 from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.releases import Release, write_release
 from features.store.store import Store
