@@ -153,7 +153,7 @@ class SearchView(View):
 def _why(names: Sequence[str], cosines: Sequence[float], layout: "FacetLayout", *, most: int) -> list[dict[str, Any]]:
     """Return the similarity in some facets; of many, those in which the fewest dev pairs are as similar."""
     standing = {facet.name: facet.standing for facet in layout.facets}
-    facets = [
+    facets: list[dict[str, Any]] = [
         {"name": name, "similarity": round(cosine, 4), "standing": standing[name](cosine) if name in standing else None}
         for name, cosine in zip(names, cosines, strict=True)
     ]
