@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
-from pyarrow.parquet import ParquetFile
 
 from features.core.errors import RowError
 from features.core.files import TableFormat, open_text, table_format
@@ -76,6 +75,8 @@ def named_rows(
     """
     match form:
         case "parquet":
+            from pyarrow.parquet import ParquetFile  # here, as `facetflow plan` mostly reads none
+
             scan_parquet(path)  # a sentence for what is no Parquet file
             batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches())
             yield from enumerate((row for batch in batches for row in batch.iter_rows(named=True)), start=1)

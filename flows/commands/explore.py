@@ -13,10 +13,10 @@ import click
     help="An encoder with facets: of the project, one of its runs, or a folder; by default as for `explain`.",
 )
 @click.option("--texts", metavar="FILE|FOLDER|CORPUS", default="", help="Texts to search where the page names none.")
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port of the server.  [default: any free one]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port of the server.  [default: any free one]")
 @click.option("--no-browser", is_flag=True, help="Only print the address, and open nothing.")
 @click.pass_obj
-def explore(project: Path, /, *, encoder: str | None, texts: str, port: int, no_browser: bool) -> None:
+def explore(project: Path, /, *, encoder: str | None, texts: str, port: int | None, no_browser: bool) -> None:
     """Open pages that explain pairs and search texts, and show the project's tables and trainings.
 
     The pages are served by this machine to the browser that opens the printed address, and to nobody else. Without a
@@ -30,7 +30,7 @@ def explore(project: Path, /, *, encoder: str | None, texts: str, port: int, no_
 
     here = Here.read(project)
     session = Session(here, Explainer(here, encoder), texts)
-    explorer = Explorer(session, port)
+    explorer = Explorer(session, port or 0)
     click.echo(explorer.address)
     say("Open this address in a browser of this machine; Ctrl-C ends the explorer.")
     session.load()
