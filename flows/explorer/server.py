@@ -80,7 +80,15 @@ def application(session: Session) -> ASGIApp:
         Route("/style.css", lambda _: Response(style, media_type="text/css")),
         Route("/explorer.js", lambda _: Response(script, media_type="text/javascript")),
     ]
-    return Starlette(routes=routes)
+    return Starlette(routes=routes, exception_handlers={Exception: _unexpected})
+
+
+def _unexpected(_request: Request, error: Exception) -> Response:
+    """Answer with a page where the code is wrong; the server writes the traceback to standard error."""
+    problem = f"Unexpected {type(error).__name__}: {error}. What led to it stands where `facetflow explore` runs."
+    return Response(
+        render("flows.explorer/refused.html", title="Unexpected", problem=problem), 500, media_type="text/html"
+    )
 
 
 def _endpoint(view: View) -> Callable[[Request], Response]:

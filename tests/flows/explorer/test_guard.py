@@ -74,3 +74,14 @@ def test_a_page_may_load_only_what_is_its_own(in_project):
 def test_a_taken_port_is_named(in_project):
     with pytest.raises(PortTaken, match=str(in_project.explorer.port)):
         Explorer(in_project.session, in_project.explorer.port)
+
+
+def test_an_error_of_ours_is_a_page_that_says_where_to_look(in_project, monkeypatch):
+    def broken(self, query):
+        raise ZeroDivisionError("<b>by zero</b>")
+
+    monkeypatch.setattr("flows.explorer.runs.RunsView.answer", broken)
+    answer = in_project.client.get("/runs")
+    assert answer.status_code == 500
+    assert "Unexpected ZeroDivisionError" in answer.text
+    assert "<b>" not in answer.text
