@@ -140,7 +140,7 @@ class Encoder:
         Raises:
             InputError: the file cannot be read or has no text.
             ModelError: as `encode`; also if facets are wanted of an encoder that has none.
-            RunError: the output cannot be written, or another process encodes to it.
+            FacetflowError: the output cannot be written, or another process encodes to it.
         """
         if facets and self._layout is None:
             raise CannotExplain(f"the encoder {str(self.folder)!r} has no facets; train one of kind s3bert")
