@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from features import models
 from features.core.durable import file_sha256, write_whole
-from features.core.faults import FileEmpty
+from features.core.faults import FileEmpty, NotAFile
 from features.core.files import source_name
 from features.core.locks import only_one
 from features.core.outputs import whole_file
@@ -90,6 +90,8 @@ def encode_file(
         ModelError: embeddings are not finite numbers.
         RunError: another process encodes to this output, or it cannot be written.
     """
+    if not source.is_file():
+        raise NotAFile(f"{source_name(source)} can be read only once, and is needed twice: write it to a file first.")
     empty, wrong, total, named = 0, [], 0, False
     for row in stream_texts(source, columns):
         total += 1

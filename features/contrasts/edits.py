@@ -147,7 +147,7 @@ def number(tree: Tree) -> str | None:
             continue
         if word in _NUMBERS:
             others: Sequence[str] = [other for other in _NUMBERS if other != word]
-        elif word.isdecimal() and 1 < int(word) < 1000:
+        elif word.isdecimal() and len(word) < 4 and int(word) > 1:
             others = [str(int(word) + 1), str(int(word) * 2), str(int(word) * 10)]
         else:
             continue

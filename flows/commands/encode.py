@@ -53,9 +53,8 @@ def encode(
     """
     from features.core.outputs import check_output, format_of
     from features.core.wording import counted
-    from flows.console.one_shot import name_wrong, say_written
+    from flows.console.one_shot import name_wrong, nothing_half_written, say_written
     from flows.console.searching import Searcher
-    from flows.terminal import warn
     from flows.watching.file_progress import FileProgress
     from training.encoded_files import encode_file
     from training.encoders.s3bert.facets import FacetLayout
@@ -65,24 +64,19 @@ def encode(
     searcher = Searcher(project, encoder, aspect, device)
     folder = searcher.chosen.folder
     layout = FacetLayout.load(folder) if facets else None
-    try:
-        with FileProgress("texts") as progress:
-            encoded = encode_file(
-                searcher.model,
-                folder,
-                file,
-                output,
-                columns=columns,
-                task=searcher.chosen.task,
-                layout=layout,
-                precision=precision,
-                processes=processes,
-                on_rows=progress,
-            )
-    except KeyboardInterrupt:
-        warn("")  # after the ^C of the terminal
-        warn("facetflow: Interrupted; run the same command to go on.")
-        raise click.exceptions.Exit(130) from None
+    with nothing_half_written("run the same command to go on"), FileProgress("texts") as progress:
+        encoded = encode_file(
+            searcher.model,
+            folder,
+            file,
+            output,
+            columns=columns,
+            task=searcher.chosen.task,
+            layout=layout,
+            precision=precision,
+            processes=processes,
+            on_rows=progress,
+        )
     name_wrong(encoded.wrong)
     without = encoded.empty + len(encoded.wrong)
     left = f" ({without:,} without a text, and without a vector)" if without else ""

@@ -2,6 +2,7 @@
 
 import webbrowser
 from pathlib import Path
+from threading import Thread
 
 import click
 
@@ -35,7 +36,8 @@ def explore(project: Path, /, *, encoder: str | None, texts: str, port: int | No
     say("Open this address in a browser of this machine; Ctrl-C ends the explorer.")
     session.load()
     if not no_browser:
-        webbrowser.open(explorer.address)
+        # A browser in a terminal ends before `open` returns, and would wait for the server meanwhile.
+        Thread(target=webbrowser.open, args=(explorer.address,), daemon=True).start()
     try:
         explorer.run()
     except KeyboardInterrupt:

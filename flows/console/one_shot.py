@@ -15,13 +15,13 @@ _NAMED = 20
 
 
 @contextmanager
-def nothing_half_written() -> Iterator[None]:
-    """Report at an interrupt that the output of a command on files is unchanged."""
+def nothing_half_written(left: str = "nothing was written") -> Iterator[None]:
+    """Report at an interrupt that the output of a command on files is unchanged, or what else is left."""
     try:
         yield
     except KeyboardInterrupt:
         warn("")  # after the ^C of the terminal
-        warn("facetflow: Interrupted; nothing was written.")
+        warn(f"facetflow: Interrupted; {left}.")
         raise click.exceptions.Exit(130) from None
 
 

@@ -137,11 +137,12 @@ class SearchView(View):
         best = _nearest(scores, k)
         plain: dict[int, float] = {}
         ranks: dict[int, int] = {}
-        if layout.maps_start:  # then the residual is the embedding of the start model
+        compares = layout.similarity == "cosine"  # else only the whole embedding can be searched by
+        if layout.maps_start and compares:  # then the residual is the embedding of the start model
             of_start = facet_cosines(query, vectors, layout, [RESIDUAL])[:, 0]
             plain = _nearest(of_start, k)
             ranks = {at: int(np.sum(of_start > of_start[at])) + 1 for at in best}
-        shown = list(weights) or [facet.name for facet in layout.facets if facet.is_clear]
+        shown = list(weights) or [facet.name for facet in layout.facets if facet.is_clear and compares]
         near = facet_cosines(query, vectors[list(best)], layout, shown).tolist()
         found = [
             row | {"plain_rank": ranks.get(at), "facets": _why(shown, cosines, layout, most=len(weights) or 2)}

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from features.core.faults import PortTaken
 from features.core.pages import render
+from flows.console.failures import fault_of
 from flows.explorer.data import DataView
 from flows.explorer.guard import HOST, Guard
 from flows.explorer.pair import PairView
@@ -43,6 +44,7 @@ class Explorer:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind((HOST, port))
+            self._socket.listen()  # a browser that is quicker than the server waits for it
         except OSError as error:
             self._socket.close()
             raise PortTaken(f"Nothing can listen at port {port} ({error.strerror}): name another --port.") from error
@@ -84,8 +86,8 @@ def application(session: Session) -> ASGIApp:
 
 
 def _unexpected(_request: Request, error: Exception) -> Response:
-    """Answer with a page where the code is wrong; the server writes the traceback to standard error."""
-    problem = f"Unexpected {type(error).__name__}: {error}. What led to it stands where `facetflow explore` runs."
+    """Answer with a page where a form or a template is wrong, which `respond` does not expect."""
+    problem = fault_of(error).with_code()
     return Response(
         render("flows.explorer/refused.html", title="Unexpected", problem=problem), 500, media_type="text/html"
     )

@@ -1,6 +1,7 @@
 """Embeddings of a file: what the rows hold, what a killed run keeps, and that nothing of it changes the result."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from sentences import refused
 
-from features.core.faults import AnotherProcess, FileEmpty
+from features.core.faults import AnotherProcess, FileEmpty, NotAFile
 from features.core.locks import only_one
 from training import encoded_files
 from training.encoded_files import encode_file
@@ -150,6 +151,9 @@ def test_what_cannot_be_encoded_is_refused(model, tiny_encoder, source, tmp_path
     (tmp_path / "empty.txt").write_text("\n\n")
     with refused(FileEmpty):
         encode_file(model, tiny_encoder, tmp_path / "empty.txt", tmp_path / "v.parquet")
+    os.mkfifo(tmp_path / "pipe.txt")
+    with refused(NotAFile):
+        encode_file(model, tiny_encoder, tmp_path / "pipe.txt", tmp_path / "v.parquet")
     with only_one(tmp_path / "v.parquet.parts.lock", "A test"), refused(AnotherProcess):
         encode_file(model, tiny_encoder, source, tmp_path / "v.parquet")
 

@@ -23,7 +23,7 @@ def facet_cosines(
         ModelError: the encoder compares facets otherwise than by cosine.
         SettingsError: the encoder has no such facet.
     """
-    if layout.similarity != "cosine":
+    if names and layout.similarity != "cosine":
         raise CannotExplain("this encoder compares facets by their L1 distance: search by the whole embedding")
     found = np.empty((len(texts), len(names)), np.float32)
     for column, name in enumerate(names):

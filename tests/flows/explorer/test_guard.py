@@ -76,11 +76,12 @@ def test_a_taken_port_is_named(in_project):
         Explorer(in_project.session, in_project.explorer.port)
 
 
-def test_an_error_of_ours_is_a_page_that_says_where_to_look(in_project, monkeypatch):
+@pytest.mark.parametrize("method", ["form", "answer"])
+def test_an_error_of_ours_is_a_page_that_says_where_to_look(in_project, monkeypatch, method):
     def broken(self, query):
         raise ZeroDivisionError("<b>by zero</b>")
 
-    monkeypatch.setattr("flows.explorer.runs.RunsView.answer", broken)
+    monkeypatch.setattr(f"flows.explorer.runs.RunsView.{method}", broken)
     answer = in_project.client.get("/runs")
     assert answer.status_code == 500
     assert "Unexpected ZeroDivisionError" in answer.text
