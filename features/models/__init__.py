@@ -10,10 +10,11 @@ from features.models.cache import pulled
 from features.models.files import digest, stamp
 from features.models.locations import bundled_encoder, locate, verify
 from features.models.pulling import pull
-from features.models.records import BUNDLED_ENCODER, DEFAULT_MODELS, MODELS, ModelRecord
+from features.models.records import BUNDLED_ENCODER, BUNDLED_MAP, DEFAULT_MODELS, MODELS, ModelRecord
 
 __all__ = [
     "BUNDLED_ENCODER",
+    "BUNDLED_MAP",
     "DEFAULT_MODELS",
     "MODELS",
     "ModelRecord",

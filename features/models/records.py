@@ -67,6 +67,7 @@ class ModelRecord:
 _AMRLIB = "https://github.com/bjascob/amrlib-models/releases/download"
 _SENTENCE_TRANSFORMERS = "sentence_transformers.SentenceTransformer(folder)"
 _SPACY = "spacy.load(folder)"
+_LEARNT = "Apache-2.0; learnt from corpora with terms of their own, see its card"
 _NEEDS_TRANSFORMERS_4 = "its code in amrlib 0.8.1 needs transformers<5"
 
 
@@ -95,10 +96,19 @@ _RECORDS: Sequence[ModelRecord] = (
         name="s3bert-minilm",
         kind="sentence encoder",
         source=Shipped("all-MiniLM-L6-v2", "shipped/s3bert-minilm"),
-        licence="Apache-2.0",
-        megabytes=1,
+        licence=_LEARNT,
+        megabytes=9,
         loads_with=_SENTENCE_TRANSFORMERS,
         note="explains similarity by facets; used where no encoder is named",
+    ),
+    ModelRecord(
+        name="s3bert-minilm-map",
+        kind="sentence encoder",
+        source=Shipped("all-MiniLM-L6-v2", "shipped/s3bert-minilm-map"),
+        licence=_LEARNT,
+        megabytes=1,
+        loads_with=_SENTENCE_TRANSFORMERS,
+        note="gives facets to embeddings by all-MiniLM-L6-v2 that exist already (`facetflow facets`)",
     ),
     ModelRecord(
         name="all-MiniLM-L12-v2",
@@ -176,6 +186,9 @@ MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}  #
 
 BUNDLED_ENCODER = "s3bert-minilm"
 """Name of the encoder with facets that comes with facetflow, for use wherever no encoder is named."""
+
+BUNDLED_MAP = "s3bert-minilm-map"
+"""Name of the map of its start model's embeddings that comes with facetflow, for vectors that exist already."""
 
 DEFAULT_MODELS = ("all-MiniLM-L6-v2", "en_core_web_md")
 """Names of the models that a project needs if it does not configure any."""

@@ -104,6 +104,7 @@ class Backbone:
                 type(self.tuned[0]).__name__,
             )
         self.states: Tensor | None = None
+        self._embeddings: tuple[Tensor, int] | None = None  # and the position of the module that is given them
         model.eval()
         model.requires_grad_(requires_grad=False)
         # With all layers tuned this is the whole transformer except a pooler, which no sentence embedding uses.
@@ -166,6 +167,11 @@ class Backbone:
         return embeddings[torch.from_numpy(np.argsort(order)).to(embeddings.device)]
 
     def _embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None) -> Tensor:
+        if self._embeddings is not None:
+            kept, start = self._embeddings
+            return self._finish(
+                {"sentence_embedding": kept[torch.from_numpy(sentences).to(self.device)]}, route, start=start
+            )
         beside = {} if self.beside is None else self.beside(sentences)
         if self.states is None:
             return self._forward(self._inputs(tokens, sentences) | beside, route)
@@ -206,6 +212,17 @@ class Backbone:
             self.states = states
             log.info("the outputs of the frozen layers are kept")
         return self.states is not None
+
+    def keep_embeddings(self, tokens: Tokens, sentences: NDArray[np.int64], *, before: int) -> None:
+        """Compute and keep what the module at a position is given for some sentences; nothing learns before it."""
+        kept = torch.zeros((len(tokens.lengths), self.dimension), device=self.device)
+        counted = Counted("encoding", len(sentences), "sentences")
+        with torch.no_grad():
+            for chosen in _by_length(tokens.lengths[sentences]):
+                features = self._transform(self._inputs(tokens, sentences[chosen]))
+                kept[torch.from_numpy(sentences[chosen]).to(self.device)] = self._finish(features, None, stop=before)
+                counted.add(len(chosen))
+        self._embeddings = kept, before
 
     def _compute_states(self, tokens: Tokens, states: Tensor) -> None:
         """Write the states at the cut of all sentences, (n_tokens, d), in the precision of the backbone."""
@@ -263,14 +280,19 @@ class Backbone:
         return features
 
     def _forward(self, inputs: dict[str, Tensor], route: str | None) -> Tensor:
-        features = self._transform(inputs)
+        return self._finish(self._transform(inputs), route)
+
+    def _finish(
+        self, features: dict[str, Any], route: str | None, *, start: int = 1, stop: int | None = None
+    ) -> Tensor:
+        """Return the embeddings that the modules from `start` to `stop` make of the output of those before them."""
         if route is not None:
             features["task"] = route
         # Pooling and normalisation stay in float32: rounded there, an embedding would not have length 1.
         for name in {"token_embeddings", WORDS} & features.keys():
             features[name] = features[name].float()
         with torch.autocast(self.device.type, enabled=False):
-            for module in list(self.model)[1:]:
+            for module in list(self.model)[start:stop]:
                 features = module(features)
         embeddings: Tensor = features["sentence_embedding"]
         return embeddings

@@ -3,7 +3,8 @@
     transformer ── pooling ──┬── country   linear layer, at first the identity     encode(texts, task="country")
                              └── industry  likewise                                normalisation, as in the backbone
 
-It has only modules of sentence-transformers: plain `SentenceTransformer(folder)` loads it.
+Without routes there is such a layer only where no layer of the transformer is tuned. The encoder has only modules of
+sentence-transformers: plain `SentenceTransformer(folder)` loads it.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,6 @@ from training.encoders.loading import load_encoder
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-    from torch import nn
 
 # Their positions start after that of the padding.
 _FROM_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
@@ -42,24 +42,21 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
                 f"`pooling` of the encoder {settings.name!r} out"
             )
         modules[places[0]] = Pooling(modules[places[0]].embedding_dimension, pooling_mode=settings.pooling)
-    if routes:
+    if routes or not settings.layers_tuned:
         width = int(model.get_embedding_dimension() or 0)
-        router = Router({route: [_identity(width)] for route in routes}, default_route=routes[0])
+        layers = {route: [_identity(width)] for route in routes}
         place = len(modules) - 1 if isinstance(modules[-1], Normalize) else len(modules)
-        modules.insert(place, router)
+        modules.insert(place, Router(layers, default_route=routes[0]) if routes else _identity(width))
     return SentenceTransformer(modules=modules, device=device)
 
 
-def route_parameters(model: "SentenceTransformer") -> "dict[str, nn.Parameter]":
-    """Make the layers of routes trainable and return their parameters; empty if there are no routes."""
-    from sentence_transformers.base.modules import Router
+def position_of_layers(model: "SentenceTransformer", settings: AspectSettings) -> int | None:
+    """Return the position of the module with the linear layers; None if there are none."""
+    from sentence_transformers.base.modules import Normalize
 
-    found: dict[str, nn.Parameter] = {}
-    for module in model:
-        if isinstance(module, Router):
-            module.requires_grad_(requires_grad=True)
-            found |= {f"routes.{name}": parameter for name, parameter in module.named_parameters()}
-    return found
+    if settings.combine != "routes" and settings.layers_tuned:
+        return None
+    return len(model) - (2 if isinstance(model[-1], Normalize) else 1)
 
 
 def _identity(width: int) -> Any:

@@ -9,7 +9,7 @@ from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownLab
 from features.core.wording import did_you_mean
 from training.encoders.settings import BY_LOSS, TunedSettings
 
-Preset = Literal["laptop", "paper"]
+Preset = Literal["laptop", "map", "paper"]
 Combine = Literal["intersection", "union", "routes"]
 
 PRESETS: dict[Preset, dict[str, Any]] = {
@@ -18,6 +18,10 @@ PRESETS: dict[Preset, dict[str, Any]] = {
         "dropout": "states",
         "loop": {"epochs": 4, "batch_size": 32, "learning_rate": 3e-4, "warmup": 0.1},
     },
+    "map": {
+        "layers_tuned": 0,
+        "loop": {"epochs": 40, "batch_size": 128, "learning_rate": 1e-3, "warmup": 0.1},
+    },
     "paper": {
         "layers_tuned": "all",
         "pooling": "cls",
@@ -25,7 +29,8 @@ PRESETS: dict[Preset, dict[str, Any]] = {
     },
 }
 """`laptop`: for a few thousand texts on two CPU cores; tried on 1,268 company descriptions, where the first epoch was
-the best by industry. `paper`: Schopf et al. 2023, for a GPU."""
+the best by industry. `map`: a linear layer on the embeddings of the start model, learnt in seconds. `paper`: Schopf et
+al. 2023, for a GPU."""
 
 
 class AspectSettings(TunedSettings):
@@ -46,6 +51,8 @@ class AspectSettings(TunedSettings):
             some of several; `any` takes any that is not alike.
         temperature: temperature of the objective (τ).
         pooling: `cls` or `mean` of the tokens; as in the backbone when missing.
+        layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings; with 0 only a
+            linear layer on the embeddings is learnt, for each route one, in seconds.
         max_tokens: longer texts are truncated, also by the finished encoder.
         min_texts: labels with fewer training texts are not used.
         held_out_labels: share of the labels that are held out of training with all their texts, named in
@@ -54,7 +61,7 @@ class AspectSettings(TunedSettings):
         triplets_per_text: number of triplets with each text as anchor, per epoch.
         embed_at_once: maximum number of texts of a batch whose activations are in memory at the same time, for batches
             that do not fit: the rest is computed twice; all when missing.
-        route_learning_rate: peak learning rate of the layer of a route.
+        route_learning_rate: peak learning rate of the linear layers.
         choose_by: criterion for the best model on the dev texts: `mrr` or `ndcg` of the first ten neighbours of each,
             or the dev loss.
     """
@@ -73,6 +80,7 @@ class AspectSettings(TunedSettings):
     negatives: Literal["other_aspect", "any"] = "other_aspect"
     temperature: Annotated[float, Field(gt=0)] = 0.05
     pooling: Literal["cls", "mean"] | None = None
+    layers_tuned: Annotated[int, Field(ge=0)] | Literal["all"] = 2
     max_tokens: Annotated[int, Field(ge=8)] = 320
     min_texts: Annotated[int, Field(ge=1)] = 5
     held_out_labels: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -102,10 +110,13 @@ class AspectSettings(TunedSettings):
                 f"combine is {self.combine!r}, but aspects names only {self.aspects[0]!r}: name another, or leave "
                 "`combine` out"
             )
-        if "route_learning_rate" in self.search and self.combine != "routes":
-            raise Conflict('search names route_learning_rate, which only combine = "routes" uses: leave it out')
-        if self.objective == "simcse" and not self.dropout:
-            raise Conflict('objective "simcse" learns from dropout: leave `dropout = false` out')
+        if "route_learning_rate" in self.search and self.combine != "routes" and self.layers_tuned:
+            raise Conflict(
+                'search names route_learning_rate, which only combine = "routes" or layers_tuned = 0 uses: leave it out'
+            )
+        if self.objective == "simcse" and not (self.dropout and self.layers_tuned):
+            left_out = "dropout = false" if self.layers_tuned else "layers_tuned = 0"
+            raise Conflict(f'objective "simcse" learns from dropout: leave `{left_out}` out')
         if not self.masked and self.objective != "multiple_negatives":
             raise Conflict(
                 f"masked is false, but objective is {self.objective!r}: leave `masked` out, or set objective = "

@@ -12,7 +12,7 @@ from torch import Tensor
 from training.data.shared_labels import Positions, SharedLabels
 from training.data.triplets import Triplets, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import Curriculum, Lesson
-from training.encoders.aspect.encoder import route_parameters
+from training.encoders.aspect.encoder import position_of_layers
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
@@ -46,12 +46,13 @@ class AspectTask:
         self.backbone, self.tokens, self.curriculum, self.settings = backbone, tokens, curriculum, settings
         self.objective = InfoNceObjective(settings.temperature)
         factor = settings.route_learning_rate / settings.loop.learning_rate
-        routes = route_parameters(backbone.model)
-        # Weight decay would pull the layer of a route, initially the identity, towards 0.
-        self.groups: Sequence[Group] = [
-            *decaying_matrices(backbone.tuned_parameters()),
-            *([Group(routes, factor, decays=False)] if routes else []),
-        ]
+        self.groups: Sequence[Group] = decaying_matrices(backbone.tuned_parameters())
+        position = position_of_layers(backbone.model, settings)
+        if position is not None:
+            module = backbone.model[position].requires_grad_(requires_grad=True)
+            layers = {f"routes.{name}": parameter for name, parameter in module.named_parameters()}
+            # Weight decay would pull these layers, initially the identity, towards 0.
+            self.groups = [*self.groups, Group(layers, factor, decays=False)]
 
     def batches(self, epoch: int) -> list[Batch]:
         """Return the batches of an epoch, each of one lesson; every epoch draws new triplets."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
-from training.encoders.aspect.encoder import start_model
+from training.encoders.aspect.encoder import position_of_layers, start_model
 from training.encoders.aspect.model_card import write_card
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.plan import TrainingPlan
@@ -36,6 +36,8 @@ def train(job: AspectJob) -> Path:
 
 
 def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) -> None:
+    import torch
+
     from training.encoders.aspect.task import AspectTask
     from training.encoders.backbone import Backbone
     from training.encoders.frozen_states import SharedStates
@@ -46,11 +48,16 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     machine = prepare_machine(settings.loop, job.output)
     routes = [lesson.route for lesson in curriculum.lessons if lesson.route is not None]
     model = start_model(plan.backbone, settings, routes, str(machine.device))
-    backbone = Backbone.of(model, settings, machine.precision)
+    # What a linear layer is learnt from are the embeddings of the start model to the last digits.
+    backbone = Backbone.of(model, settings, machine.precision if settings.layers_tuned else torch.float32)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
-    backbone.keep_states(tokens, SharedStates(job.shared, plan.backbone_digest) if job.shared else None)
     texts, dev = curriculum.texts, curriculum.dev
     used = np.union1d(texts, dev)
+    position = position_of_layers(model, settings)
+    if settings.layers_tuned or position is None:
+        backbone.keep_states(tokens, SharedStates(job.shared, plan.backbone_digest) if job.shared else None)
+    else:
+        backbone.keep_embeddings(tokens, used, before=position)
     cut = f"{int(tokens.cut[used].sum())} of these {len(used)} truncated at {backbone.model.max_seq_length} tokens"
 
     def complete(learnt: "Learnt[AspectTask]") -> None:

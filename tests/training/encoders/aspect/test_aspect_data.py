@@ -142,7 +142,8 @@ def test_the_texts_of_an_intersection_are_those_with_a_label_in_each_aspect():
         ({"objective": "simcse", "dropout": False}, Conflict),
         ({"objective": "simcse", "aspects": ["a", "b"], "combine": "routes"}, Conflict),
         ({"preset": "large"}, WrongValue),
-        ({"layers_tuned": 0}, WrongValue),
+        ({"layers_tuned": -1}, WrongValue),
+        ({"objective": "simcse", "layers_tuned": 0}, Conflict),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

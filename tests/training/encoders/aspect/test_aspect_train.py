@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+import torch
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentences import refused
@@ -72,6 +73,22 @@ def test_each_route_of_one_encoder_means_its_aspect(job, zoo, told):
         assert gain(folder, zoo, aspect, task=aspect) > gain(folder, zoo, aspect, task=other)
     assert told(folder)["routes"] == ["animal", "place"]
     assert {"mrr", "mrr_animal", "mrr_place"} <= told(folder)["dev"].keys()
+
+
+@pytest.mark.parametrize("routes", [{}, {"aspects": ["animal", "place"], "combine": "routes"}])
+def test_without_tuned_layers_a_linear_map_of_the_start_models_embeddings_is_learnt(job, zoo, tiny_encoder, routes):
+    folder = train(job(layers_tuned=0, loop={"epochs": 12}, route_learning_rate=1e-2, **routes))
+
+    task = {"task": "animal"} if routes else {}
+    assert gain(folder, zoo, "animal", **task) > gain(tiny_encoder, zoo, "animal") + 0.1
+    before, after = (load_file(path / "model.safetensors") for path in (tiny_encoder, folder))
+    assert all(torch.equal(value, before[name]) for name, value in after.items()), "the transformer stays as it was"
+    start, encoder = (SentenceTransformer(str(path), device="cpu") for path in (tiny_encoder, folder))
+    own = "animal.0.linear.weight" if routes else ".linear.weight"
+    (matrix,) = (value for name, value in encoder.named_parameters() if name.endswith(own))
+    mapped = start.encode(list(zoo.texts)) @ matrix.detach().numpy().T
+    mapped /= np.linalg.norm(mapped, axis=1, keepdims=True)
+    np.testing.assert_allclose(encoder.encode(list(zoo.texts), normalize_embeddings=True, **task), mapped, atol=1e-5)
 
 
 def test_plain_sentence_transformers_loads_it_without_this_project(job, tmp_path):
