@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from facetflow import internals
 from facetflow.arguments import Texts, check_device, pair_sentences, pair_up, read_texts
+from facetflow.benchmarking import MtebEncoder
 from facetflow.explaining import Explanation, explain_readings
 from features import models
 from features.core.faults import CannotExplain, EmptyText, LibraryMissing, NotAnEncoder
@@ -267,6 +268,20 @@ class Encoder:
         """
         route = self._route(aspect)
         return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route)
+
+    def for_mteb(self, facet: str | None = None, *, aspect: str | None = None) -> MtebEncoder:
+        """Return the encoder as a model of MTEB: `mteb.evaluate(encoder.for_mteb("srl"), task)`.
+
+        Args:
+            facet: name of a facet, or `residual`, to evaluate alone; default: the whole embedding.
+            aspect: as in `encode`.
+
+        Raises:
+            SettingsError: the encoder has no such facet.
+        """
+        parts = (self.folder.resolve().name, facet, aspect)
+        name = "facetflow/" + "-".join(part for part in parts if part)
+        return MtebEncoder(self, internals.facet_dimensions(self._layout, facet or internals.WHOLE), aspect, name)
 
     @overload
     def predict(  # type: ignore[overload-overlap]

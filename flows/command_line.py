@@ -51,6 +51,7 @@ COMMANDS: dict[str, str] = {
     "contrast": "Edit sentences into pairs that differ in one point.",
     "parse": "Parse sentences into graphs, trees or semantic roles.",
     "report": "Show the scores of an encoder and rewrite its report.",
+    "publish": "Write an encoder as a folder for a model hub.",
     "models": "List, pull and verify pretrained models.",
     "up": "Run a server, a worker and the schedule on this machine.",
     "down": "Stop what `up` started.",

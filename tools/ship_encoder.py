@@ -1,18 +1,32 @@
-"""Write what differs between a trained encoder and its start model: python tools/ship_encoder.py ENCODER START FOLDER.
+"""Write what differs between a trained encoder and its start model.
+
+    python tools/ship_encoder.py ENCODER START FOLDER [STORE ...]
 
 The folder is what `features.models.assembling` puts together again: float16 weights of tuned layers and of modules that
-the start model lacks, the list of modules, facets, how it was trained, and the model card.
+the start model lacks, the list of modules, facets, how it was trained, and the model card. With stores, the facets of
+an S3BERT are calibrated anew on their dev pairs, at most 1,500 of each corpus: those of its training may be of one kind
+of text only.
 """
 
+import json
 import shutil
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from features.models.assembling import TUNED, WEIGHTS
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
+from training.encoders.s3bert.model_card import write_card
+from training.runs import TRAINING_FILE
 
+PAIRS = 1_500
+SCORES = "## Scores"
 DESCRIBED = ("modules.json", "facets.json", "training.json", "README.md")
 
 
@@ -43,9 +57,39 @@ def ship(encoder: Path, start: Path, folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+def calibrate(encoder: Path, folder: Path, stores: Sequence[Path]) -> None:
+    """Calibrate the facets of a shipped encoder on dev pairs of stores, and tell it in its card."""
+    layout, model = FacetLayout.load(encoder), load_encoder(encoder)
+    similarities, measured, counts = [], [], Counter()
+    for store in stores:
+        data = MeasuredPairs.from_store(store).select(splits=("dev",), kinds=("positive",))
+        for corpus in sorted(set(data.pairs["corpus"])):
+            rows = np.flatnonzero((data.pairs["corpus"] == corpus).to_numpy())
+            rows = np.sort(np.random.default_rng(0).permutation(rows)[:PAIRS])
+            texts, places = np.unique(np.concatenate([data.first[rows], data.second[rows]]), return_inverse=True)
+            vectors = model.encode([data.texts[text] for text in texts], batch_size=64, show_progress_bar=False)
+            left, right = np.split(vectors[places], 2)
+            similarities.append(layout.similarities(left, right))
+            measured.append(data.metrics(layout.names)[rows])
+            counts[corpus] += len(rows)
+    layout = layout.calibrated(np.concatenate(similarities), np.concatenate(measured))
+    (folder / FILE_NAME).write_text(layout.text(), encoding="utf-8")
+    training = json.loads((encoder / TRAINING_FILE).read_text(encoding="utf-8"))
+    training["facets"] = [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets]
+    for corpus, facts in training["corpora"].items():
+        facts["dev"] = counts[corpus]
+    (folder / TRAINING_FILE).write_text(json.dumps(training, indent=2) + "\n", encoding="utf-8")
+    _, _, scores = (encoder / "README.md").read_text(encoding="utf-8").partition(SCORES)
+    card, _, _ = write_card(training).partition(SCORES)
+    (folder / "README.md").write_text(f"{card}{SCORES}{scores}", encoding="utf-8")
+
+
 def _half(value: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(value.astype(np.float16))
 
 
 if __name__ == "__main__":
-    print(f"{ship(*map(Path, sys.argv[1:4])) / 1e6:.2f} MB")
+    trained, start_model, shipped, *with_dev_pairs = map(Path, sys.argv[1:])
+    print(f"{ship(trained, start_model, shipped) / 1e6:.2f} MB")
+    if with_dev_pairs:
+        calibrate(trained, shipped, with_dev_pairs)

@@ -494,6 +494,10 @@ class NotFinite(ModelError, code="FF425"):
     """An encoder gives embeddings that are not finite numbers: delete its folder, and train it again."""
 
 
+class UploadFailed(ModelError, code="FF426"):
+    """An encoder was not uploaded: its folder is complete; check the network and the account, and upload it again."""
+
+
 class AnotherProcess(RunError, code="FF501"):
     """Another process does the same at this moment: wait for it, or end it."""
 

@@ -44,6 +44,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "parse amr": ("facetflow parse amr sentences.txt -o graphs.amr",),
     "parse dependencies": ("facetflow parse dependencies sentences.txt -o trees.conllu",),
     "parse srl": ("facetflow parse srl sentences.txt -o roles.jsonl",),
+    "publish": (
+        "facetflow publish -o published",
+        "facetflow publish --encoder s3bert --name me/my-encoder -o published --push",
+    ),
     "models pull": ("facetflow models pull", "facetflow models pull all-MiniLM-L12-v2"),
     "up": ('facetflow up --cron "0 3 * * *"', 'facetflow up --cron "0 3 * * *" --systemd'),
     "deploy": ('facetflow deploy --cron "0 3 * * *"',),

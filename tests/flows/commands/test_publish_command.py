@@ -1,0 +1,125 @@
+"""`facetflow publish`: a folder that loads anywhere, with terms in its card, and nothing of this machine."""
+
+import json
+
+import pytest
+import yaml
+from sentence_transformers import SentenceTransformer
+from sentences import told
+
+from features.core.faults import Conflict, ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
+from flows.command_line import run
+from training.encoders.s3bert.model_card import write_card
+
+
+@pytest.fixture
+def encoder(tmp_path, monkeypatch, word_encoder):
+    """Go to a folder with a finished encoder, whose record names folders of this machine."""
+    monkeypatch.chdir(tmp_path)
+    model = SentenceTransformer(str(word_encoder), device="cpu")
+    model.save_pretrained("encoder", create_model_card=False)
+    folder = tmp_path / "encoder"
+    training = {
+        "settings": {
+            "backbone": str(word_encoder),
+            "layers_tuned": 0,
+            "facet_dimensions": 2,
+            "splits": ["train", "dev"],
+        },
+        "source": {"release": 3, "versions": {"pairs": 3}, "metric_files": [str(tmp_path / "encoder"), "/film/genre"]},
+        "corpora": {"mine": {"train": 5, "dev": 2, "licence": "CC BY 4.0"}},
+        "steps": 1,
+        "seconds": 1.0,
+        "precision": "float32",
+        "device": "cpu",
+        "best_step": 1,
+        "dimension": 48,
+        "backbone_digest": "0" * 64,
+        "backbone_licence": "MIT",
+        "data_digest": "0" * 20,
+        "dev": None,
+        "facets": [{"name": "smatch", "start": 46, "stop": 48}],
+        "chosen_by": {"set": None},
+    }
+    (folder / "training.json").write_text(json.dumps(training))
+    (folder / "README.md").write_text(write_card(training))
+    return folder
+
+
+def test_the_folder_loads_and_tells_nothing_of_this_machine(encoder, tmp_path, capsys):
+    assert run(["publish", "--encoder", "./encoder", "-o", "out", "--name", "me/mine"]) == 0
+    assert "Its card has no scores yet" in capsys.readouterr().err
+    texts = ["a cat in the park"]
+    before, after = (SentenceTransformer(name, device="cpu").encode(texts) for name in ("encoder", "out"))
+    assert (before == after).all()
+    told = [path.read_text() for path in (tmp_path / "out").rglob("*") if path.suffix in {".json", ".md"}]
+    assert not any(str(tmp_path.parent) in text for text in told)
+    assert "/film/genre" in json.loads((tmp_path / "out/training.json").read_text())["source"]["metric_files"]
+    card = (tmp_path / "out/README.md").read_text()
+    front = yaml.safe_load(card.split("---")[1])
+    assert (front["license"], front["license_link"]) == ("other", "README.md")
+    assert "base_model" not in front, "a folder of this machine is no name on the Hub"
+    assert 'SentenceTransformer("me/mine")' in card
+    assert "CC BY 4.0" in card
+
+
+def test_the_start_model_has_its_name_on_the_hub(encoder, tmp_path):
+    text = (encoder / "training.json").read_text()
+    training = json.loads(text)
+    training["settings"]["backbone"] = "all-MiniLM-L6-v2"
+    (encoder / "training.json").write_text(json.dumps(training))
+    assert run(["publish", "--encoder", "./encoder", "-o", "out"]) == 0
+    front = yaml.safe_load((tmp_path / "out/README.md").read_text().split("---")[1])
+    assert front["base_model"] == "sentence-transformers/all-MiniLM-L6-v2"
+
+
+@pytest.mark.parametrize("options", [["--push"], ["--public"], ["--name", "mine"]])
+def test_nothing_is_uploaded_by_mistake(encoder, options, capsys, tmp_path):
+    assert run(["publish", "--encoder", "./encoder", "-o", "out", *options]) == 1
+    assert told(capsys.readouterr().err, Conflict)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_runs_code_or_has_no_record_is_not_published(encoder, word_encoder, capsys, tmp_path):
+    (encoder / "classifier.pt").write_bytes(b"")
+    assert run(["publish", "--encoder", "./encoder", "-o", "out"]) == 1
+    assert told(capsys.readouterr().err, ModelUnfit)
+    assert run(["publish", "--encoder", str(word_encoder), "-o", "out"]) == 1
+    assert told(capsys.readouterr().err, NotAnEncoder)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/notes.txt").write_text("mine")
+    (encoder / "classifier.pt").unlink()
+    assert run(["publish", "--encoder", "./encoder", "-o", "full"]) == 1
+    assert told(capsys.readouterr().err, OutputOverwrites)
+    assert [path.name for path in tmp_path.glob(".*partial")] == []
+
+
+def test_it_is_uploaded_when_asked_and_private(encoder, monkeypatch, capsys, tmp_path):
+    asked = []
+
+    class Api:
+        def create_repo(self, name, **given):
+            asked.append((name, given))
+            return f"https://hub.example/{name}"
+
+        def upload_folder(self, *, repo_id, folder_path, **_):
+            asked.append((repo_id, sorted(path.name for path in folder_path.iterdir() if path.is_file())))
+
+    monkeypatch.setattr("huggingface_hub.HfApi", Api)
+    assert run(["publish", "--encoder", "./encoder", "-o", "out", "--name", "me/mine", "--push"]) == 0
+    assert "Uploaded to https://hub.example/me/mine" in capsys.readouterr().err
+    assert asked[0] == ("me/mine", {"private": True, "exist_ok": True})
+    assert {"README.md", "modules.json", "training.json"} <= set(asked[1][1])
+
+
+def test_without_a_hub_the_folder_stays(encoder, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+    class Api:
+        def create_repo(self, name, **given):
+            raise ConnectionError("no network\nat all")
+
+    monkeypatch.setattr("huggingface_hub.HfApi", Api)
+    assert run(["publish", "--encoder", "./encoder", "-o", "out", "--name", "me/mine", "--push"]) == 1
+    assert told(capsys.readouterr().err, UploadFailed)
+    assert (tmp_path / "out/modules.json").is_file()

@@ -1,0 +1,113 @@
+"""An encoder as a folder for a model hub: its files, a card that says the terms of use, nothing of this machine.
+
+encoder/ ── weights and configuration as they are ───────────────────────────────┐
+         ── training.json without folders of this machine ───────────────────────┼── folder ── (Hub, if asked)
+         ── README.md with licence and base model, and the name on the Hub ──────┘
+"""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from features import models
+from features.core.faults import ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
+from features.core.file_errors import first_line
+from training.runs import TRAINING_FILE
+from training.writing import read_json, write_json, write_text, writing
+
+CARD = "README.md"
+_UNSAFE = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
+_PLACEHOLDER = "path/to/this/folder"
+_TERMS = """\
+license: other
+license_name: terms-of-the-training-data
+license_link: README.md
+"""
+
+
+def write_folder(encoder: Path, folder: Path, name: str | None = None) -> int:
+    """Write the folder of an encoder for a hub, which is whole or absent, and return its size in bytes.
+
+    Args:
+        encoder: folder of the finished encoder.
+        folder: where it is written; must not exist, or be an empty folder.
+        name: `owner/name` on the Hub, for the card's examples.
+
+    Raises:
+        NotAnEncoder: the encoder was not trained by facetflow: its data and terms are unknown.
+        ModelUnfit: it has weights that run code when they are loaded.
+        OutputOverwrites: there is something in the folder already.
+    """
+    if not (encoder / TRAINING_FILE).is_file() or not (encoder / CARD).is_file():
+        raise NotAnEncoder(
+            f"{str(encoder)!r} has no {TRAINING_FILE} or no {CARD}, so its training data and their terms are unknown; "
+            "publish an encoder that facetflow trained"
+        )
+    files = [path for path in sorted(encoder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
+    if unsafe := [path for path in files if path.suffix in _UNSAFE]:
+        raise ModelUnfit(f"{str(unsafe[0])!r} may run code when it is loaded; save the weights as safetensors")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputOverwrites(f"There is something in {str(folder)!r} already; name a new folder")
+    training = read_json(encoder / TRAINING_FILE)
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        with writing(folder):
+            for path in files:
+                target = partial / path.relative_to(encoder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+            write_json(partial / TRAINING_FILE, without_folders(training))
+            card = (encoder / CARD).read_text(encoding="utf-8")
+            write_text(partial / CARD, published_card(card, training, name))
+            if folder.exists():
+                folder.rmdir()
+            partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def published_card(card: str, training: Mapping[str, Any], name: str | None) -> str:
+    """Return a model card with what the Hub reads: licence and base model; and with the encoder's name there."""
+    backbone = str(training["settings"]["backbone"])
+    start = _name_on_hub(backbone)
+    base = f"base_model: {start}\n" if start else ""
+    card = card.replace("\ntags:\n", f"\n{_TERMS}{base}tags:\n", 1).replace(backbone, Path(backbone).name)
+    return card if name is None else card.replace(_PLACEHOLDER, name)
+
+
+def without_folders(value: Any) -> Any:
+    """Return JSON data with the last part of each path in place of a path of this machine."""
+    if isinstance(value, Mapping):
+        return {key: without_folders(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [without_folders(each) for each in value]
+    if isinstance(value, str) and value.startswith(("/", "~")) and Path(value).expanduser().exists():
+        return Path(value).name
+    return value
+
+
+def upload(folder: Path, name: str, *, public: bool) -> str:
+    """Upload a published folder to the Hub, as a private repository unless `public`, and return its address."""
+    from huggingface_hub import HfApi
+
+    try:
+        api = HfApi()
+        address = api.create_repo(name, private=not public, exist_ok=True)
+        api.upload_folder(repo_id=name, folder_path=folder, commit_message="Published by facetflow")
+    except Exception as error:  # the client raises its own errors and those of its HTTP library
+        raise UploadFailed(
+            f"{name!r} could not be uploaded to the Hub ({first_line(error)}); check the network and `hf auth login`: "
+            f"the folder is complete, and `hf upload {name} {folder}` uploads it"
+        ) from error
+    return str(address)
+
+
+def _name_on_hub(backbone: str) -> str | None:
+    record = models.MODELS.get(backbone)
+    if record is None:
+        return backbone if backbone.count("/") == 1 and not Path(backbone).exists() else None
+    source = record.source
+    return getattr(source, "repository", None) or f"sentence-transformers/{record.name}"
