@@ -81,7 +81,23 @@ def calibrate(encoder: Path, folder: Path, stores: Sequence[Path]) -> None:
     (folder / TRAINING_FILE).write_text(json.dumps(training, indent=2) + "\n", encoding="utf-8")
     _, _, scores = (encoder / "README.md").read_text(encoding="utf-8").partition(SCORES)
     card, _, _ = write_card(training).partition(SCORES)
-    (folder / "README.md").write_text(f"{card}{SCORES}{scores}", encoding="utf-8")
+    (folder / "README.md").write_text(f"{card}{SCORES}{_without_bundled(scores)}", encoding="utf-8")
+
+
+def _without_bundled(scores: str) -> str:
+    """Leave out how the encoder compares with the one that it replaces in the package."""
+    lines, column = [], None
+    for line in scores.splitlines():
+        cells = line.split("|")
+        if line.startswith("|") and " bundled " in cells:
+            column = cells.index(" bundled ")
+        elif not line.startswith("|"):
+            column = None
+        if column is not None:
+            del cells[column]
+        if not line.startswith("Bundled are"):
+            lines.append("|".join(cells))
+    return "\n".join(lines) + "\n"
 
 
 def _half(value: np.ndarray) -> np.ndarray:

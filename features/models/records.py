@@ -67,7 +67,7 @@ class ModelRecord:
 _AMRLIB = "https://github.com/bjascob/amrlib-models/releases/download"
 _SENTENCE_TRANSFORMERS = "sentence_transformers.SentenceTransformer(folder)"
 _SPACY = "spacy.load(folder)"
-_LEARNT = "Apache-2.0; learnt from corpora with terms of their own, see its card"
+_LEARNT = "see its card"  # Apache-2.0, but for the terms of the corpora that it was learnt from
 _NEEDS_TRANSFORMERS_4 = "its code in amrlib 0.8.1 needs transformers<5"
 
 
