@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import secrets
+import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from features.core.faults import AnotherProcess, LibraryMissing, LockImpossible, StorePathWrong
+from features.core.faults import AnotherProcess, LibraryMissing, LockImpossible, StorePathWrong, StoreUnreachable
 from features.core.file_errors import explain, first_line
 from features.store.storage import HEARTBEAT, Entry, Lease, Storage
 
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 EXPIRY = 4 * HEARTBEAT
 """Seconds after which a lease that nobody renews is taken over."""
+_CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
+_ROLE = ("169.254.169.254", 80)
+"""Where a machine in a cloud asks for the credentials of its role."""
 _OPTIONS = {"region": "aws_region", "endpoint": "aws_endpoint_url"}
 
 
@@ -240,6 +244,14 @@ class _Beating:
 def _client(root: str, options: tuple[tuple[str, str], ...]) -> "ObjectStore":
     from obstore.store import from_url
 
+    if root.startswith("s3://") and not any(name in os.environ for name in _CREDENTIALS):
+        try:  # the client would ask for minutes
+            socket.create_connection(_ROLE, timeout=2).close()
+        except OSError as error:
+            raise StoreUnreachable(
+                f"There are no credentials for {root!r}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this "
+                "machine a role."
+            ) from error
     config: Any = {name: value for name, value in options if name != "aws_allow_http"}
     return from_url(root, config=config, client_options={"allow_http": ("aws_allow_http", "true") in options})
 

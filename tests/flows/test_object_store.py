@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.soak, pytest.mark.timeout(900)]
 
 
 @pytest.fixture
-def server(monkeypatch):
+def bucket(monkeypatch):
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
     with faulty_s3() as started:
@@ -28,20 +28,20 @@ def in_the_middle(url: str) -> bool:
 
 
 def test_a_killed_build_goes_on_and_makes_the_rows_that_a_folder_holds(
-    project, built, facetflow, wait_until, server: S3
+    project, built, facetflow, wait_until, bucket: S3
 ):
     project.write(60, sentences=8, per_shard=8, workers=2)
     file = project.folder / "facetflow.toml"
-    file.write_text(f'store = "{server.url()}"\n{file.read_text()}')
+    file.write_text(f'store = "{bucket.url()}"\n{file.read_text()}')
     with facetflow.start(project, "build") as build:
-        wait_until(lambda: in_the_middle(server.url()), "the first commit of graphs")
+        wait_until(lambda: in_the_middle(bucket.url()), "the first commit of graphs")
         build.kill()
         build.communicate(timeout=400)
-    server.fail(("PUT", "503", 5), ("PUT", "lost", 5))
+    bucket.fail(("PUT", "503", 5), ("PUT", "lost", 5))
     code, output = facetflow.run(project, "build")
     assert code == 0, output
     assert "Traceback" not in output
-    store = Store.open(server.url())
+    store = Store.open(bucket.url())
     assert store.verify(deep=True).broken == ()
     for name, expected in built.tables().items():
         rows = store.read(name, with_shard=True).sort("shard", next(iter(TABLES[name])))

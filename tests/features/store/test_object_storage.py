@@ -90,6 +90,16 @@ def test_credentials_that_expire_in_the_middle_are_one_sentence_and_nothing_is_l
     assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
 
 
+def test_without_credentials_a_user_is_told_so(bucket, monkeypatch):
+    _, url = bucket
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    object_storage._client.cache_clear()
+    monkeypatch.setattr(object_storage, "_ROLE", ("127.0.0.1", 9))
+    with refused(StoreUnreachable):
+        Store.open(url, create=True)
+    object_storage._client.cache_clear()
+
+
 def test_eight_writers_at_once_publish_a_number_once(bucket):
     _, url = bucket
     outcomes = []
