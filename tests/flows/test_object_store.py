@@ -28,17 +28,17 @@ def in_the_middle(url: str) -> bool:
 
 
 def test_a_killed_build_goes_on_and_makes_the_rows_that_a_folder_holds(
-    project, built, facetflow, wait_until, bucket: S3
+    bucket: S3, project, built, facetflow_alone, wait_until
 ):
     project.write(60, sentences=8, per_shard=8, workers=2)
     file = project.folder / "facetflow.toml"
     file.write_text(f'store = "{bucket.url()}"\n{file.read_text()}')
-    with facetflow.start(project, "build") as build:
+    with facetflow_alone.start(project, "build") as build:
         wait_until(lambda: in_the_middle(bucket.url()), "the first commit of graphs")
         build.kill()
         build.communicate(timeout=400)
     bucket.fail(("PUT", "503", 5), ("PUT", "lost", 5))
-    code, output = facetflow.run(project, "build")
+    code, output = facetflow_alone.run(project, "build")
     assert code == 0, output
     assert "Traceback" not in output
     store = Store.open(bucket.url())
@@ -46,5 +46,5 @@ def test_a_killed_build_goes_on_and_makes_the_rows_that_a_folder_holds(
     for name, expected in built.tables().items():
         rows = store.read(name, with_shard=True).sort("shard", next(iter(TABLES[name])))
         assert rows.equals(expected), name
-    assert facetflow.run(project, "build")[1].count("Nothing changed: release 1 is up to date.") == 1
+    assert facetflow_alone.run(project, "build")[1].count("Nothing changed: release 1 is up to date.") == 1
     assert not (project.folder / "store").exists()
