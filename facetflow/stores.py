@@ -30,9 +30,10 @@ class FeatureStore:
         self._release = release
 
     @property
-    def path(self) -> Path:
-        """Folder of the store."""
-        return Path(self._store.location)
+    def path(self) -> Path | str:
+        """Folder of the store, or its address in an object storage."""
+        location = self._store.location
+        return location if "://" in location else Path(location)
 
     @property
     def release(self) -> Release:
@@ -87,13 +88,13 @@ def open_store(path: str | Path, release: int | None = None) -> FeatureStore:
     """Open a feature store to read one release of it.
 
     Args:
-        path: folder of the store, or of the project that keeps it in its folder `store`.
+        path: folder of the store, or of the project that keeps it in its folder `store`; or its address, such as
+            `s3://bucket/prefix`, with credentials from the environment.
         release: number of the release; by default the newest.
 
     Raises:
         StoreError: there is no store, no release yet or no such release, or its tables do not hold what was published.
     """
-    folder = Path(str(path))
-    within = folder / "store"
+    within = Path(str(path)) / "store"
     store = Store.open(within if (within / "store.json").is_file() else path)
     return FeatureStore(store, store.release(release))

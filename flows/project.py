@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     PrivateAttr,
     ValidationError,
+    ValidationInfo,
     create_model,
     field_validator,
     model_validator,
@@ -41,6 +42,8 @@ from features.stages.amr import AMR_STAGE
 from features.stages.metrics import METRIC_STAGE
 from features.stages.registry import STAGES
 from features.stages.stage import SettingsT, Stage
+from features.store.locations import storage_at
+from features.store.storage import FolderStorage
 from flows.project_errors import not_found, not_text, not_toml, wrong_settings
 from flows.wanted import stages_of, wanted_of
 from training.encoders.s3bert.settings import S3bertSettings
@@ -129,7 +132,8 @@ class _Head(BaseModel):
 
     Args:
         name: name of the project.
-        store: folder of the feature store.
+        store: folder of the feature store, or its address in an object storage: `s3://bucket/prefix`, also with
+            `?region=...&endpoint=https://...`; credentials are those of the environment.
         runs: folder of encoders, scores, reports and the records of builds.
         corpora: where pairs of sentences come from.
         leakage: what to do with training pairs that have a sentence of an evaluation set.
@@ -139,7 +143,7 @@ class _Head(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=r"^[\w.-]+$")
-    store: Path = Path("store")
+    store: str | Path = Path("store")
     runs: Path = Path("runs")
     corpora: tuple[CorpusSettings, ...] = Field(min_length=1)
     leakage: LeakageSettings = LeakageSettings()
@@ -196,16 +200,17 @@ class Project(_Sections):
 
     @field_validator("store", "runs", mode="before")
     @classmethod
-    def _is_a_folder(cls, given: Any) -> Any:
-        """Return the folder that a `file://` URL names, before a path is made of its text; refuse other addresses."""
-        if not isinstance(given, str) or "://" not in given:
+    def _is_reached(cls, given: Any, info: ValidationInfo) -> Any:
+        """Return the folder that a text or a `file://` URL names, or the address of a store; refuse other addresses."""
+        if not isinstance(given, str):
             return given
-        if not given.startswith("file:///"):
-            raise WrongValue(
-                f"{given!r} is not a folder; facetflow keeps stores and runs where all workers find them: give a path "
-                "or a file:///... URL"
-            )
-        return unquote(urlsplit(given).path)
+        if "://" not in given:
+            return Path(given)
+        if given.startswith("file:///"):
+            return Path(unquote(urlsplit(given).path))
+        if info.field_name == "store" and not isinstance(storage_at(given), FolderStorage):
+            return given
+        raise WrongValue(f"{given!r} is not a folder; give a path or a file:///... URL")
 
     @model_validator(mode="before")
     @classmethod
@@ -360,7 +365,11 @@ def load(path: Path) -> Project:
 
 def _with_absolute_paths(project: Project, base: Path) -> Project:
     """Return the project with its folders and the files of its sections resolved; corpora get the base themselves."""
-    update: dict[str, Any] = {name: _resolve(base, getattr(project, name)) for name in ("store", "runs")}
+    update: dict[str, Any] = {
+        name: _resolve(base, getattr(project, name))
+        for name in ("store", "runs")
+        if isinstance(getattr(project, name), Path)
+    }
     for name in ("cluster", *STAGES):
         update[name] = _with_files(getattr(project, name), base)
     resolved = project.model_copy(update=update)

@@ -148,7 +148,7 @@ def _train(
     without = unread(settings, encoder, contents)
     run = run_of(settings, encoder, pinned.number, without)
     job = TrainingJob[Source, EncoderSettings](
-        source=Source(store=Path(store.location), release=pinned.number, without=without),
+        source=Source(store=store.location, release=pinned.number, without=without),
         settings=encoder,
         output=run,
         base=settings.base,

@@ -38,7 +38,7 @@ class Source(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    store: Path | None = None  # folder of the store
+    store: str | Path | None = None  # folder or address of the store
     release: int | None = None  # number of the release; the latest when missing
     pairs: Path | None = None  # an export of measured pairs (`MeasuredPairs.export`), instead of a store
     texts: Path | None = None  # an export of labelled texts (`LabelledTexts.export`), instead of a store

@@ -18,6 +18,7 @@ from features.sentences import sentence_id
 from features.stage_output import Reject
 from features.stages.amr import AMR_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
+from features.store.locations import Location
 
 Graphs = dict[str, AmrGraph]  # Text → graph, for texts that have one
 
@@ -36,7 +37,7 @@ def graphs_in_files(texts: Sequence[str], files: Iterable[Path]) -> Graphs:
 class StoredGraphs:
     """The graphs of a release, by default the latest, and the vectors of their labels."""
 
-    def __init__(self, root: Path, release: int | None = None) -> None:
+    def __init__(self, root: Location, release: int | None = None) -> None:
         from features.store.store import Store
 
         self._store = Store.open(root)
@@ -80,7 +81,7 @@ def label_vectors(graphs: Iterable[AmrGraph], settings: LabelVectorSettings | No
     return LabelVectors(*source.look_up(sorted(words_of(_labels(graphs)))))
 
 
-def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Path | None) -> tuple[Graphs, str]:
+def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Location | None) -> tuple[Graphs, str]:
     """Return graphs from files if any are given, else from a store, else from a parser; and a line on their source.
 
     The store need not exist. An InputError says which file cannot be read.

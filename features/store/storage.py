@@ -1,7 +1,7 @@
 """Where a store keeps its objects: the one place that opens, renames, locks and lists what lies below a store.
 
     Store, Table, releases, runs, gc ──> Storage ──┬── FolderStorage     a folder, which all workers see
-    polars, delta-rs ──────────────────> url()     └── …                 one class, and one line in `STORAGES`
+    polars, delta-rs ──────────────────> url()     └── ObjectStorage     S3 and the like (`object_storage`)
 
 Objects have names with `/` between the parts, such as `releases/00001.json`. One is there whole or not at all, and
 survives a power cut once it is there. Methods raise OSError as files do: `FileNotFoundError`, `PermissionError`.
@@ -11,19 +11,14 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from features.core import durable, leftovers
-from features.core.faults import StorePathWrong
 from features.core.locks import is_held, only_one
-
-Location = str | Path
-"""A folder, as a path or a `file://` URL, or the URL of another storage."""
 
 HEARTBEAT = 5.0
 """Seconds between renewals of a lease by its holder."""
@@ -215,26 +210,3 @@ def _beat(path: Path, done: threading.Event) -> None:
     while not done.wait(HEARTBEAT):
         with suppress(OSError):
             os.utime(path)
-
-
-STORAGES: dict[str, Callable[[str], Storage]] = {
-    "file": lambda url: FolderStorage(str(Path(unquote(urlsplit(url).path)))),
-}
-"""Scheme of a URL → the storage behind it."""
-
-
-def storage_at(location: Location) -> Storage:
-    """Return the storage that a path or a URL names."""
-    text = str(location)
-    if "://" not in text:
-        storage: Storage = FolderStorage(str(Path(text).expanduser().absolute()))
-    elif (scheme := urlsplit(text).scheme) in STORAGES:
-        storage = STORAGES[scheme](text)
-    else:
-        raise StorePathWrong(
-            f"The store {text!r} is not on a file system; give a local folder, or one that all workers share."
-        )
-    if "%" in storage.location:
-        # deltalake 1.6.6 decodes `%20` in paths as well as in URLs, and then reads another folder.
-        raise StorePathWrong(f"The path {storage.location!r} of a store cannot contain '%'; give another folder.")
-    return storage

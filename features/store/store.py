@@ -25,13 +25,14 @@ from features.stage_output import StageOutput
 from features.stages.stage import Recipe
 from features.store import committing, layout
 from features.store.delta import Table
+from features.store.locations import Location, storage_at
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
 from features.store.receipts import Receipt, WrittenFile
 from features.store.releases import Release, read_release, release_numbers, remove_release, write_release
 from features.store.runs import RunRecord, read_runs, remove_run, write_run
 from features.store.scope import PlannedStage, ShardKey, Wanted
-from features.store.storage import Entry, Location, storage_at
+from features.store.storage import Entry
 from features.store.verifying import Verification, check_counts, verify
 from features.store.writing import (
     check_columns,

@@ -40,7 +40,8 @@ def get_ready(project: Project, dask_address: str | None = None) -> None:
     A command calls this before it knows what there is to do, because the imports take longer than finding out; a build
     that finds nothing to do ends the process midway. An existing cluster has its own workers: nothing is started.
     """
-    check_lockable(project.store)
+    if not isinstance(project.store, str):
+        check_lockable(project.store)
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload([_FIRST, *modules(project), _LAST])
         with starting(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():

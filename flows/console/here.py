@@ -7,6 +7,7 @@ from typing import Self
 import click
 
 from features.corpora.settings import CorpusSettings
+from features.store.locations import Location
 from flows.project import Project, load
 from flows.terminal import warn
 from training.evaluation.promotion import gone_runs, was_refused
@@ -27,7 +28,7 @@ class Here:
     project: Project | None = None
     name: str = ""
     runs: Path | None = None
-    store: Path | None = None
+    store: Location | None = None
     corpora: tuple[CorpusSettings, ...] = ()
     encoders: tuple[str, ...] = ()
 

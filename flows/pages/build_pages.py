@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from features.store.locations import storage_at
 from features.store.runs import read_runs
-from features.store.storage import storage_at
 from flows.project import Project
 
 FACTS_FILE = "build.json"

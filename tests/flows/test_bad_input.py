@@ -233,10 +233,21 @@ CASES = {
         ("plan",),
         ("'theirs'", "'test'", "facetflow build --adopt"),
     ),
-    "store in a bucket": Wrong(
-        edit('name = "test"', 'name = "test"\nstore = "s3://bucket/store"'),
+    "runs in a bucket": Wrong(
+        edit('name = "test"', 'name = "test"\nruns = "s3://bucket/runs"'),
         ("plan",),
-        ("`store`: 's3://bucket/store' is not a folder", "file:///"),
+        ("`runs`: 's3://bucket/runs' is not a folder", "file:///"),
+    ),
+    "store of an unknown kind": Wrong(
+        edit('name = "test"', 'name = "test"\nstore = "ftp://host/store"'), ("plan",), ("'ftp://host/store'", "s3://")
+    ),
+    "store that is a whole bucket": Wrong(
+        edit('name = "test"', 'name = "test"\nstore = "s3://bucket"'), ("plan",), ("'s3://bucket'", "prefix")
+    ),
+    "credentials in the address of a store": Wrong(
+        edit('name = "test"', 'name = "test"\nstore = "s3://bucket/x?secret_key=y"'),
+        ("plan",),
+        ("'secret_key'", "Credentials are read from the environment"),
     ),
     "retry without a store": Wrong(lambda _: None, ("retry", "--failed"), ("no store", "facetflow build")),
     "retry in an empty store": Wrong(

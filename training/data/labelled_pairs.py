@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.files import write_table
+from features.store.locations import Location
 from training.data.pair_tables import (
     SENTENCES,
     TEXTS,
@@ -69,7 +70,7 @@ class LabelledPairs(IndexedPairs):
         return cls(texts=texts, pairs=pairs.select(*JUDGED_COLUMNS, "first", "second"), source=source)
 
     @classmethod
-    def from_store(cls, root: Path, *, release: int | None = None) -> Self:
+    def from_store(cls, root: Location, *, release: int | None = None) -> Self:
         """Read the pairs of a release, by default the latest, that have a label; this needs no stage."""
         pinned = OpenRelease(root, release)
         judged = (

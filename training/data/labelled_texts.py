@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from features.core.files import write_table
+from features.store.locations import Location
 from training.data.pair_tables import digest_of
 from training.data.releases import OpenRelease, choose_rows, read_export
 
@@ -91,7 +92,7 @@ class LabelledTexts:
         )
 
     @classmethod
-    def from_store(cls, root: Path, *, release: int | None = None) -> Self:
+    def from_store(cls, root: Location, *, release: int | None = None) -> Self:
         """Read the texts of a release, by default the latest, that have labels."""
         pinned = OpenRelease(root, release)
         rows = pinned.read("labels", ("sentence", *LABEL_COLUMNS)) if "labels" in pinned else pl.DataFrame()

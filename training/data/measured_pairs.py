@@ -19,6 +19,7 @@ from features.core.files import write_table
 from features.metrics.registry import METRIC_NAMES
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.metrics import METRIC_STAGE
+from features.store.locations import Location
 from training.data.pair_tables import (
     POSITIONS,
     SENTENCES,
@@ -91,7 +92,7 @@ class MeasuredPairs(IndexedPairs):
         )
 
     @classmethod
-    def from_store(cls, root: Path, *, release: int | None = None) -> Self:
+    def from_store(cls, root: Location, *, release: int | None = None) -> Self:
         """Read the measured pairs of a release, by default the latest; pairs that a stage rejected are left out."""
         pinned = OpenRelease(root, release)
         if METRIC_STAGE.name not in pinned:

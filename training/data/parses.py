@@ -19,6 +19,7 @@ from features.core.files import read_table, write_table
 from features.parsers.settings import Precision, PredicatesBy
 from features.stages.dependencies import DEPENDENCY_STAGE
 from features.stages.srl import SRL_STAGE
+from features.store.locations import Location
 from training.data.releases import OpenRelease
 
 
@@ -86,7 +87,7 @@ class ParsedSentences:
         return cls._of(table, texts, repr(str(path)))
 
     @classmethod
-    def from_store(cls, root: Path, texts: Sequence[str] | None, *, release: int | None = None) -> Self:
+    def from_store(cls, root: Location, texts: Sequence[str] | None, *, release: int | None = None) -> Self:
         """Read the parses of some sentences, or of all, from a release, by default the latest."""
         pinned = OpenRelease(root, release)
         if cls.STAGE not in pinned:

@@ -10,12 +10,13 @@ from features.core.errors import InputError
 from features.core.faults import ColumnMissing, ReleaseLacks, RowWrong
 from features.core.files import read_table
 from features.stages.metrics import METRIC_STAGE
+from features.store.locations import Location
 
 
 class OpenRelease:
     """The tables of a release, by default the latest, after every byte was verified."""
 
-    def __init__(self, root: Path, release: int | None = None) -> None:
+    def __init__(self, root: Location, release: int | None = None) -> None:
         from features.store.store import Store
 
         self._store = Store.open(root)
@@ -72,14 +73,14 @@ class OpenRelease:
         return ReleaseLacks(f"{self.name} has {what}")
 
 
-def has_rows(root: Path, release: int | None, table: str) -> bool:
+def has_rows(root: Location, release: int | None, table: str) -> bool:
     """Return whether a table of a release, by default the latest, has rows, without reading it."""
     from features.store.store import Store
 
     return Store.open(root).release(release).rows.get(table, 0) > 0
 
 
-def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence[str]) -> pl.DataFrame:
+def distinct_rows(root: Location, release: int | None, table: str, columns: Sequence[str]) -> pl.DataFrame:
     """Return the distinct combinations of values, without nulls, in some columns of a table of a release."""
     from features.store.store import Store
 

@@ -14,6 +14,7 @@ from features.corpora.tables import hint_of_form, shown_names
 from features.corpora.text_tables import TextCells, complete_ids, read_text_table, text_columns
 from features.parsers.texts import written_sentences
 from features.sentences import normalise
+from features.store.locations import Location
 from training.data.labelled_texts import LabelledTexts
 from training.data.releases import OpenRelease, has_rows
 
@@ -100,7 +101,7 @@ def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     )
 
 
-def texts_of_release(store: Path, corpus: str | None = None, release: int | None = None) -> SearchedTexts:
+def texts_of_release(store: Location, corpus: str | None = None, release: int | None = None) -> SearchedTexts:
     """Read the texts of a release, by default the latest, of one corpus or of all.
 
     These are the texts with labels; without any, or in another corpus, the sentences of pairs.

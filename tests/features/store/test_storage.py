@@ -11,10 +11,11 @@ import pytest
 from features.core.errors import RunError, StoreError
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
+from features.store.locations import STORAGES
 from features.store.plan import plan
 from features.store.runs import RunRecord, now
 from features.store.scope import PlannedStage
-from features.store.storage import STORAGES, FolderStorage
+from features.store.storage import FolderStorage
 from features.store.store import Store
 
 ROOT = Path(__file__).parents[3]

@@ -1,0 +1,35 @@
+"""Which storage the location of a store names."""
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from features.core.faults import StorePathWrong
+from features.store.object_storage import ObjectStorage
+from features.store.storage import FolderStorage, Storage
+
+Location = str | Path
+"""A folder, as a path or a `file://` URL, or the URL of another storage."""
+
+STORAGES: dict[str, Callable[[str], Storage]] = {
+    "file": lambda url: FolderStorage(str(Path(unquote(urlsplit(url).path)))),
+    **dict.fromkeys(("s3", "gs", "az"), ObjectStorage),
+}
+"""Scheme of a URL → the storage behind it."""
+
+
+def storage_at(location: Location) -> Storage:
+    """Return the storage that a path or a URL names."""
+    text = str(location)
+    if "://" not in text:
+        storage: Storage = FolderStorage(str(Path(text).expanduser().absolute()))
+    elif (scheme := urlsplit(text).scheme) in STORAGES:
+        storage = STORAGES[scheme](text)
+    else:
+        raise StorePathWrong(
+            f"The store {text!r} is neither a folder nor one of {', '.join(f'{name}://' for name in STORAGES)}."
+        )
+    if "%" in storage.location:
+        # deltalake 1.6.6 decodes `%20` in paths as well as in URLs, and then reads another folder.
+        raise StorePathWrong(f"The path {storage.location!r} of a store cannot contain '%'; give another folder.")
+    return storage

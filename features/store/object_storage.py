@@ -1,0 +1,271 @@
+"""A store in an object storage: S3 and what speaks its protocol, Google Cloud, Azure.
+
+    s3://bucket/prefix?region=eu-central-1&endpoint=https://minio.example      one string, which every worker is given
+
+Credentials are those of the environment (`AWS_ACCESS_KEY_ID`, …) or of the machine's role, and never in the URL. The
+client, obstore, is the library that delta-rs and polars read with: it repeats what was throttled or got no answer.
+
+    put_if_absent    PUT with If-None-Match; refused, it was our own if the object has our content
+    lease            an object that its holder writes again every few seconds, with If-Match: one that takes it over
+                     changes it, and the holder notices. Whoever finds it unchanged for `EXPIRY` takes it over; no clock
+                     but the waiting process's own is read, so clocks may differ
+
+Two processes that both believe to hold a lease, after a network was cut, do twice the work and no harm: commits and
+releases are conditional PUTs of their own.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+from features.core.faults import AnotherProcess, LibraryMissing, LockImpossible, StorePathWrong, StoreUnreachable
+from features.core.file_errors import explain, first_line
+from features.store.storage import HEARTBEAT, Entry, Lease, Storage
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+EXPIRY = 4 * HEARTBEAT
+"""Seconds after which a lease that nobody renews is taken over."""
+_CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
+_ROLE = ("169.254.169.254", 80)
+"""Where a machine in a cloud asks for the credentials of its role."""
+_OPTIONS = {"region": "aws_region", "endpoint": "aws_endpoint_url"}
+
+
+class ObjectStorage(Storage):
+    """The objects of a store below a prefix of a bucket."""
+
+    def __init__(self, location: str) -> None:
+        try:
+            import obstore  # noqa: F401 - so that its absence is told here
+        except ImportError as error:
+            raise LibraryMissing(
+                f"The store {location!r} needs obstore; install it with `pip install facetflow[objects]`."
+            ) from error
+        self.location = location
+        parts = urlsplit(location)
+        given = dict(parse_qsl(parts.query))
+        if unknown := sorted(given.keys() - _OPTIONS.keys()):
+            raise StorePathWrong(
+                f"The store {location!r} has {unknown[0]!r} after the question mark; it may have "
+                f"{' and '.join(_OPTIONS)}. Credentials are read from the environment."
+            )
+        if not parts.netloc or not parts.path.strip("/"):
+            raise StorePathWrong(f"The store {location!r} needs a bucket and a prefix: {parts.scheme}://bucket/prefix.")
+        self._root = f"{parts.scheme}://{parts.netloc}/{parts.path.strip('/')}"
+        endpoint = given.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL", "")
+        # One of this machine or of a private network may have no certificate, and is named on purpose.
+        unsecured = {"aws_allow_http": "true"} if endpoint.startswith("http://") else {}
+        self.options: Mapping[str, str] = {_OPTIONS[name]: value for name, value in given.items()} | unsecured
+
+    @property
+    def _client(self) -> "ObjectStore":
+        return _client(self._root, tuple(sorted(self.options.items())))
+
+    def names(self, folder: str = "") -> list[str]:
+        import obstore
+
+        with _as_files(folder):
+            listed = obstore.list_with_delimiter(self._client, folder or None)
+        paths = [*listed["common_prefixes"], *(entry["path"] for entry in listed["objects"])]
+        return sorted(path.rpartition("/")[2] for path in paths)
+
+    def stat(self, name: str) -> Entry:
+        meta = self._head(name)
+        return Entry(name, meta["size"], int(meta["last_modified"].timestamp() * 1000))
+
+    def read(self, name: str) -> bytes:
+        import obstore
+
+        with _as_files(name):
+            return bytes(obstore.get(self._client, name).bytes())
+
+    def put(self, name: str, content: bytes | Path) -> None:
+        import obstore
+
+        with _as_files(name):
+            obstore.put(self._client, name, content)
+
+    def put_if_absent(self, name: str, content: bytes) -> None:
+        try:
+            self._create(name, content)
+        except FileExistsError:
+            if self.read(name) != content:  # else the answer to our own PUT got lost, and the client repeated it
+                raise
+
+    def delete(self, *names: str) -> None:
+        import obstore
+
+        for name in names:
+            with suppress(FileNotFoundError), _as_files(name):
+                obstore.delete(self._client, name)
+
+    def remove_unfinished(self, older_than: timedelta, *, dry_run: bool) -> list[Entry]:
+        """Return nothing: an object is there whole or not at all; what was half uploaded, the bucket's rules expire."""
+        return []
+
+    @contextmanager
+    def lease(self, name: str, holder: str, refusal: str) -> Iterator[None]:
+        token = secrets.token_hex(8)
+        beating = _Beating(self, name, {"holder": holder, "token": token})
+        try:
+            beating.take(refusal)
+        except OSError as error:
+            raise LockImpossible(f"The lease {self.url(name)!r} cannot be taken: {explain(error)}.") from error
+        beating.start()
+        try:
+            yield
+        finally:
+            beating.end()
+
+    def lease_of(self, name: str) -> Lease | None:
+        try:
+            content, meta = json.loads(self.read(name)), self._head(name)
+        except (OSError, ValueError):
+            return None
+        age = time.time() - meta["last_modified"].timestamp()
+        return Lease(str(content.get("holder", "")), max(age, 0.0), bool(content.get("ended")))
+
+    def local(self, name: str) -> Path:
+        """Return a copy in the user's cache, fetched again when the object changes."""
+        meta = self._head(name)
+        key = hashlib.sha256(f"{self.url(name)} {meta['e_tag']} {meta['size']}".encode()).hexdigest()
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow" / "objects"
+        path = folder / key / Path(name).name
+        if not path.is_file():
+            from features.core import durable
+
+            durable.write_whole(folder, f"{key}/{path.name}", self.read(name))
+        return path
+
+    def url(self, name: str = "") -> str:
+        return f"{self._root}/{name}" if name else self._root
+
+    def _head(self, name: str) -> Any:
+        import obstore
+
+        with _as_files(name):
+            return obstore.head(self._client, name)
+
+    def _create(self, name: str, content: bytes) -> Any:
+        import obstore
+
+        with _as_files(name):
+            return obstore.put(self._client, name, content, mode="create")
+
+    def _update(self, name: str, content: bytes, seen: Mapping[str, Any]) -> Any:
+        """Store an object in place of a version of it that was seen; raise FileExistsError if there is another one."""
+        import obstore
+
+        version: Any = {key: seen[key] for key in ("e_tag", "version") if seen.get(key)}
+        with _as_files(name):
+            return obstore.put(self._client, name, content, mode=version)
+
+
+class _Beating:
+    """A lease while it is held: its object is written again every `HEARTBEAT` seconds."""
+
+    def __init__(self, storage: ObjectStorage, name: str, content: Mapping[str, Any]) -> None:
+        self._storage, self._name, self._content = storage, name, content
+        self._beat = 0
+        self._seen: Mapping[str, Any] = {}
+        self._done = threading.Event()
+        self._lost = False
+        self._thread = threading.Thread(target=self._renew, daemon=True)
+
+    def take(self, refusal: str) -> None:
+        """Take the lease, or raise AnotherProcess as soon as its holder is seen to live."""
+        storage, name = self._storage, self._name
+        with suppress(FileExistsError):
+            self._seen = storage._create(name, self._text())
+            return
+        seen, content = storage._head(name), json.loads(storage.read(name))
+        waited = 0.0
+        while not content.get("ended") and waited < EXPIRY:
+            time.sleep(HEARTBEAT / 4)
+            waited += HEARTBEAT / 4
+            if storage._head(name)["e_tag"] != seen["e_tag"]:
+                raise AnotherProcess(f"{refusal} (process {content.get('holder', 'unknown')}): wait for it, or end it.")
+        try:
+            self._seen = storage._update(name, self._text(), seen)
+        except FileExistsError as error:
+            raise AnotherProcess(f"{refusal}: another process was faster; wait for it, or end it.") from error
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def end(self) -> None:
+        """Give the lease back; raise AnotherProcess if it was lost meanwhile."""
+        self._done.set()
+        self._thread.join()
+        with suppress(OSError):
+            if not self._lost:
+                self._seen = self._storage._update(self._name, self._text(ended=True), self._seen)
+        if self._lost:
+            raise AnotherProcess(
+                f"The lease {self._storage.url(self._name)!r} was taken over while this process could not renew it; "
+                "nothing is lost or doubled: run again."
+            )
+
+    def _renew(self) -> None:
+        while not self._done.wait(HEARTBEAT):
+            try:
+                self._seen = self._storage._update(self._name, self._text(), self._seen)
+            except FileExistsError:
+                # Our own, if the answer to the last one got lost.
+                with suppress(OSError, ValueError):
+                    current = self._storage._head(self._name)
+                    if json.loads(self._storage.read(self._name)).get("token") == self._content["token"]:
+                        self._seen = current
+                        continue
+                    self._lost = True
+                    return
+            except OSError:
+                continue  # the network may come back
+
+    def _text(self, *, ended: bool = False) -> bytes:
+        self._beat += 1  # so that each is another object, with another tag
+        return json.dumps({**self._content, "beat": self._beat, "ended": ended}).encode()
+
+
+@cache
+def _client(root: str, options: tuple[tuple[str, str], ...]) -> "ObjectStore":
+    from obstore.store import from_url
+
+    if root.startswith("s3://") and not any(name in os.environ for name in _CREDENTIALS):
+        try:  # the client would ask for minutes
+            socket.create_connection(_ROLE, timeout=2).close()
+        except OSError as error:
+            raise StoreUnreachable(
+                f"There are no credentials for {root!r}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this "
+                "machine a role."
+            ) from error
+    config: Any = {name: value for name, value in options if name != "aws_allow_http"}
+    return from_url(root, config=config, client_options={"allow_http": ("aws_allow_http", "true") in options})
+
+
+@contextmanager
+def _as_files(name: str) -> Iterator[None]:
+    """Raise errors of the client as files do."""
+    from obstore import exceptions
+
+    try:
+        yield
+    except (exceptions.AlreadyExistsError, exceptions.PreconditionError) as error:
+        raise FileExistsError(f"{name!r} exists") from error
+    except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as error:
+        raise PermissionError(first_line(error)) from error
+    except exceptions.BaseError as error:
+        raise OSError(first_line(error)) from error

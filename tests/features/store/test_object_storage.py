@@ -1,0 +1,224 @@
+"""A store in an object storage, whose answers get lost, and which throttles and refuses."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
+
+import polars as pl
+import pytest
+from faulty_s3 import CREDENTIALS, S3, faulty_s3
+from sentences import refused
+
+from features.core.faults import AnotherProcess, StorePathWrong, StoreUnreachable
+from features.store import object_storage
+from features.store.locations import storage_at
+from features.store.object_storage import ObjectStorage
+from features.store.runs import RunRecord, now
+from features.store.storage import FolderStorage
+from features.store.store import Store
+from tests.features.store.test_storage import fill
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[S3]:
+    with faulty_s3() as started:
+        yield started
+
+
+@pytest.fixture
+def bucket(server, monkeypatch):
+    """Return the server, its bucket empty, and the URL of a store in it."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    server.clear()
+    return server, server.url()
+
+
+def test_a_store_is_built_read_verified_and_cleaned(bucket, filled):
+    _, url = bucket
+    store = Store.open(url, create=True, project="p")
+    release = fill(store, filled)
+
+    again = Store.open(url)
+    assert (again.location, again.project) == (url, "p")
+    assert again.read("amr", release.versions["amr"])["sentence_id"].to_list() == ["a", "b"]
+    assert again.rejected()["amr", "s1"].rows == 1
+    assert again.verify(deep=True).damaged == ()
+    again.withdraw([("amr", "s1")], run_id="later")
+    assert again.collect_garbage(timedelta(0)).files == (), "the release needs it"
+    store.write_shard("amr", "s9", "0" * 64, filled("amr", ["z"]))
+    assert len(again.collect_garbage(timedelta(0)).files) == 1
+    assert again.read("amr", release.versions["amr"]).height == 2
+    again.record_run(RunRecord("run", "build_features", now()))
+    again.remove_run("run")
+    assert again.runs() == []
+
+
+@pytest.mark.parametrize("fault", ["lost", "503"])
+def test_what_got_no_answer_or_was_throttled_is_repeated_and_doubles_nothing(bucket, filled, fault):
+    server, url = bucket
+    puts = [f"PUT /bucket/some/prefix/{name}" for name in ("store.json", "tables/sentences/shard", "releases/")]
+    places = [*puts, "GET /bucket/some/prefix/tables/amr/_delta_log", "PUT /bucket/some/prefix/tables/amr/_delta_log"]
+    server.fail(*((words, fault, 1) for words in places))
+    store = Store.open(url, create=True)
+    fill(store, filled)
+    assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
+    assert [release.number for release in store.releases()] == [1]
+    assert store.verify(deep=True).broken == ()
+    assert sum(line.startswith(fault) for line in server.seen()) == len(places)
+
+
+def test_a_commit_whose_answer_got_lost_is_made_once(bucket, filled):
+    server, url = bucket
+    store = Store.open(url, create=True)
+    server.fail(("PUT /bucket/some/prefix/tables/amr/_delta_log", "lost", 1))
+    fill(store, filled)
+    assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
+    assert store.verify(deep=True).broken == ()
+
+
+def test_credentials_that_expire_in_the_middle_are_one_sentence_and_nothing_is_lost(bucket, filled):
+    server, url = bucket
+    store = Store.open(url, create=True)
+    server.fail(("PUT /bucket/some/prefix/tables/amr", "403", 100))
+    with refused(StoreUnreachable):
+        fill(store, filled)
+    server.fail()
+    fill(store, filled)
+    assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
+
+
+def test_without_credentials_a_user_is_told_so(bucket, monkeypatch):
+    _, url = bucket
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    object_storage._client.cache_clear()
+    monkeypatch.setattr(object_storage, "_ROLE", ("127.0.0.1", 9))
+    with refused(StoreUnreachable):
+        Store.open(url, create=True)
+    object_storage._client.cache_clear()
+
+
+def test_eight_writers_at_once_publish_a_number_once(bucket):
+    _, url = bucket
+    outcomes = []
+
+    def write(number: int) -> None:
+        with suppress(FileExistsError):
+            storage_at(url).put_if_absent("releases/00001.json", str(number).encode())
+            outcomes.append(number)
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 1
+    assert storage_at(url).read("releases/00001.json") == str(outcomes[0]).encode()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Let leases beat quickly."""
+    monkeypatch.setattr(object_storage, "HEARTBEAT", 0.2)
+    monkeypatch.setattr(object_storage, "EXPIRY", 1.0)
+
+
+def test_one_process_at_a_time_holds_a_lease(bucket, quick):
+    _, url = bucket
+    one, other = storage_at(url), ObjectStorage(url)
+    assert one.lease_of("lease") is None
+    with one.lease("lease", "host:1", "A build works"):
+        assert (one.lease_of("lease").holder, one.lease_of("lease").ended) == ("host:1", False)
+        with (
+            pytest.raises(AnotherProcess, match=r"A build works \(process host:1\)"),
+            other.lease("lease", "h", "A build works"),
+        ):
+            pass
+    assert one.lease_of("lease").ended
+    with other.lease("lease", "host:2", "A build works"):
+        assert one.lease_of("lease").holder == "host:2"
+
+
+def test_a_lease_whose_holder_was_killed_is_taken_over_whatever_the_clocks_say(bucket, quick):
+    _, url = bucket
+    killed = object_storage._Beating(storage_at(url), "lease", {"holder": "dead:1", "token": "x"})
+    killed.take("A build works")  # and never renewed
+    with storage_at(url).lease("lease", "host:2", "A build works"):
+        assert storage_at(url).lease_of("lease").holder == "host:2"
+
+
+def test_a_holder_that_was_cut_off_learns_that_its_lease_is_gone(bucket, quick):
+    _, url = bucket
+    place = storage_at(url)
+
+    def be_cut_off() -> None:
+        with place.lease("lease", "host:1", "A build works"):
+            place.put("lease", b'{"holder": "host:2", "token": "other", "beat": 1}')
+            threading.Event().wait(1.0)
+
+    with refused(AnotherProcess):
+        be_cut_off()
+    assert place.lease_of("lease").holder == "host:2", "what it lost, it does not give back"
+
+
+def test_a_holder_whose_answers_get_lost_keeps_its_lease(bucket, quick):
+    server, url = bucket
+    with storage_at(url).lease("lease", "host:1", "A build works"):
+        server.fail(("PUT /bucket/some/prefix/lease", "lost", 2))
+        threading.Event().wait(1.5)
+    assert storage_at(url).lease_of("lease").ended
+
+
+def test_a_local_copy_is_fetched_once_for_each_content(bucket, tmp_path, monkeypatch):
+    server, url = bucket
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    place = storage_at(url)
+    place.put("graphs/a.bin", b"one")
+    assert place.local("graphs/a.bin").read_bytes() == b"one"
+    assert place.local("graphs/a.bin").read_bytes() == b"one"
+    assert sum("GET" in line and "a.bin" in line for line in server.seen()) == 1
+    place.put("graphs/a.bin", b"two")
+    assert place.local("graphs/a.bin").read_bytes() == b"two"
+
+
+@pytest.mark.parametrize("url", ["s3://bucket", "s3://bucket/x?secret=y", "ftp://host/x"])
+def test_an_address_that_is_none_is_refused(url):
+    with refused(StorePathWrong):
+        storage_at(url)
+
+
+def test_polars_reads_what_the_storage_names(bucket, filled):
+    _, url = bucket
+    fill(Store.open(url, create=True), filled)
+    place = storage_at(url)
+    assert pl.read_delta(place.url("tables/amr"), storage_options=dict(place.options)).height == 2
+
+
+def test_a_store_moves_from_a_folder_and_back_file_by_file(bucket, filled, tmp_path):
+    _, url = bucket
+    folder = tmp_path / "store"
+    release = fill(Store.open(folder, create=True, project="p"), filled)
+    place = storage_at(url)
+    for path in (path for path in folder.rglob("*") if path.is_file()):
+        place.put(path.relative_to(folder).as_posix(), path)
+    there = Store.open(url)
+    assert there.verify(deep=True).broken == ()
+    assert there.read("amr", release.versions["amr"])["sentence_id"].to_list() == ["a", "b"]
+    there.withdraw([("amr", "s1")], run_id="there")
+
+    back = FolderStorage(str(tmp_path / "back"))
+    _copy(place, back)
+    again = Store.open(tmp_path / "back")
+    assert again.read("amr").is_empty()
+    assert again.read("amr", again.release(1).versions["amr"])["sentence_id"].to_list() == ["a", "b"]
+
+
+def _copy(source, target, folder=""):
+    for name in source.names(folder):
+        path = f"{folder}/{name}".strip("/")
+        try:
+            target.put(path, source.read(path))
+        except FileNotFoundError:  # a folder
+            _copy(source, target, path)

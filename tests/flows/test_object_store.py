@@ -1,0 +1,50 @@
+"""A build, killed in the middle, whose store is in an object storage: the same rows as in a folder."""
+
+import pytest
+from faulty_s3 import CREDENTIALS, S3, faulty_s3
+
+from features.core.errors import FacetflowError
+from features.store.store import Store
+from features.store.tables import TABLES
+
+pytestmark = [pytest.mark.slow, pytest.mark.soak, pytest.mark.timeout(900)]
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    with faulty_s3() as started:
+        yield started
+
+
+def in_the_middle(url: str) -> bool:
+    """Return whether graphs are committed and not all pairs are measured."""
+    try:
+        store = Store.open(url)
+        return bool(store.committed("amr")) and len(store.committed("metrics")) < len(store.committed("pairs"))
+    except FacetflowError:  # the store is just being made
+        return False
+
+
+def test_a_killed_build_goes_on_and_makes_the_rows_that_a_folder_holds(
+    bucket: S3, project, built, facetflow_alone, wait_until
+):
+    project.write(60, sentences=8, per_shard=8, workers=2)
+    file = project.folder / "facetflow.toml"
+    file.write_text(f'store = "{bucket.url()}"\n{file.read_text()}')
+    with facetflow_alone.start(project, "build") as build:
+        wait_until(lambda: in_the_middle(bucket.url()), "the first commit of graphs")
+        build.kill()
+        build.communicate(timeout=400)
+    bucket.fail(("PUT", "503", 5), ("PUT", "lost", 5))
+    code, output = facetflow_alone.run(project, "build")
+    assert code == 0, output
+    assert "Traceback" not in output
+    store = Store.open(bucket.url())
+    assert store.verify(deep=True).broken == ()
+    for name, expected in built.tables().items():
+        rows = store.read(name, with_shard=True).sort("shard", next(iter(TABLES[name])))
+        assert rows.equals(expected), name
+    assert facetflow_alone.run(project, "build")[1].count("Nothing changed: release 1 is up to date.") == 1
+    assert not (project.folder / "store").exists()
