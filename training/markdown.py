@@ -1,15 +1,26 @@
 """Markdown of model cards."""
 
+import re
 from collections.abc import Sequence
+from typing import Any
+
+from features.core.pages import render
+from training.runs import flattened
+
+
+def render_card(template: str, **values: Any) -> str:
+    """Return a model card from a template; blank lines that an empty part leaves are removed."""
+    return re.sub(r"\n{3,}", "\n\n", render(template, row=row, flattened=flattened, **values).strip()) + "\n"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table; pipes and line breaks in cells are escaped."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    lines += [
-        "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows
-    ]
-    return "\n".join(lines)
+    return "\n".join([row(header), "|" + "---|" * len(header), *map(row, rows)])
+
+
+def row(cells: Sequence[object]) -> str:
+    """Return a row of a table."""
+    return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 def with_section(text: str, title: str, paragraphs: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ without the structure is trained in the same way.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -47,8 +47,6 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
     """Data and settings → settings with the labels filled in; raises an error if they are wrong."""
     learnt_from: ClassVar["staticmethod[[Any, Any], Any]"]
     """Data and settings → the pairs to train on and to choose the best model by."""
-    card: ClassVar["staticmethod[[Mapping[str, Any]], str]"]
-    """Content of training.json → the README.md of the encoder."""
     table: type[PairsT]
     """The pairs of a split as the task takes them."""
 
@@ -173,4 +171,4 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
             **self.facts(task.backbone, task.prepared),
         }
         head = classifier.save if classifier else None
-        write_encoder(self.job, self.plan, learnt, task.backbone, facts, card=self.card, head=head)
+        write_encoder(self.job, self.plan, learnt, task.backbone, facts, head=head)

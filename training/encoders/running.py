@@ -14,6 +14,7 @@ import polars as pl
 
 from features import models
 from features.core.faults import WrongValue
+from training.encoders.cards import write_card
 from training.encoders.plan import TrainingPlan, is_finished, sizes_of
 from training.encoders.search import with_values
 from training.encoders.settings import EncoderSettings
@@ -83,7 +84,6 @@ def write_encoder(
     backbone: "Backbone",
     facts: Mapping[str, Any],
     *,
-    card: Callable[[Mapping[str, Any]], str],
     further: Mapping[str, str] | None = None,
     head: Callable[[Path], None] | None = None,
 ) -> None:
@@ -100,7 +100,8 @@ def write_encoder(
             if head is not None:
                 head(partial)
             write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
-            write_text(partial / "README.md", card(training))  # its size is not recorded: an evaluation adds scores
+            # Its size is not recorded: an evaluation adds scores.
+            write_text(partial / "README.md", write_card(training))
             partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)  # a partial encoder would keep a full disk full

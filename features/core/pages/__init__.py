@@ -6,7 +6,7 @@
                                  /macros.html ┘
 
 A template is named by its package and file, `flows.pages/build.html`. Values are escaped unless they are `Markup`, as
-what `render` returns is; a name that is not passed is an error. Filters beside Jinja's own:
+what `render` returns is, and not at all in Markdown; a name that is not passed is an error. Filters beside Jinja's own:
 
     {{ "2026-03-01T09:05:00+00:00" | date }}   1 March 2026, 09:05 UTC
     {{ 1234.5 | number(1) }}                   1,234.5; a None is "–"
@@ -63,10 +63,14 @@ def mark_code(text: str) -> Markup:
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
-        loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(_read),
+        autoescape=select_autoescape(disabled_extensions=("md",), default_for_string=True, default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters |= {"date": tell_date, "number": tell_number, "code": mark_code}
     return environment

@@ -11,7 +11,6 @@ import polars as pl
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
 from training.encoders.aspect.encoder import position_of_layers, start_model
-from training.encoders.aspect.model_card import write_card
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.plan import TrainingPlan
 from training.encoders.running import corpora_of, train_once, write_encoder
@@ -74,7 +73,7 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
             "routes": routes,
             "anchors": [{"texts": len(np.unique(some.anchors)), **some.counts} for some in drawn],
         }
-        write_encoder(job, plan, learnt, backbone, facts, card=write_card)
+        write_encoder(job, plan, learnt, backbone, facts)
 
     learn(
         plan,

@@ -9,7 +9,6 @@ from training.data.parses import Frames
 from training.encoders.pair_table import PairTable
 from training.encoders.pair_training import PairTraining
 from training.encoders.pas.data import learnt_from, resolved
-from training.encoders.pas.model_card import write_card
 from training.encoders.pas.settings import PasSettings
 from training.jobs import Source, TrainingJob, read_job
 from training.process import run_process
@@ -32,7 +31,6 @@ class PasTraining(PairTraining[PasSettings, Frames, PairTable]):
     lacking = "have no semantic roles and are trained on without spans; `facetflow rejects` says why"
     resolved = staticmethod(resolved)
     learnt_from = staticmethod(learnt_from)
-    card = staticmethod(write_card)
     table = PairTable
 
     def read_structure(self) -> Frames | None:

@@ -10,7 +10,6 @@ import numpy as np
 from training.data.parses import Parses
 from training.encoders.pair_training import PairTraining
 from training.encoders.rgcn.data import PairTable, learnt_from, resolved
-from training.encoders.rgcn.model_card import write_card
 from training.encoders.rgcn.settings import RgcnSettings
 from training.jobs import Source, TrainingJob, read_job
 from training.process import run_process
@@ -34,7 +33,6 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses, PairTable]):
     lacking = "have no dependency tree and are trained on without one (`facetflow rejects` says why)"
     resolved = staticmethod(resolved)
     learnt_from = staticmethod(learnt_from)
-    card = staticmethod(write_card)
     table = PairTable
 
     def read_structure(self) -> Parses | None:

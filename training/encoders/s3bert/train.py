@@ -17,7 +17,6 @@ from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.running import corpora_of, train_once, write_encoder
 from training.encoders.s3bert.data import Targets, check_pairs, make_targets, warn_of_little
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
-from training.encoders.s3bert.model_card import write_card
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob, read_job
 from training.loop.batches import number_groups
@@ -160,7 +159,7 @@ def _complete(
         "chosen_by": ratings.chosen.recorded() if ratings else {"set": None},
         **report,
     }
-    write_encoder(job, plan, learnt, backbone, facts, card=write_card, further={FILE_NAME: layout.text()})
+    write_encoder(job, plan, learnt, backbone, facts, further={FILE_NAME: layout.text()})
     shutil.rmtree(job.output / MAP, ignore_errors=True)
 
 

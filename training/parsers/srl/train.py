@@ -3,7 +3,7 @@
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
 from training.loop.launching import all_processes, only_trainer
 from training.loop.settings import decisive
-from training.markdown import table
+from training.markdown import render_card
 from training.parsers.srl.examples import label_names, marked, unmarked
 from training.parsers.srl.settings import TaggerJob, TaggerSettings, read_tagger_job
 from training.process import run_process
@@ -30,16 +30,6 @@ if TYPE_CHECKING:
 
 TAGGER = "tagger"
 """Folder of the finished tagger within the output."""
-_ABOUT = """\
-A tagger of semantic roles (PropBank) in the architecture and file format of AllenNLP's `srl_bert`: BERT with the
-predicate marked by token types, BIO tags, constrained Viterbi. A separate head finds the predicates. Weights are in
-half precision; the parameters that equal those of the base encoder are not stored here."""
-_DATA = """\
-Trained on `{file}`: {sentences:,} sentences, {predicates:,} predicates. Licence of these annotations: {licence}; it
-also binds the use of the weights. The base encoder, {base} (`{digest}`), is under {base_licence}."""
-_SCORES = """\
-On `{file}`: {sentences:,} sentences, {predicates:,} predicates, none of them trained on. Arguments as `srl-eval.pl`
-counts them, predicates (V) excluded."""
 
 
 def train(job: TaggerJob) -> Path:
@@ -97,7 +87,7 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
         }
         configuration = _configuration(network, settings)
         write_archive(finished, labels=labels, weights=network.state_dict(), configuration=configuration)
-        write_text(finished / "README.md", _model_card(report))
+        write_text(finished / "README.md", render_card("training.parsers.srl/card.md", **report))
         write_json(finished / TRAINING_FILE, report)
 
     loop.run_and_write(write)
@@ -146,38 +136,6 @@ def _configuration(network: "SrlBert", settings: TaggerSettings) -> dict[str, An
         },
         OWN_SECTION: {"base": settings.backbone, "predicate_threshold": 0.5, "exact_decoding": True},
     }
-
-
-def _model_card(report: Mapping[str, Any]) -> str:
-    settings = report["settings"]
-    licences = {"licence": report["licence"], "base_licence": report["base_licence"]}
-    parts = [
-        f"# Semantic role tagger, from {settings['backbone']}",
-        _ABOUT,
-        "## Data and licence",
-        _DATA.format(**report["train"], **licences, base=settings["backbone"], digest=report["base_digest"][:16]),
-        "## Scores",
-        _SCORES.format(**report["dev"]),
-        _score_table(report["scores"]),
-        "## Training",
-        f"{report['steps']:,} steps in {report['seconds'] / 60:.0f} minutes of one process. Settings:",
-        "\n".join(f"- {name}: `{value}`" for name, value in flattened(settings).items()),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _score_table(scores: Mapping[str, Any]) -> str:
-    names = {
-        "gold_predicates": "arguments, gold predicates",
-        "own_predicates": "arguments, own predicates",
-        "predicates": "predicates",
-    }
-    parts = ("precision", "recall", "f1")
-    rows = [(names[name], *(f"{scores[name][part]:.4f}" for part in parts)) for name in names if name in scores]
-    lines = [table(("", "precision", "recall", "F1"), rows)]
-    if "sentences_per_second" in scores:
-        lines += ["", f"Speed on these: {scores['sentences_per_second']:.0f} sentences per second on one core."]
-    return "\n".join(lines)
 
 
 def _read(path: Path) -> list[AnnotatedSentence]:
