@@ -22,7 +22,7 @@ from features.models.assembling import TUNED, WEIGHTS
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
-from training.encoders.s3bert.model_card import write_card
+from training.encoders.cards import write_card
 from training.runs import TRAINING_FILE
 
 PAIRS = 1_500

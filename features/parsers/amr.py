@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from features.core.faults import GraphIndexWrong
 from features.core.types import OnRows, RejectCode, ignore_rows
@@ -24,33 +24,18 @@ from features.parsers.settings import AmrSettings
 from features.stage_output import Reject
 
 if TYPE_CHECKING:
+    from features.parsers.amrlib_parser import AmrlibParser
     from features.parsers.bank import BankParser
     from features.parsers.embedded.parser import EmbeddedParser
 
+    AmrParser: TypeAlias = BankParser | AmrlibParser | "EmbeddedAmrParser"
 
 ALGORITHM_VERSION = "2"
 """Of the embedded parser; incremented when a code change changes a graph or a reject. 2: `unknown_words`."""
 BUILT_IN = "embedded"  # the name of the embedded model in settings
 
 
-class AmrParser(Protocol):
-    """Anything that produces a graph for a sentence."""
-
-    @property
-    def name(self) -> str:
-        """The value of the column `parser`."""
-
-    @property
-    def max_words(self) -> int:
-        """Longer sentences are rejected before they are parsed."""
-
-    def parse(
-        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
-    ) -> list[str | Reject]:
-        """Return for each sentence, in order, its graph in PENMAN or a reject; report how many are done."""
-
-
-def load(settings: AmrSettings) -> AmrParser:
+def load(settings: AmrSettings) -> "AmrParser":
     """Load the parser that the settings name; once per process, as long as settings and files stay the same."""
     if settings.backend == "penman":
         return load_bank(settings)
@@ -69,7 +54,7 @@ def load_bank(settings: AmrSettings) -> "BankParser":
 
 
 @lru_cache(maxsize=2)
-def _load(settings: AmrSettings, folder: Path, _stamp: object) -> AmrParser:
+def _load(settings: AmrSettings, folder: Path, _stamp: object) -> "AmrParser":
     if settings.backend == "amrlib":
         from features.parsers.amrlib_parser import load_amrlib
 

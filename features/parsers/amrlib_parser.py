@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from features.core.errors import RowError
 from features.core.faults import GpuFailed, LibraryMissing, ModelDamaged, ModelNotLoaded, NotThisModel
@@ -27,17 +27,10 @@ _SLOW_TOKENIZERS = (".parse_spring.inference", ".parse_gsii.inference")
 _OWN_TOKENIZER = "tokenizer_config.json"
 
 
-class Inference(Protocol):
-    """The interface of every amrlib parser (`amrlib.models.inference_bases.STOGInferenceBase`)."""
-
-    def parse_sents(self, sents: list[str], *, add_metadata: bool = True) -> list[str | None]:
-        """Return a graph for each sentence, None if there is none."""
-
-
 class AmrlibParser:
-    """An amrlib parser, as `amrlib.load_stog_model` returns it, as an `AmrParser`."""
+    """An amrlib parser (a `STOGInferenceBase`), as `amrlib.load_stog_model` returns it, as an `AmrParser`."""
 
-    def __init__(self, inference: Inference, settings: AmrSettings) -> None:
+    def __init__(self, inference: Any, settings: AmrSettings) -> None:
         self._inference = inference
         self._settings = settings
         self.name = parser_name(settings)

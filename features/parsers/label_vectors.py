@@ -6,7 +6,6 @@ spaCy's medium vectors are not offered: they are pruned to 20,000 rows, so that 
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +17,6 @@ from features.models import stamp
 from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.sentence_encoder import load as load_encoder
 from features.parsers.settings import EmbeddingSettings, LabelVectorSettings
-
-
-class WordVectors(Protocol):
-    """Anything that has vectors of words."""
-
-    def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
-        """Return the words that have a vector, and their vectors, (n, d) float32 of unit length; report progress."""
-
-
-class EncodedWords:
-    """Each word encoded by the sentence encoder, as if it were a sentence: every word has a vector."""
-
-    def __init__(self, encoder: SentenceEncoder) -> None:
-        self._encoder = encoder
-
-    def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
-        """Return all words, and their vectors, (n, d) float32 of unit length."""
-        return list(words), self._encoder.encode_words(words, on_rows)
 
 
 class TextVectors:
@@ -56,12 +37,14 @@ class TextVectors:
         return known, self._matrix[[self._rows[word] for word in known]]
 
 
+WordVectors = SentenceEncoder | TextVectors
+
+
 def load(settings: LabelVectorSettings) -> WordVectors:
     """Load word vectors; once per process, as long as settings and files stay the same."""
     if settings.file is not None:
         return _load_text(settings.file, stamp(settings.file))
-    encoder = EmbeddingSettings(model=settings.model, device=settings.device, threads=settings.threads)
-    return EncodedWords(load_encoder(encoder))
+    return load_encoder(EmbeddingSettings(model=settings.model, device=settings.device, threads=settings.threads))
 
 
 @lru_cache(maxsize=1)

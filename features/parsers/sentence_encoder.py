@@ -59,8 +59,8 @@ class SentenceEncoder:
         finally:
             hook.remove()
 
-    def encode_words(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> NDArray[np.float32]:
-        """Return the embeddings of words, (n, d) float32 of unit length; a word's vector does not depend on the others.
+    def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
+        """Return all words, and their embeddings as if they were sentences, (n, d) float32 of unit length.
 
         Padding and the size of a batch change the last bits of a result. Words with equally many tokens are encoded
         together, in batches of one size, filled up with a repeated word, so a word has the same vector in every shard.
@@ -78,7 +78,7 @@ class SentenceEncoder:
                 vectors[batch] = self._encode(filled, _WORDS_A_BATCH)[: len(batch)]
                 done += len(batch)
                 on_rows(done, len(words))
-        return vectors
+        return list(words), vectors
 
     def _encode(self, texts: list[str], batch_size: int) -> NDArray[np.float32]:
         vectors = self.model.encode(

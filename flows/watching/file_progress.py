@@ -8,7 +8,6 @@ import threading
 import time
 from contextlib import ExitStack
 from functools import partial
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -19,10 +18,11 @@ from flows.watching.progress import PLAIN_EVERY
 from flows.watching.stage_progress import clock, tells
 
 
-class FileProgress:
+class FileProgress(ExitStack):
     """Progress on standard error, as an `OnRows` of `features.core.types`; `what` is counted, in the plural."""
 
     def __init__(self, what: str, console: Console | None = None) -> None:
+        super().__init__()
         self._what = what
         self._console = console or Console(file=sys.stderr, highlight=False)
         self._done = self._total = 0
@@ -30,7 +30,6 @@ class FileProgress:
         """Counts of the last line."""
         self._started = time.monotonic()
         self._bar: Progress | None = None
-        self._open = ExitStack()
 
     def __call__(self, done: int, total: int) -> None:
         """Record how many of all are done."""
@@ -47,22 +46,15 @@ class FileProgress:
             columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[line]}"))
             self._bar = Progress(*columns, console=self._console, transient=True)
             self._bar.add_task(self._what, total=None, line="")
-            self._open.enter_context(self._bar)
-            self._open.enter_context(
-                written_by(partial(self._console.print, markup=False, highlight=False, soft_wrap=True))
-            )
+            self.enter_context(self._bar)
+            self.enter_context(written_by(partial(self._console.print, markup=False, highlight=False, soft_wrap=True)))
         else:
             ended = threading.Event()
             thread = threading.Thread(target=self._tick, args=(ended,), daemon=True, name="file progress")
             thread.start()
-            self._open.callback(thread.join)  # no line is written after the end
-            self._open.callback(ended.set)
+            self.callback(thread.join)  # no line is written after the end
+            self.callback(ended.set)
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.close()
 
     def line(self) -> str:
         """Return counts, rate and remaining time as one text."""

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -24,10 +23,11 @@ PLAIN_EVERY = 10.0
 """Seconds between two lines without a terminal."""
 
 
-class BuildProgress:
+class BuildProgress(ExitStack):
     """The progress of a build on standard error, or another console."""
 
     def __init__(self, console: Console | None = None) -> None:
+        super().__init__()
         self.history = BuildHistory()
         """What became of every shard, for the page of the build."""
         self.on_tick: Callable[[], object] = lambda: None
@@ -39,7 +39,6 @@ class BuildProgress:
         self._printed = time.monotonic()
         self._said: dict[str, object] = {}
         """Stage → its standing when a line said it."""
-        self._open = ExitStack()
 
     def __enter__(self) -> Self:
         if self.console.is_terminal and verbosity() >= Verbosity.NORMAL:
@@ -49,15 +48,10 @@ class BuildProgress:
                 TextColumn("{task.fields[line]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
             )
             # Started and stopped with this object; lines written meanwhile go above the bars.
-            self._progress = self._open.enter_context(Progress(*columns, console=self.console))
-            self._open.enter_context(terminal.written_by(partial(self.console.print, markup=False)))
+            self._progress = self.enter_context(Progress(*columns, console=self.console))
+            self.callback(setattr, self, "_progress", None)
+            self.enter_context(terminal.written_by(partial(self.console.print, markup=False)))
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress = None
-        self._open.close()
 
     def plan(self) -> None:
         """Show the stages that have something to do, by the history."""

@@ -9,6 +9,7 @@ without the structure is trained in the same way.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -165,7 +166,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         threshold = classifier.threshold if classifier else None
         facts = {
             "corpora": corpora_of(self.data.pairs, self.settings, self.job.licences),
-            "calibration": calibration.recorded() if calibration else None,
+            "calibration": calibration and asdict(calibration),
             "threshold": threshold.recorded() if threshold else None,
             "chosen_by": self.ratings.recorded() if self.ratings else {"set": None},
             **self.facts(task.backbone, task.prepared),

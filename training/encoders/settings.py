@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from features.core.faults import OutOfRange, RepeatedValue, UnknownName
 from training.encoders.search import check_search
-from training.loop.settings import LoopSettings, Trainable
+from training.loop.settings import Trainable
 from training.thresholds import positive_of
 from training.types import Part
 
@@ -113,29 +113,11 @@ class TunedSettings(EncoderSettings):
             are recomputed. Several trainings of one command share them there.
     """
 
-    PRESETS: ClassVar[Mapping[Any, Mapping[str, Any]]] = {}
-    """Preset → values of the other settings, if its kind has presets."""
-
     max_tokens: Annotated[int, Field(ge=8)] = 128
     layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
     dropout: Dropout = True
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
     disk_gib: Annotated[float, Field(ge=0)] = 20.0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_in_preset(cls, given: Any) -> Any:
-        """Fill in missing values from the preset, also in `loop`; what is no mapping is for the model to reject."""
-        if not cls.PRESETS or not isinstance(given, Mapping):
-            return given
-        named = given.get("preset", cls.model_fields["preset"].default)
-        preset = cls.PRESETS.get(named) if isinstance(named, str) else None
-        loop = given.get("loop", {})
-        if isinstance(loop, LoopSettings):
-            loop = loop.model_dump(exclude_unset=True)
-        if preset is None or not isinstance(loop, Mapping):
-            return given
-        return {**preset, **given, "loop": {**preset["loop"], **loop}}
 
 
 class PairSettings(TunedSettings):

@@ -75,7 +75,6 @@ class LabelSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the pairs, and the classifier of the encoder."""
         from training.modules.pair_classifier import PairClassifier
 
         job = subject.job
@@ -114,7 +113,6 @@ class LabelSuite(Suite):
         return cls(scored, classifier, subject.unused(data.by_split), subject, unknown) if scored else None
 
     def score(self, models: Models) -> Result:
-        """Return the accuracy on each corpus, and precision, recall and F1 of each label."""
         rows, drawn = [], list[Drawn]()
         bootstrap, split = self.subject.bootstrap, self.subject.job.split
         for corpus, pairs in self.corpora.items():
@@ -158,7 +156,6 @@ class LabelSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return the accuracy on each corpus, and the scores of its labels."""
         corpora = result["rows"]
         unknown = [
             f"Left out: {row['unknown']:,} pairs of {row['name']} with labels that the classifier does not know."
@@ -173,15 +170,14 @@ class LabelSuite(Suite):
                 "Accuracy × 100 of the classifier's most probable labels",
                 _COLUMNS,
                 with_mean(corpora, mean, f"mean of {len(corpora)}"),
-                lines(_tell_seen(result), *unknown),
+                lines(tell_seen(result), *unknown),
             ),
             table("Labels, × 100", _LABEL_COLUMNS, by_label),
         ]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return the accuracy for the head of the report."""
-        corpora, warning = result["rows"], _tell_seen(result)
+        corpora, warning = result["rows"], tell_seen(result)
         score = result["mean"] or corpora[0]
         on = f"{len(corpora)} corpora" if result["mean"] else corpora[0]["name"]
         pairs = ", ".join(f"{row['name']} ({row['pairs']:,} pairs)" for row in corpora)
@@ -197,10 +193,6 @@ class LabelSuite(Suite):
         """Return whether each pair was given its label, corpus by corpus; a pair whose label changed is another one."""
         sets = read_sets(folder / LABELS_FILE, cls.numbers(result), "label", "predicted")
         return [right_items(name, rows) for name, rows in sets]
-
-
-def _tell_seen(result: Result) -> str:
-    return tell_seen(result["seen"], result["split"], result["others"], chosen="on")
 
 
 def _of_label(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, Any]:

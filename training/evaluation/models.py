@@ -7,10 +7,10 @@ An encoder with a parser need not parse what is parsed already:
     encoder evaluated before ── has the same parser? ─┘
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,8 @@ FoundParses = dict[Hashable, dict[str, Parse | None]]
 """Parser → parses made in evaluations so far, by normalised text; None for a text that it rejected."""
 
 
-class Embed(Protocol):
-    """Texts → embeddings, (n, d)."""
-
-    def __call__(self, texts: Sequence[str], task: str | None = None, /) -> NDArray[np.float32]:
-        """Return the embeddings of texts, by a route of an encoder that has routes; by its default where it is None."""
+Embed = Callable[..., NDArray[np.float32]]
+"""Texts, and the route of an encoder that has routes, by default its own default → embeddings, (n, d), float32."""
 
 
 @dataclass(frozen=True, slots=True)

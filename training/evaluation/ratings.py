@@ -54,12 +54,10 @@ class RatingSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the sets of human ratings."""
         sets = subject.rating_sets
         return cls(sets, subject.bootstrap, sets_chosen_by(subject.training, sets)) if sets else None
 
     def score(self, models: Models) -> Result:
-        """Return the score of each set, and their mean."""
         embeds = [embed for embed in (models.encoder, models.start) if embed is not None]
         drawn = []
         for rated in self.sets:
@@ -81,13 +79,11 @@ class RatingSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return one table with a row per set, and one for their average where there are several."""
         rows = with_mean(result["rows"], result["mean"], f"average of {len(result['rows'])} sets")
         return [table(AXIS, _COLUMNS, rows, tell_chosen_by(result["chosen_by"]))]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return bars."""
         sets, warning = result["rows"], tell_chosen_by(result["chosen_by"])
         about = [f"{row['pairs']:,} pairs" for row in sets]
         rows = with_mean(sets, result["mean"], f"average of {len(sets)} sets")
@@ -106,12 +102,10 @@ class RatingSuite(Suite):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        """Return human score and similarity of each pair, set by set."""
         return [pairs.scores for pairs in cls.pairs(folder, result)]
 
     @classmethod
     def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
-        """Return the pairs with the same, set by set."""
         return [
             ScoredPairs(
                 ItemScores(

@@ -90,7 +90,7 @@ def read_scores(file: Path) -> dict[str, Any]:
 def read_evaluation(folder: Path) -> dict[str, Any]:
     """Read the scores of a whole evaluation whose other files are going to be read as well."""
     scores = read_scores(folder / METRICS_FILE)
-    for name, digest in _files(scores).items():
+    for name, digest in scores.get("files", {}).items():
         if (folder / name).is_file() and file_sha256(folder / name) != digest:
             raise EvaluationDamaged(
                 f"{str(folder / name)!r} is not of the evaluation in {METRICS_FILE}: a later one was cut off before "
@@ -134,7 +134,7 @@ def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) 
         write_json(aside / _JOB_FILE, job.model_dump(mode="json"))
         before: Mapping[str, str] = {}
         with suppress(InputError):  # there was none, or it is damaged
-            before = _files(read_json(known))
+            before = read_json(known).get("files", {})
         for file in (*tables, aside / _JOB_FILE):
             file.replace(job.output / file.name)
         for name in before.keys() - scores["files"].keys():
@@ -142,12 +142,6 @@ def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) 
         sync(job.output)
         (aside / METRICS_FILE).replace(known)
         sync(job.output)
-
-
-def _files(scores: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return name → digest of the files that the suites of an evaluation wrote; none for some suites alone."""
-    files: Mapping[str, str] = scores.get("files", {})
-    return files
 
 
 def _about(subject: Subject) -> dict[str, Any]:

@@ -58,18 +58,13 @@ def tell_choice(training: Mapping[str, Any]) -> str:
     return f"its {score} on the dev {unit}: {best}"
 
 
-def tell_seen(
-    seen: Mapping[str, Any] | None,
-    split: str,
-    others: Mapping[str, int],
-    *,
-    unit: str = "pairs",
-    chosen: str = "by its loss on",
-) -> str:
-    """Return a caveat on scores of data that the training used, from `seen_part`; nothing where it did not.
+def tell_seen(result: Mapping[str, Any], *, unit: str = "pairs", chosen: str = "on") -> str:
+    """Return a caveat on scores of data that the training used; nothing where it did not.
 
-    `others` are splits that the training did not use, with their sizes; `chosen` says how the model was chosen on them.
+    A suite's result has what `seen_part` returns as `seen`, the `split`, and splits that the training did not use, with
+    their sizes, as `others`; `chosen` says how the model was chosen on them.
     """
+    seen, split, others = result["seen"], result["split"], result["others"]
     if seen is None:
         return ""
     of = f"{split} {unit} of {', '.join(seen['corpora'])}"

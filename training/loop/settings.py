@@ -9,7 +9,7 @@ The learning rate of a step is a share of the peak rate (`share_of_rate`):
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -85,7 +85,7 @@ NO_INFLUENCE = {"checkpoint_every", "log_every", "threads", "device", "processes
 
 
 class Trainable(BaseModel):
-    """Settings of a training; a partial `loop` is completed with the defaults of its kind.
+    """Settings of a training; a partial `loop` is completed with those of the preset, or the defaults of its kind.
 
     Args:
         loop: settings of the training loop.
@@ -93,18 +93,24 @@ class Trainable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    PRESETS: ClassVar[Mapping[Any, Mapping[str, Any]]] = {}
+    """Preset → values of the other settings, if its kind has presets."""
+
     loop: LoopSettings = LoopSettings()
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_in_loop(cls, given: Any) -> Any:
+    def _fill_in(cls, given: Any) -> Any:
+        """Fill in missing values from the preset, also in `loop`; what is no mapping is for the model to reject."""
         loop = given.get("loop", {}) if isinstance(given, Mapping) else None
         if isinstance(loop, LoopSettings):
             loop = loop.model_dump(exclude_unset=True)
         if not isinstance(loop, Mapping):
             return given
-        usual = cls.model_fields["loop"].default.model_dump(exclude_unset=True)
-        return {**given, "loop": {**usual, **loop}}
+        named = given.get("preset", cls.model_fields["preset"].default) if cls.PRESETS else None
+        preset = cls.PRESETS.get(named, {}) if isinstance(named, str) else {}
+        usual = preset.get("loop") or cls.model_fields["loop"].default.model_dump(exclude_unset=True)
+        return {**preset, **given, "loop": {**usual, **loop}}
 
 
 def decisive(settings: Trainable, *, exclude: frozenset[str] = frozenset()) -> dict[str, Any]:

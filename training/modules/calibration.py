@@ -10,7 +10,7 @@ With two labels the ranking of pairs does not change; the more probable label of
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -58,10 +58,6 @@ class Calibration:
             f"are calibrated on {self.pairs:,} dev pairs, temperature {self.temperature:.2f}: their cross-entropy on "
             f"these is now {self.loss:.4f}, and was {self.loss_before:.4f}"
         )
-
-    def recorded(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return asdict(self)
 
     @classmethod
     def read(cls, recorded: Mapping[str, Any]) -> Self:

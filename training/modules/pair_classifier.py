@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -92,12 +93,11 @@ class PairClassifier(nn.Module):
         from safetensors.torch import save_file
 
         save_file({name: value.contiguous().cpu() for name, value in self.state_dict().items()}, folder / WEIGHTS_FILE)
-        calibration = self.calibration.recorded() if self.calibration else None
         described = {
             "labels": self.labels,
             "parts": self.parts,
             "dimension": self._dimension,
-            "calibration": calibration,
+            "calibration": self.calibration and asdict(self.calibration),
             "threshold": self.threshold.recorded() if self.threshold else None,
         }
         (folder / SETTINGS_FILE).write_text(json.dumps(described, ensure_ascii=False, indent=2) + "\n", "utf-8")

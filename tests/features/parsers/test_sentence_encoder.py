@@ -66,7 +66,7 @@ def test_the_order_of_the_input_is_kept(encoder: SentenceEncoder) -> None:
 @pytest.mark.slow
 def test_nothing_to_encode(encoder: SentenceEncoder) -> None:
     assert encoder.encode([]).shape == (0, 384)
-    assert encoder.encode_words([]).shape == (0, 384)
+    assert encoder.look_up([])[1].shape == (0, 384)
     output = embed_sentences(pl.DataFrame(schema={"sentence_id": pl.String, "text": pl.String}), encoder)
     assert dict(output.rows.schema) == {"sentence_id": pl.String(), "vector": pl.List(pl.Float32())}
 
@@ -83,8 +83,8 @@ def test_a_sentence_that_is_too_long_is_rejected(encoder: SentenceEncoder) -> No
 @pytest.mark.parametrize("others", [[], ["cat"], ["unbelievably", "dog", "x"], [f"word{i}" for i in range(300)]])
 def test_a_word_has_the_same_vector_among_whatever_words(encoder: SentenceEncoder, others: Sequence[str]) -> None:
     words = ["kitten", "neurotransmitter", "-"]
-    among = encoder.encode_words([*others, *words])[len(others) :]
-    assert np.array_equal(among, encoder.encode_words(words))
+    among = encoder.look_up([*others, *words])[1][len(others) :]
+    assert np.array_equal(among, encoder.look_up(words)[1])
     np.testing.assert_allclose(among, encoder.encode(words), atol=1e-5)
 
 

@@ -9,7 +9,7 @@ from sentences import told
 
 from features.core.faults import Conflict, ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
 from flows.command_line import run
-from training.encoders.s3bert.model_card import write_card
+from training.encoders.cards import write_card
 
 
 @pytest.fixture
@@ -21,6 +21,7 @@ def encoder(tmp_path, monkeypatch, word_encoder):
     folder = tmp_path / "encoder"
     training = {
         "settings": {
+            "kind": "s3bert",
             "backbone": str(word_encoder),
             "layers_tuned": 0,
             "facet_dimensions": 2,

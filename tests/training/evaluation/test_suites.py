@@ -277,7 +277,9 @@ def test_a_model_that_was_not_chosen_by_its_dev_split_is_not_said_to_be(settings
     assert seen_part(training, "dev", ["stsb"]) is None
     calibrated = seen_part(training | {"calibration": {"pairs": 60}}, "dev", ["stsb"])
     assert calibrated == {"part": "calibrated", "corpora": ["stsb"]}
-    assert tell_seen(calibrated, "dev", {}).startswith("The classifier was calibrated on the dev pairs of stsb: ")
+    assert tell_seen({"seen": calibrated, "split": "dev", "others": {}}).startswith(
+        "The classifier was calibrated on the dev pairs of stsb: "
+    )
     assert seen_part(training | {"calibration": {"pairs": 60}}, "test", ["stsb"]) is None
 
 
@@ -307,13 +309,15 @@ def test_a_score_of_the_kinds_own_that_chose_the_model_is_named():
 
 def test_it_is_said_which_pairs_had_a_part_and_which_had_none():
     chosen = {"part": "chosen", "corpora": ["stsb", "sick"]}
-    assert tell_seen(None, "test", {"test": 3}) == ""
-    assert tell_seen(chosen, "dev", {"test": 1200}) == (
+    result = {"seen": chosen, "split": "dev", "others": {}}
+    assert tell_seen(result | {"seen": None, "split": "test", "others": {"test": 3}}) == ""
+    assert tell_seen(result | {"others": {"test": 1200}}, chosen="by its loss on") == (
         "The model was chosen by its loss on the dev pairs of stsb, sick: on pairs that its training did not use, "
         "its scores may be lower. To evaluate on others, use --split with test (1,200 pairs)."
     )
-    assert tell_seen(chosen, "dev", {}).endswith("No other split has pairs to evaluate on.")
-    assert tell_seen(chosen | {"part": "learnt"}, "train", {}).startswith("The encoder was trained on the train pairs")
+    assert tell_seen(result).endswith("No other split has pairs to evaluate on.")
+    learnt = {"seen": chosen | {"part": "learnt"}, "split": "train"}
+    assert tell_seen(result | learnt).startswith("The encoder was trained on the train pairs")
     assert tell_chosen_by(["sts"]).startswith("The model was chosen by its score on sts: ")
 
 

@@ -1,5 +1,7 @@
 """Calibration of probabilities: what is recovered, what stays, and when nothing is fitted."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 import torch
@@ -67,7 +69,7 @@ def test_a_classifier_that_knows_nothing_is_doubted_and_one_that_knows_a_little_
     assert calibrate(-logits, targets).doubt.startswith(
         "On the 200 dev pairs that calibrated it, the classifier is not "
     )
-    recorded = calibrate(-logits, targets).recorded()
+    recorded = asdict(calibrate(-logits, targets))
     assert Calibration.read({name: value for name, value in recorded.items() if name != "loss_of_shares"}).doubt == ""
 
 

@@ -39,7 +39,6 @@ class PredictorSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the sets of human ratings."""
         layout, sets = FacetLayout.load(subject.job.encoder), subject.rating_sets
         return cls(sets, layout, subject.bootstrap, subject.job.own_metrics) if sets else None
 
@@ -70,7 +69,6 @@ class PredictorSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return one table with a row per facet and a column per set."""
         facets: dict[str, dict[str, Any]] = {}
         for row in result["rows"]:
             facets.setdefault(row["facet"], {"name": row["facet"]}).update({f"on {row['set']}": row["encoder"]})
@@ -82,7 +80,6 @@ class PredictorSuite(Suite):
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return bars for each set."""
         bars: dict[str, list[Bar]] = {name: [] for name in result["sets"]}
         for row in result["rows"]:
             bars[row["set"]].append(Bar.of({**row, "name": row["facet"]}, result["about"].get(row["facet"], ""), {}))

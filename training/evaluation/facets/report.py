@@ -88,7 +88,7 @@ def _note(facets: Facets) -> str:
         for baseline, verdicts in facets["verdicts"].items()
     }
     return lines(
-        tell_seen(facets["seen"], facets["split"], facets["others"]),
+        tell_seen(facets, chosen="by its loss on"),
         warn_of_few_pairs(facets),
         f"Against SB-full: {counts['full']}. Against SB-rand: {counts['random']}.",
         f"SB-full is the whole embedding of the start model, SB-rand {facets['width']} random dimensions per facet "
@@ -108,7 +108,7 @@ def facet_chapter(facets: Facets, pairs_file: Path, graphs_file: Path) -> Chapte
     pairs = read_items(pairs_file)
     about = {row["name"]: row["about"] for row in facets["rows"]}
     graphs = read_drawn(graphs_file)
-    warnings = (tell_seen(facets["seen"], facets["split"], facets["others"]), warn_of_few_pairs(facets))
+    warnings = (tell_seen(facets, chosen="by its loss on"), warn_of_few_pairs(facets))
     evaluated = f"{facets['pairs']:,} positive pairs of {facets['split']} ({', '.join(facets['corpora'])})"
     return Chapter(
         about="A facet is good when its similarity orders pairs of sentences as its metric orders their graphs, and "

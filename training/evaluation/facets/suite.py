@@ -62,7 +62,6 @@ class FacetSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the measured pairs."""
         job = subject.job
         layout = FacetLayout.load(job.encoder)
         if subject.backbone is None:
@@ -83,7 +82,6 @@ class FacetSuite(Suite):
         return cls(job, layout, held_out, _fitting_pairs(data, job), subject.unused(data.by_split), seen)
 
     def score(self, models: Models) -> Result:
-        """Return the score of each facet, and explained pairs."""
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
         job, layout, held_out, fitting = self.job, self.layout, self.held_out, self.fitting
         evaluated = replace(
@@ -116,19 +114,16 @@ class FacetSuite(Suite):
         }
 
     def write(self, folder: Path) -> None:
-        """Write pairs.parquet and graphs.json."""
         write_table(self._table, folder / PAIRS_FILE)
         drawn = [] if self.job.source is None else choose_pairs(self.held_out, self.job.source)
         write_json(folder / GRAPHS_FILE, [asdict(pair) for pair in drawn])
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return one table with a row per facet."""
         return [facet_table(result)]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return bars, examples, graphs and plots."""
         return facet_chapter(result, folder / PAIRS_FILE, folder / GRAPHS_FILE)
 
     @classmethod
@@ -139,7 +134,6 @@ class FacetSuite(Suite):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        """Return measured value and similarity of each pair, facet by facet."""
         table = read_items(folder / PAIRS_FILE, "pair_id", "text_a")
         pairs, groups = table["pair_id"].to_list(), table["text_a"].to_list()
         return [

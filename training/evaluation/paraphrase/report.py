@@ -70,10 +70,7 @@ def paraphrase_tables(result: Row) -> list[ScoreTable]:
 
 def tell_seen_pairs(result: Row) -> list[str]:
     """Return caveats to read before any number, a sentence each: scored pairs that also chose a model or threshold."""
-    sentences = [
-        tell_seen(result["seen"], result["split"], result["others"], chosen="on"),
-        tell_chosen_by(result["chosen_by"]),
-    ]
+    sentences = [tell_seen(result), tell_chosen_by(result["chosen_by"])]
     if same := [row["name"] for row in result["rows"] if row["thresholds"]["encoder"]["same"]]:
         sentences.append(
             f"Thresholds of {', '.join(same)} were chosen on the scored pairs themselves: on others accuracy, F1 and "

@@ -102,7 +102,6 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the judged pairs, and the classifier of the encoder."""
         found = find_sets(subject)
         if not found.sets:
             message = f"Paraphrases cannot be scored. {' '.join([*found.skipped, *_sentences(found.foreign)])}"
@@ -117,7 +116,6 @@ class ParaphraseSuite(Suite):
         return cls(found, load(subject.job.encoder), subject)
 
     def score(self, models: Models) -> Result:
-        """Return the measures of each set by the encoder and its start model, and their means."""
         judges = {"encoder": _Judge(models.encoder, self.classifier)}
         if models.start is not None:
             judges["start"] = _Judge(models.start, None)
@@ -191,12 +189,10 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return F1 next to that of the start model, and all measures."""
         return paraphrase_tables(result)
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return bars, precision-recall curves, and the worst mistakes."""
         columns = ("set", "text_a", "text_b", "label", "score", "predicted")
         return paraphrase_chapter(result, read_items(folder / PAIRS_FILE, *columns))
 
@@ -213,7 +209,6 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
-        """Return the pairs with their scores, set by set, including sets without a threshold."""
         return [replace(each, scores=replace(each.scores, measure="")) for each, _, _ in cls._pairs(folder, result)]
 
     @classmethod

@@ -77,10 +77,6 @@ def retrieval_tables(result: Row) -> list[ScoreTable]:
     return [each for each in tables if each.rows]
 
 
-def _tell_seen(result: Row) -> str:
-    return tell_seen(result["seen"], result["split"], result["others"], unit="texts", chosen="on")
-
-
 def _tell_unasked(result: Row) -> list[str]:
     sentences = []
     for aspect, labels in result["unasked"].items():
@@ -121,7 +117,7 @@ def _note(result: Row) -> str:
     left_out = ", ".join(f"{row['name']} {row['without']:,}" for row in result["rows"] if row["without"])
     routes = ", ".join(result["routes"][0]["mrr"]) if result["routes"] else ""
     return lines(
-        _tell_seen(result),
+        tell_seen(result, unit="texts"),
         "Each text is a query and is left out of its own results; a text that shares a label with it is relevant. "
         "Texts without a label in an aspect are left out of that aspect. "
         f"MRR@{k}: 1 / rank of the first relevant text among the {k} nearest, 0 where there is none. Equally similar "
@@ -174,7 +170,7 @@ def _silhouette(value: float | None) -> str:
 
 def retrieval_chapter(result: Row, maps_file: Path) -> Chapter:
     """Return the chapter from the result of `RetrievalSuite`, and the file with the points of the maps."""
-    k, warning, more = result["k"], _tell_seen(result), ""
+    k, warning, more = result["k"], tell_seen(result, unit="texts"), ""
     if result["maps"]:
         points = read_items(maps_file, "map")
         drawings = {

@@ -65,7 +65,6 @@ class RetrievalSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the texts with labels."""
         job = subject.job
         if job.source is None or not job.source.has_texts:
             return None
@@ -89,7 +88,6 @@ class RetrievalSuite(Suite):
         return cls(job, data, groups, skipped, subject.training, subject.unused(every.by_split))
 
     def score(self, models: Models) -> Result:
-        """Return the score of each group by each ranking."""
         job, data = self.job, self.data
         bootstrap = Bootstrap(job.resamples, job.seed)
         held_out: Mapping[str, Sequence[str]] = self.training.get("held_out_labels") or {}
@@ -137,7 +135,6 @@ class RetrievalSuite(Suite):
         return {route: float(of[counts > 0, _MRR].mean()) for route, of in values.items()}
 
     def write(self, folder: Path) -> None:
-        """Write retrieval.parquet, and the points of the maps."""
         super().write(folder)
         if self._maps:
             _log.info("drawing maps of %s", counted(len(self._maps), "aspect"))
@@ -147,17 +144,14 @@ class RetrievalSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return the scores of each ranking by group and, where known, by frequency, unseen labels and routes."""
         return retrieval_tables(result)
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return bars, tables and maps."""
         return retrieval_chapter(result, folder / MAPS_FILE)
 
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
-        """Return the MRR of each aspect by itself."""
         return {row["name"]: row["encoder"] for row in result["rows"] if row["way"] == "one"}
 
     @classmethod

@@ -54,7 +54,6 @@ class TransferSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read the tasks."""
         from training.evaluation.transfer.protocol import require_enough
 
         for task in subject.tasks:
@@ -64,7 +63,6 @@ class TransferSuite(Suite):
         return cls(subject.tasks, subject.job.classifiers, subject.job.folds, subject.bootstrap)
 
     def score(self, models: Models) -> Result:
-        """Return the accuracy on each task by each classifier."""
         rows = []
         drawn: dict[str, list[Drawn]] = {classifier: [] for classifier in self.classifiers}
         for task in self.tasks:
@@ -95,7 +93,6 @@ class TransferSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return a table with a row per task, for each classifier."""
         return [
             table(f"Accuracy × 100, by {classifier}", _COLUMNS, rows, _note(result))
             for classifier, rows in _by_classifier(result).items()
@@ -103,7 +100,6 @@ class TransferSuite(Suite):
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return bars for each classifier."""
         by_classifier = _by_classifier(result)
         tasks = [row for row in result["rows"] if row["classifier"] == result["classifiers"][0]]
         about = [*(f"{row['items']:,} scored" for row in tasks), f"of {len(tasks)} tasks"]
@@ -121,13 +117,11 @@ class TransferSuite(Suite):
 
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
-        """Return the average over the tasks, by each classifier."""
         rows = _by_classifier(result)
         return {f"{cls.name} by {name}": rows[name][-1]["encoder"] for name in result["classifiers"]}
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        """Return whether each item was classified correctly, by task and classifier."""
         tasks, digests = {row["name"]: row for row in result["rows"]}, result["data"]["tasks"]
         return [
             right_items(
