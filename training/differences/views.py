@@ -3,15 +3,17 @@
 The structures come from the encoder itself: a random tree where it was trained on random trees.
 """
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from features.core.errors import FacetflowError
-from training.differences.tree_drawing import MOST_WORDS, draw_tree
+from features.core.pages import render
 from training.encoders.loading import load_encoder
 from training.prediction_page import draw_spans
 from training.runs import ENCODER
@@ -91,3 +93,88 @@ def _span_view(model: "SentenceTransformer", texts: Sequence[str]) -> View:
     except FacetflowError as error:
         return View(sees, problem=str(error))
     return View(sees, {text: draw_spans(text, spans) for text, spans in zip(texts, explained, strict=True)})
+
+
+_CHARACTER = 7.9  # width of one in px: 13 px monospace, rounded up
+_SMALL = 6.1
+_GAP = 14
+_STEP = 26
+_EDGE = 4
+MOST_WORDS = 60
+"""Larger trees are not drawn: their arcs cannot be followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Arc:
+    head: int
+    dependent: int
+    label: str
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return min(self.head, self.dependent), max(self.head, self.dependent)
+
+
+def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str]) -> Markup:
+    """Return a tree as an inline SVG element that takes its colours from the page; equal trees give equal texts.
+
+                  ╭── dobj ──╮
+        ╭ nsubj ╮ │  ╭ det ╮ │      arcs are higher the more arcs are below them
+        ↓       │ │  ↓     │ ↓
+        He      saw  a      dog
+                ROOT
+
+    Of each word: the position of its head, which of a root is itself, and the label of the edge from there.
+    """
+    arcs = [_Arc(head, word, label) for word, (head, label) in enumerate(zip(heads, labels, strict=True))]
+    levels = _levels([arc for arc in arcs if arc.head != arc.dependent])
+    widths = _widths(words, arcs)
+    starts = list(accumulate((width + _GAP for width in widths), initial=_EDGE))
+    centres = [start + width / 2 for start, width in zip(starts, widths, strict=False)]
+    ground = _STEP * (max(levels.values(), default=0) + 1) + 2
+    return render(
+        "training.differences/tree.html",
+        words=list(zip(centres, words, strict=True)),
+        arcs=[_drawn(arc, centres, ground, levels.get(arc)) for arc in arcs],
+        width=starts[-1] - _GAP + _EDGE,
+        ground=ground,
+    )
+
+
+def _levels(arcs: Sequence[_Arc]) -> dict[_Arc, int]:
+    """Return the level of each arc: above all arcs that begin and end under it."""
+    levels: dict[_Arc, int] = {}
+    for arc in sorted(arcs, key=lambda arc: arc.ends[1] - arc.ends[0]):
+        left, right = arc.ends
+        below = [level for other, level in levels.items() if left <= other.ends[0] and other.ends[1] <= right]
+        levels[arc] = max(below, default=0) + 1
+    return levels
+
+
+def _widths(words: Sequence[str], arcs: Sequence[_Arc]) -> list[float]:
+    widths = [max(_CHARACTER * _columns(word), 12.0) for word in words]
+    for arc in arcs:
+        left, right = arc.ends
+        room = _SMALL * _columns(arc.label) + 10
+        if right - left <= 1:  # longer arcs have enough room
+            lacking = (room - _GAP - (widths[left] + widths[right]) / 2) if right > left else room - widths[left]
+            for word in {left, right}:
+                widths[word] += max(0.0, lacking)
+    return widths
+
+
+def _columns(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _drawn(arc: _Arc, centres: Sequence[float], ground: int, level: int | None) -> dict[str, float | str]:
+    """Return an arc from just next to the head to the dependent, with its label on top; of a root, its label below."""
+    if level is None:
+        return {"label": arc.label, "path": "", "x": centres[arc.dependent], "y": ground + 30}
+    beside = 3 if arc.dependent > arc.head else -3
+    start, end = centres[arc.head] + beside, centres[arc.dependent] - beside
+    top, bend = ground - _STEP * level, 8 if end > start else -8
+    path = f"M{start:.1f} {ground}V{top + 8:.1f}Q{start:.1f} {top:.1f} {start + bend:.1f} {top:.1f}"
+    path += f"H{end - bend:.1f}Q{end:.1f} {top:.1f} {end:.1f} {top + 8:.1f}V{ground - 3}"
+    tip = f"M{end - 3:.1f} {ground - 5}l3 6 3-6Z"
+    return {"label": arc.label, "path": path, "tip": tip, "x": (start + end) / 2, "y": f"{top - 3:.1f}"}

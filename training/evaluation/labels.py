@@ -24,8 +24,7 @@ from training.evaluation.bootstrap import Drawn, differing, draw_means, in_group
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Models
 from training.evaluation.seen import seen_part, tell_seen
-from training.evaluation.subject import Subject
-from training.evaluation.suites import Chapter, Figure, Result, Suite
+from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, ends, hundred, lines, table
 from training.kinds import learns_labels
 from training.thresholds import positive_of

@@ -15,8 +15,7 @@ from training.evaluation.bootstrap import Drawn, draw_spearman, in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbers_of, read_sets
 from training.evaluation.models import Models
 from training.evaluation.seen import sets_chosen_by, tell_chosen_by
-from training.evaluation.subject import Subject
-from training.evaluation.suites import Chapter, Figure, Result, Suite
+from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import Column, ScoreTable, count, hundred, table
 from training.evaluation_sets import rating_digest
 from training.similarity import cosines, spearman

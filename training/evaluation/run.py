@@ -22,8 +22,7 @@ from features.core.faults import EvaluationDamaged, NotEvaluated, NothingToScore
 from features.core.leftovers import held_folder
 from training import markdown
 from training.evaluation.models import Shared
-from training.evaluation.subject import Subject
-from training.evaluation.suites import Suite, load_suite, score_tables, suites_of
+from training.evaluation.suites import Subject, Suite, load_suite, score_tables, suites_of
 from training.jobs import EvaluationJob, read_job
 from training.process import run_process
 from training.run_records import in_use

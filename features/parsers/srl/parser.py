@@ -3,12 +3,14 @@
 text ── words ── predicates: by the tagger itself, else by part of speech ── frames, or a reject with the reason
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit
+from features.core.faults import LibraryMissing, ModelDamaged, ModelNotLoaded, ModelUnfit
+from features.core.file_errors import first_line
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import locate, stamp
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
@@ -16,9 +18,11 @@ from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
 from features.parsers.srl.frames import Frame
 from features.parsers.srl.tagger import SrlTagger
-from features.parsers.srl.words import predicates_by_tag, split_words
 from features.parsers.wordpieces import Wordpieces
 from features.stage_output import Reject
+
+if TYPE_CHECKING:
+    from spacy.language import Language
 
 EMBEDDED = "embedded"  # name of the embedded tagger
 
@@ -176,3 +180,50 @@ def load_tagger(
             exact=bool(archive.own.get("exact_decoding", False)),
             threads=batches_side_by_side(threads, device),
         )
+
+
+_PREDICATES = ("VERB", "AUX")  # as in AllenNLP's predictor
+_NEEDED = ("tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler")
+
+
+def split_words(texts: Iterable[str]) -> list[list[str]]:
+    """Return the words of sentences by spaCy's rules for English, which agree with the Penn Treebank (`did n't`)."""
+    make_document = _english().make_doc
+    return [[token.text for token in make_document(text) if not token.is_space] for text in texts]
+
+
+def predicates_by_tag(sentences: Sequence[Sequence[str]], model: str) -> list[list[int]]:
+    """Return the positions of verbs and auxiliaries, by a spaCy pipeline that gives parts of speech.
+
+    They are for taggers that cannot find predicates themselves, such as AllenNLP's.
+    """
+    from spacy.tokens import Doc
+
+    pipeline = _pipeline(str(locate(model)))
+    documents = (Doc(pipeline.vocab, words=list(words)) for words in sentences)
+    return [[token.i for token in document if token.pos_ in _PREDICATES] for document in pipeline.pipe(documents)]
+
+
+@cache
+def _english() -> "Language":
+    try:
+        import spacy
+    except ImportError as error:
+        raise LibraryMissing("Semantic roles need spaCy; install it with `pip install facetflow[parsers]`.") from error
+    return spacy.blank("en")
+
+
+@cache
+def _pipeline(folder: str) -> "Language":
+    import spacy
+
+    try:
+        pipeline = spacy.load(folder)
+    except (OSError, ValueError, ImportError) as error:
+        raise ModelNotLoaded(f"spaCy cannot load the pipeline {folder!r} ({first_line(error)}).") from error
+    for component in pipeline.pipe_names:
+        if component not in _NEEDED:
+            pipeline.remove_pipe(component)
+    if not {"tagger", "morphologizer"} & set(pipeline.pipe_names):
+        raise ModelUnfit(f"The spaCy pipeline {folder!r} gives no parts of speech; give one with a tagger.")
+    return pipeline

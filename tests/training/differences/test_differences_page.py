@@ -12,8 +12,7 @@ from training.differences import page as page_module
 from training.differences.analysis import Depths, analyse, choose
 from training.differences.page import Side, differences_page, render_differences
 from training.differences.shared import shared_sets
-from training.differences.tree_drawing import draw_tree
-from training.differences.views import View
+from training.differences.views import View, draw_tree
 from training.evaluation.comparison import compare_runs
 
 DRAWS = Bootstrap(resamples=40)

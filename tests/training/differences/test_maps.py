@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from features.parsers.settings import DependencySettings
-from training.differences.maps import draw_maps
-from training.differences.page import Side, differences_page
+from training.differences.page import Side, differences_page, draw_maps
 from training.evaluation.comparison import compare_runs
 from training.evaluation.retrieval import maps
 from training.evaluation.run import FORMAT

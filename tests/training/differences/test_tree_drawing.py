@@ -2,7 +2,7 @@
 
 import re
 
-from training.differences.tree_drawing import draw_tree
+from training.differences.views import draw_tree
 
 WORDS = ["He", "saw", "a", "<b>&", "\U0001f436"]
 HEADS = [1, 1, 3, 1, 1]

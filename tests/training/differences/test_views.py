@@ -7,8 +7,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from features.core.errors import ModelError
 from features.parsers.settings import SrlSettings
-from training.differences.tree_drawing import MOST_WORDS
-from training.differences.views import View, view
+from training.differences.views import MOST_WORDS, View, view
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.parse import weights_of
 from training.modules.parsing_transformer import ParsingTransformer

@@ -19,8 +19,7 @@ from training.evaluation.models import Models
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import FORMAT, evaluate
 from training.evaluation.settings import PromotionSettings
-from training.evaluation.subject import Subject
-from training.evaluation.suites import suites_of
+from training.evaluation.suites import Subject, suites_of
 from training.jobs import EvaluationJob, Source
 from training.modules.pair_classifier import PairClassifier
 

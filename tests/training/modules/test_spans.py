@@ -12,8 +12,7 @@ from sentences import refused
 
 from features.core.faults import OtherParser, OtherText
 from features.parsers.settings import SrlSettings
-from features.parsers.srl.parser import load
-from features.parsers.srl.words import split_words
+from features.parsers.srl.parser import load, split_words
 from features.sentences import normalise
 from features.stage_output import Reject
 from training.encoders.loading import load_encoder

@@ -14,8 +14,7 @@ from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.bootstrap import interval
 from training.evaluation.models import Models
 from training.evaluation.ratings import AXIS, correlate
-from training.evaluation.subject import Subject
-from training.evaluation.suites import Chapter, Result, Suite
+from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import Column, ScoreTable, hundred, table
 from training.similarity import cosines
 

@@ -26,8 +26,7 @@ from training.evaluation.graph_pairs import GRAPHS_FILE, choose_pairs
 from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Embedder, Models
 from training.evaluation.seen import seen_part
-from training.evaluation.subject import Subject
-from training.evaluation.suites import Chapter, Result, Suite
+from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import ScoreTable
 from training.jobs import EvaluationJob
 from training.runs import TRAINING_FILE

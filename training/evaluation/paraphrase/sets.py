@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.data.labelled_pairs import LabelledPairs
-from training.evaluation.subject import Subject
+from training.evaluation.suites import Subject
 from training.jobs import Source
 from training.thresholds import POSITIVE, positive_of
 

@@ -22,8 +22,7 @@ from training.evaluation.models import Embed, Models
 from training.evaluation.paraphrase.report import paraphrase_chapter, paraphrase_tables
 from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
 from training.evaluation.seen import seen_part, sets_chosen_by
-from training.evaluation.subject import Subject
-from training.evaluation.suites import Chapter, Result, Suite
+from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import ScoreTable
 from training.kinds import learns_labels
 from training.similarity import cosines

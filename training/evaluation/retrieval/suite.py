@@ -22,8 +22,7 @@ from training.evaluation.retrieval.groups import Group, Way, groups_of
 from training.evaluation.retrieval.maps import MAPS_FILE, Map, choose_points
 from training.evaluation.retrieval.report import retrieval_chapter, retrieval_tables
 from training.evaluation.seen import seen_part
-from training.evaluation.subject import Subject
-from training.evaluation.suites import Chapter, Result, Suite
+from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import ScoreTable
 from training.jobs import EvaluationJob
 from training.nearest import neighbours_of, unit

@@ -17,8 +17,7 @@ from training.evaluation.bars import PAIRED, draw, tell_start
 from training.evaluation.bootstrap import Drawn, differing, draw_means, in_groups
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
-from training.evaluation.subject import Subject
-from training.evaluation.suites import Chapter, Figure, Result, Suite
+from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import Column, ScoreTable, count, hundred, lines, table
 
 if TYPE_CHECKING:

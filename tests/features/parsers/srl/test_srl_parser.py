@@ -13,8 +13,7 @@ from features.core.faults import ModelDamaged, ModelUnfit, NotThisModel
 from features.core.types import RejectCode
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.frames import Frame, Span
-from features.parsers.srl.parser import load, load_tagger
-from features.parsers.srl.words import predicates_by_tag, split_words
+from features.parsers.srl.parser import load, load_tagger, predicates_by_tag, split_words
 from features.schemas import SENTENCES, SRL
 from features.sentences import sentence_id
 from features.stages.srl import parse_srl, srl_recipe

@@ -11,7 +11,7 @@ import torch
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.models import Models
 from training.evaluation.paraphrase.suite import ParaphraseSuite
-from training.evaluation.subject import Subject
+from training.evaluation.suites import Subject
 from training.jobs import EvaluationJob, Source
 from training.modules.pair_classifier import PairClassifier
 

@@ -4,7 +4,7 @@ from sentences import refused
 
 from features.core.faults import NothingToScore
 from training.evaluation.paraphrase.suite import ParaphraseSuite
-from training.evaluation.subject import Subject
+from training.evaluation.suites import Subject
 
 NLI = [
     (f"n{n}", "nli", "test", ("entailment", "neutral", "contradiction")[n % 3], "a cat", f"a dog {n}") for n in range(6)

@@ -8,8 +8,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from features.core.faults import EncoderDamaged
 from training.evaluation.models import Models
 from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
-from training.evaluation.subject import Subject
-from training.evaluation.suites import suites_of
+from training.evaluation.suites import Subject, suites_of
 
 
 def test_an_encoder_of_any_kind_is_scored_where_there_are_judged_pairs_in_the_split(job, scored, by_name):

@@ -18,8 +18,7 @@ from training.evaluation.retrieval.groups import groups_of
 from training.evaluation.retrieval.suite import RetrievalSuite
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.settings import PromotionSettings
-from training.evaluation.subject import Subject
-from training.evaluation.suites import score_tables, suites_of
+from training.evaluation.suites import Subject, score_tables, suites_of
 from training.jobs import EvaluationJob, Source
 
 ANIMALS, PLACES = ("cat", "dog", "horse"), ("park", "house")
