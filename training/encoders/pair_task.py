@@ -21,21 +21,20 @@ from training.modules.calibration import Calibration, calibrate
 from training.modules.pair_classifier import PairClassifier
 from training.thresholds import LabelThreshold, best_f1, positive_of
 
-Pairs = TypeVar("Pairs", bound=PairTable)
 Settings = TypeVar("Settings", bound=PairSettings)
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared(Generic[Pairs]):
+class Prepared:
     """Training data as the loop takes them; all share one list of sentences."""
 
     tokens: Tokens  # all sentences
-    train: Pairs  # pairs to train on
-    dev: Pairs  # pairs to choose the best model by; may be empty
+    train: PairTable  # pairs to train on
+    dev: PairTable  # pairs to choose the best model by; may be empty
     ratings: PlacedRatings | None = None  # human ratings to choose it by instead; None if the dev pairs decide
 
 
-class PairTask(Generic[Pairs, Settings]):
+class PairTask(Generic[Settings]):
     """Tune the last layers of a backbone, and train the new modules and a classifier above them by cross-entropy.
 
     A kind with other objectives replaces `batches`, `loss` and `judge_pairs`, and may do without a classifier.
@@ -43,9 +42,7 @@ class PairTask(Generic[Pairs, Settings]):
 
     unit = "pairs"
 
-    def __init__(
-        self, backbone: Backbone, prepared: Prepared[Pairs], settings: Settings, *, classifies: bool = True
-    ) -> None:
+    def __init__(self, backbone: Backbone, prepared: Prepared, settings: Settings, *, classifies: bool = True) -> None:
         self.backbone, self.prepared, self.settings = backbone, prepared, settings
         self.new = nn.ModuleList(list(backbone.model)[2:])  # those after transformer and pooling
         self.new.requires_grad_(requires_grad=True)

@@ -34,10 +34,9 @@ if TYPE_CHECKING:
 
 SettingsT = TypeVar("SettingsT", bound=PairSettings)
 StructureT = TypeVar("StructureT", bound="Structure")
-PairsT = TypeVar("PairsT", bound=PairTable)
 
 
-class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
+class PairTraining(ABC, Generic[SettingsT, StructureT]):
     """One training; a finished job does nothing."""
 
     module: ClassVar[str]
@@ -48,8 +47,6 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
     """Data and settings → settings with the labels filled in; raises an error if they are wrong."""
     learnt_from: ClassVar["staticmethod[[Any, Any], Any]"]
     """Data and settings → the pairs to train on and to choose the best model by."""
-    table: type[PairsT]
-    """The pairs of a split as the task takes them."""
 
     settings: SettingsT
     """Settings of the encoder, with labels filled in."""
@@ -93,18 +90,16 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         """Return the encoder before training."""
 
     @abstractmethod
-    def facts(self, backbone: "Backbone", prepared: "Prepared[PairsT]") -> dict[str, Any]:
+    def facts(self, backbone: "Backbone", prepared: "Prepared") -> dict[str, Any]:
         """Return the part of training.json that only this kind has."""
 
-    def make_task(
-        self, backbone: "Backbone", prepared: "Prepared[PairsT]"
-    ) -> "Callable[[SettingsT], PairTask[PairsT, Any]]":
+    def make_task(self, backbone: "Backbone", prepared: "Prepared") -> "Callable[[SettingsT], PairTask[Any]]":
         """Return a factory that makes the task from settings; called before training."""
         from training.encoders.pair_task import PairTask
 
         return lambda settings: PairTask(backbone, prepared, settings)
 
-    def warn_of_little(self, train: PairsT, dev: PairsT) -> None:
+    def warn_of_little(self, train: PairTable, dev: PairTable) -> None:
         """Warn when there are too few pairs to learn much from, or to choose the model by."""
         size = self.settings.loop.batch_size
         if len(train) < size:
@@ -124,7 +119,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         from training.encoders.pair_task import Prepared
         from training.loop.machine import prepare_machine
 
-        train, dev = (self.table(self.data, split, self.settings) for split in self.settings.splits)
+        train, dev = (PairTable(self.data, split, self.settings) for split in self.settings.splits)
         self.warn_of_little(train, dev)
         ratings = self.ratings.among(self.data.texts) if self.ratings else None
         machine = prepare_machine(self.settings.loop, self.job.output)
@@ -151,7 +146,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         tokens, backbone.beside = read_sentences(transformer, texts, self.structure, further)
         return backbone, tokens
 
-    def _complete(self, learnt: "Learnt[PairTask[PairsT, Any]]") -> None:
+    def _complete(self, learnt: "Learnt[PairTask[Any]]") -> None:
         from training.modules.calibration import NEEDED
 
         task = learnt.task

@@ -144,6 +144,11 @@ class PairSettings(TunedSettings):
     words_below: Annotated[int, Field(ge=0)] = 0
     new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
 
+    @property
+    def hard_label(self) -> str | None:
+        """Label of pairs whose sentence b is a hard negative of a; None if the objective uses none."""
+        return None
+
     def positive_among(self, labels: Collection[str]) -> str | None:
         """Return which of the labels of pairs is the positive one, None if it is not among them.
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from training.data.parses import Frames
-from training.encoders.pair_table import PairTable
 from training.encoders.pair_training import PairTraining
 from training.encoders.pas.data import learnt_from, resolved
 from training.encoders.pas.settings import PasSettings
@@ -24,14 +23,13 @@ PasJob = TrainingJob[Source, PasSettings]
 MODULE = "training.encoders.pas.train"
 
 
-class PasTraining(PairTraining[PasSettings, Frames, PairTable]):
+class PasTraining(PairTraining[PasSettings, Frames]):
     """Training with predicates and their arguments as structure; the twin has no spans."""
 
     module = MODULE
     lacking = "have no semantic roles and are trained on without spans; `facetflow rejects` says why"
     resolved = staticmethod(resolved)
     learnt_from = staticmethod(learnt_from)
-    table = PairTable
 
     def read_structure(self) -> Frames | None:
         """Read frames."""
@@ -43,7 +41,7 @@ class PasTraining(PairTraining[PasSettings, Frames, PairTable]):
 
         return start_model(self.plan.backbone, self.settings, self.structure, device)
 
-    def facts(self, backbone: "Backbone", prepared: "Prepared[PairTable]") -> dict[str, Any]:
+    def facts(self, backbone: "Backbone", prepared: "Prepared") -> dict[str, Any]:
         """Count pairs and spans."""
         from training.modules.frames import ROLES
 

@@ -71,6 +71,11 @@ class RgcnSettings(PairSettings):
         """The dependency trees, if there is no graph."""
         return frozenset(() if self.graph else {DEPENDENCY_STAGE.name})
 
+    @property
+    def hard_label(self) -> str | None:
+        """The `negative_label`, if the objective compares with it."""
+        return self.negative_label if self.objective == "multiple_negatives" else None
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not self.graph:

@@ -5,15 +5,15 @@ import torch
 from torch import Tensor
 
 from training.encoders.backbone import Backbone
+from training.encoders.pair_table import Batch, PairTable
 from training.encoders.pair_task import PairTask, Prepared
-from training.encoders.rgcn.data import Batch, PairTable
 from training.encoders.rgcn.settings import RgcnSettings
 from training.loop.settings import LoopSettings
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.info_nce import InfoNceObjective
 
 
-class RgcnTask(PairTask[PairTable, RgcnSettings]):
+class RgcnTask(PairTask[RgcnSettings]):
     """Tune the last layers of a backbone, and train the graph above them, by one of three objectives.
 
     For distillation, the teacher is the embeddings of all sentences by the start model, (n_texts, t).
@@ -22,7 +22,7 @@ class RgcnTask(PairTask[PairTable, RgcnSettings]):
     def __init__(
         self,
         backbone: Backbone,
-        prepared: Prepared[PairTable],
+        prepared: Prepared,
         settings: RgcnSettings,
         teacher: Tensor | None = None,
     ) -> None:
@@ -45,7 +45,7 @@ class RgcnTask(PairTask[PairTable, RgcnSettings]):
     def _batches(self, pairs: PairTable, loop: LoopSettings, epoch: int) -> list[Batch]:
         random = np.random.default_rng((loop.seed, epoch, 1))
         order = pairs.order(self.prepared.tokens.lengths, loop, epoch)
-        drawn = [pairs.with_negatives(some, random) for some in order]
+        drawn = [pairs.batch(some, random) for some in order]
         # A single pair has no in-batch negatives.
         return [batch for batch in drawn if self.settings.objective != "multiple_negatives" or len(batch) > 1]
 

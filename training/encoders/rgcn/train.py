@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from training.data.parses import Parses
+from training.encoders.pair_table import PairTable
 from training.encoders.pair_training import PairTraining
-from training.encoders.rgcn.data import PairTable, learnt_from, resolved
+from training.encoders.rgcn.data import learnt_from, resolved
 from training.encoders.rgcn.settings import RgcnSettings
 from training.jobs import Source, TrainingJob, read_job
 from training.process import run_process
@@ -26,14 +27,13 @@ RgcnJob = TrainingJob[Source, RgcnSettings]
 MODULE = "training.encoders.rgcn.train"
 
 
-class RgcnTraining(PairTraining[RgcnSettings, Parses, PairTable]):
+class RgcnTraining(PairTraining[RgcnSettings, Parses]):
     """Training with dependency trees as structure; the twin has no graph."""
 
     module = MODULE
     lacking = "have no dependency tree and are trained on without one (`facetflow rejects` says why)"
     resolved = staticmethod(resolved)
     learnt_from = staticmethod(learnt_from)
-    table = PairTable
 
     def read_structure(self) -> Parses | None:
         """Read trees."""
@@ -53,7 +53,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses, PairTable]):
         weights = self.job.source.tree_weights() if self.structure else ""
         return start_model(self.plan.backbone, self.settings, self.structure, device, weights=weights)
 
-    def make_task(self, backbone: "Backbone", prepared: "Prepared[PairTable]") -> "Callable[[RgcnSettings], RgcnTask]":
+    def make_task(self, backbone: "Backbone", prepared: "Prepared") -> "Callable[[RgcnSettings], RgcnTask]":
         """Embed the sentences by the start model if the objective is distillation."""
         from training.encoders.rgcn.task import RgcnTask
 
@@ -61,7 +61,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses, PairTable]):
         teacher = _teacher(backbone, prepared.tokens, self.settings) if distils else None
         return lambda settings: RgcnTask(backbone, prepared, settings, teacher)
 
-    def facts(self, backbone: "Backbone", prepared: "Prepared[PairTable]") -> dict[str, Any]:
+    def facts(self, backbone: "Backbone", prepared: "Prepared") -> dict[str, Any]:
         """Count pairs and trees."""
         train, parses, sentences = prepared.train, self.structure, len(self.data.texts)
         return {

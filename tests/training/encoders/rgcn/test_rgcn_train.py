@@ -146,14 +146,15 @@ def test_trees_directions_and_relations_change_the_embedding(job, tiny_encoder, 
 
 
 def test_hard_negatives_contradict_the_same_premise_and_no_positive_is_a_negative(judged):
-    from training.encoders.rgcn.data import PairTable, learnt_from
+    from training.encoders.pair_table import PairTable
+    from training.encoders.rgcn.data import learnt_from
     from training.encoders.rgcn.settings import RgcnSettings
 
     settings = RgcnSettings(objective="multiple_negatives")
     data = learnt_from(judged, settings)
     table = PairTable(data, "train", settings)
     assert (len(table), table.with_hard) == (30, 30)
-    batch = table.with_negatives(np.arange(30), np.random.default_rng(0))
+    batch = table.batch(np.arange(30), np.random.default_rng(0))
     labels = {
         (a, b): label
         for a, b, label in zip(data.first.tolist(), data.second.tolist(), data.pairs["label"], strict=True)
@@ -199,7 +200,8 @@ def test_a_pair_that_is_left_over_without_negatives_is_left_out(job, judged, tmp
 
 def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):
     from training.data.labelled_pairs import LabelledPairs
-    from training.encoders.rgcn.data import PairTable, learnt_from, resolved
+    from training.encoders.pair_table import PairTable
+    from training.encoders.rgcn.data import learnt_from, resolved
 
     settings = RgcnSettings(objective="multiple_negatives")
     contradicts = pl.col("label") == "contradiction"
