@@ -197,7 +197,7 @@ class SplitPairs:
             | pl.col("found_label").ne_missing(pl.col("stored_label"))
         )
         self.report.changed = other.height
-        return [ChangedJudgement(**row) for row in other.iter_rows(named=True)]
+        return [ChangedJudgement(corpus=self.report.corpus, **row) for row in other.iter_rows(named=True)]
 
 
 def pairs_of(
