@@ -10,7 +10,6 @@ import unicodedata
 
 from features.core.types import LabelId, PairId, PairKind, SentenceId, Split
 
-_WHITE_SPACE = re.compile(r"\s+")
 _NOT_A_WORD = re.compile(r"[^\w\s]")
 _ID_BYTES = 10  # 80 bits: for 10^9 sentences the chance of any collision is below 10^-6
 
@@ -21,7 +20,7 @@ def normalise(text: str) -> str:
     >>> normalise("  A cat   sleeps. ")
     'A cat sleeps.'
     """
-    return _WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def leakage_key(text: str) -> str:
@@ -31,12 +30,17 @@ def leakage_key(text: str) -> str:
     True
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return _WHITE_SPACE.sub(" ", _NOT_A_WORD.sub(" ", folded)).strip()
+    return " ".join(_NOT_A_WORD.sub(" ", folded).split())
 
 
 def sentence_id(text: str) -> SentenceId:
     """Return the id of a sentence: 20 hexadecimal digits of BLAKE2b over its normalised text."""
-    return SentenceId(_digest(normalise(text)))
+    return id_of_normalised(normalise(text))
+
+
+def id_of_normalised(text: str) -> SentenceId:
+    """Return the id of a sentence whose text is normalised, which is not checked."""
+    return SentenceId(_digest(text))
 
 
 def pair_id(

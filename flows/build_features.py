@@ -148,7 +148,7 @@ class Build:
         ingest_refused = None
         if not only_failed:
             with self.wall.part("ingest"):
-                ingest_refused = self._ingest()
+                ingest_refused = self._ingest(damaged)
         with self.wall.part("plan"):
             stages = chain(self.settings, self.store)
             failed = failed_shards(self.store.runs())
@@ -197,9 +197,9 @@ class Build:
             say(f"Rebuilt {len(repaired)} damaged shards of the corpora with exactly the same rows.")
         return [damage for damage in damaged if damage not in repaired]
 
-    def _ingest(self) -> str | None:
+    def _ingest(self, damaged: Sequence[Damage]) -> str | None:
         """Commit what is new; return why no release can be published, if so."""
-        ingested = ingest_corpora(self.settings, self.store, self.run_id)
+        ingested = ingest_corpora(self.settings, self.store, self.run_id, damaged=damaged)
         report = ingested.report
         self.facts.read(report)
         for sentence in in_words(self.settings, report, label_counts(self.settings, self.store)):

@@ -24,7 +24,7 @@ from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableL
 from features.corpora.judgements import NoJudgement, read_label, read_score
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, EvaluationSet
-from features.corpora.sources import Source, locate
+from features.corpora.sources import Source, locate, scores_of
 from features.corpora.tables import TableRow, fitting_layout, read_rows
 from features.corpora.texts import LabelledText, read_texts
 from features.graphs.penman_files import read_blocks
@@ -158,7 +158,7 @@ class _Reader:
             )
         scores = None
         if layout.scores_beside is not None:
-            with open_text(source.path.with_name(source.path.name.replace(*layout.scores_beside))) as text:
+            with open_text(scores_of(layout.scores_beside, source.path)) as text:
                 scores = {number: line.strip() for number, line in enumerate(text, start=1)}
         line = 0
         for row in read_rows(source.path, layout):

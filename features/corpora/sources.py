@@ -1,16 +1,15 @@
 """Where the files of a corpus are, and which copy they are."""
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from glob import glob
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import NamedTuple
 
 from features.core.faults import FileMissing, NotAFile, SplitUnclear
-from features.core.files import open_bytes
 from features.core.types import SPLITS, Split
-from features.corpora.dataset import Dataset, GraphLayout
+from features.corpora.dataset import Dataset, GraphLayout, TableLayout
+from features.corpora.digests import Digests
 from features.corpora.settings import Files
 
 
@@ -96,8 +95,24 @@ class Copy(NamedTuple):
     known_as: str | None
 
 
-def identify(dataset: Dataset, path: Path) -> Copy:
+def identify(dataset: Dataset, path: Path, digests: Digests) -> Copy:
     """Return which copy of a file of a dataset this is; raise an InputError if it cannot be read."""
-    with open_bytes(path, in_lines=False) as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = digests.of(path)
     return Copy(digest, next((name for name, pinned in dataset.sha256.items() if pinned == digest), None))
+
+
+def files_of(dataset: Dataset, source: Source) -> Iterator[Path]:
+    """Yield every file that is read for a source: itself, its partner, and scores that are in a file of their own."""
+    yield source.path
+    if source.partner is not None:
+        yield source.partner
+    for layout in dataset.layouts:
+        if isinstance(layout, TableLayout) and layout.scores_beside is not None:
+            scores = scores_of(layout.scores_beside, source.path)
+            if scores.is_file():
+                yield scores
+
+
+def scores_of(beside: tuple[str, str], path: Path) -> Path:
+    """Return the file with the scores of a file, whose name has one part of `beside` in place of the other."""
+    return path.with_name(path.name.replace(*beside))

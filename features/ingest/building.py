@@ -12,6 +12,7 @@ import polars as pl
 
 from features.core.faults import NameTaken
 from features.core.types import LabelId, PairId, PairKind, Shard, Split
+from features.corpora.digests import Digests
 from features.corpora.reading import read_outcomes
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
@@ -68,6 +69,8 @@ def ingest(
     placed_labels: pl.DataFrame | None = None,
     admits: Callable[[PairId | LabelId], bool] | None = None,
     spellings: Spellings = "together",
+    unread: Sequence[str] = (),
+    digests: Digests | None = None,
 ) -> Ingested:
     """Read corpora and make shards from what is not yet in the store.
 
@@ -88,11 +91,13 @@ def ingest(
             files, so that an earlier ingest can be repeated.
         spellings: `together` draws texts that differ only in case or punctuation into one split; `apart` draws each by
             its own hash, as if the others were not in the files.
+        unread: names of corpora of the project that are not read, since they have not changed.
+        digests: the digests of the files; made when None.
     """
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
         raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
-    known = Known(known_sentences, known_pairs, known_labels, placed, admits, placed_labels)
+    known = Known(known_sentences, known_pairs, known_labels, placed, admits, placed_labels, unread)
     sentences = Sentences(known, settings)
     guard = LeakageGuard.from_settings(leakage, base)
     splits: list[SplitPairs | SplitLabels] = []
@@ -116,7 +121,8 @@ def ingest(
             if isinstance(split, SplitPairs) and name == "train" and corpus.neighbours:
                 split.add_neighbours(corpus.neighbours, sentences, known)
         splits += of_split.values()
-    ingested = _finish(places, splits, rejects, sentences, guard, known, settings, _files(corpora, base))
+    files = _files(corpora, base, digests or Digests({}))
+    ingested = _finish(places, splits, rejects, sentences, guard, known, settings, files, unread)
     if admits is None:  # an earlier ingest that is repeated is not told about again
         ingested.report.key_faults += key_faults(corpora, base)
     return ingested
@@ -147,13 +153,14 @@ def _take(
     raise TypeError(f"{outcome!r} is of another kind than its corpus")  # a corpus has rows of one kind
 
 
-def _files(corpora: Sequence[CorpusSettings], base: Path) -> list[FileReport]:
+def _files(corpora: Sequence[CorpusSettings], base: Path, digests: Digests) -> list[FileReport]:
     reports = []
     for corpus in corpora:
         for source in locate(corpus.record, corpus.files, base, corpus.files_key):
             for path in filter(None, (source.path, source.partner)):
                 name = source.name if path is source.path else path.name
-                reports.append(FileReport(corpus=corpus.name, name=name, **identify(corpus.record, path)._asdict()))
+                copy = identify(corpus.record, path, digests)
+                reports.append(FileReport(corpus=corpus.name, name=name, **copy._asdict()))
     return reports
 
 
@@ -166,6 +173,7 @@ def _finish(
     known: Known,
     settings: IngestSettings,
     files: list[FileReport],
+    unread: Sequence[str],
 ) -> Ingested:
     """Cut the new rows into shards: sentences and rows of corpora in order of arrival, drawn pairs close together."""
     of_pairs = [split for split in splits if isinstance(split, SplitPairs)]
@@ -192,7 +200,7 @@ def _finish(
         changed=list(chain.from_iterable(changed)),
         splits=[split.report for split in splits],
         leaks=guard.reports(),
-        overlaps=overlaps(of_pairs, of_labels, sentences),
+        overlaps=overlaps(of_pairs, of_labels, sentences, known, unread),
         label_faults=label_faults(corpora, of_labels, known),
         unused_labels=unused_labels(corpora, splits),
         text_faults=text_faults(corpora, of_labels, sentences),
@@ -202,7 +210,7 @@ def _finish(
             sentences,
         ),
         draws=[report for place in places for report in place.reports()],
-        shrunk=shrunk([corpus.name for corpus in corpora], splits, known),
+        shrunk=shrunk([corpus.name for corpus in corpora], splits, known, unread),
         files=files,
         new_sentences=len(sentences.new),
         sentence_shards=len(sentence_shards),

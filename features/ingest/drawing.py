@@ -168,12 +168,10 @@ class _Texts(_Drawing):
         draw = self.corpus.draw
         draws = [row.split if draw is None else draw.split_of(each) for each in spellings]
         here = self.known.splits_of_text.get((row.corpus, self.sentences.identify(row.text)[0]), ())
-        stored = next((split for split in self.splits if split in here), None)
-        if stored is not None:
-            # Not kept against the settings if another spelling, perhaps the first that came, was drawn there.
-            return row._replace(split=stored, kept=stored not in draws)
-        elsewhere = self._alike.stored(spellings)
-        return row._replace(split=next((split for split in self.splits if split in elsewhere), draws[0]))
+        stored = {*here} & {*self.splits} or self._alike.stored(spellings)
+        split = next((split for split in self.splits if split in stored), draws[0])
+        # Not kept against the settings if another spelling, perhaps the first that came, was drawn there.
+        return row._replace(split=split, kept=split not in draws)
 
 
 class _Pairs(_Drawing):
@@ -190,7 +188,7 @@ class _Pairs(_Drawing):
         self._possible = {source, *self._shares, *(("train",) if self._shares else ())}
         self._groups = _Groups()
         self._placed: Counter[Split] = Counter()
-        self._n_stored = 0
+        self._has_stored = False
         for a, b, split in known.split_pairs(corpus.name):
             if split in self.splits:
                 self._groups.color(_Hanging(a, b), split)
@@ -210,7 +208,7 @@ class _Pairs(_Drawing):
         stored = self._stored(hanging)
         split = stored or self._drawn(row, hanging)
         if split is not None:
-            self._n_stored += stored is not None
+            self._has_stored |= stored is not None
             self._placed[split] += 1
             return row._replace(split=split, kept=split not in self._possible)
         colors = sorted(self._groups.colors(hanging), key=SPLITS.index)
@@ -254,7 +252,7 @@ class _Pairs(_Drawing):
             corpus=self.corpus.name,
             pairs=total,
             largest=max(self._groups.pairs.values(), default=0),
-            stored=self._n_stored,
+            stored=self._has_stored,
         )
         return [
             report(split=split, share=share, drawn=self._placed[split])

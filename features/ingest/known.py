@@ -1,6 +1,6 @@
 """What is already in the store."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
@@ -35,6 +35,7 @@ class Known:
         placed: pl.DataFrame | None = None,
         admits: Callable[[PairId | LabelId], bool] | None = None,
         placed_labels: pl.DataFrame | None = None,
+        unread: Sequence[str] = (),
     ) -> None:
         sentences = _checked(sentences, KNOWN_SENTENCES, "sentences")
         self.judgements = _checked(pairs, KNOWN_PAIRS, "pairs")
@@ -44,9 +45,10 @@ class Known:
         self.shard_of: dict[SentenceId, Shard] = dict(
             zip(sentences["sentence_id"].to_list(), sentences["shard"].to_list(), strict=True)
         )
-        self.pair_ids: set[PairId] = set(self.judgements["pair_id"].to_list())
-        self.with_negative: set[PairId] = set(self.judgements["positive_id"].drop_nulls().to_list())
-        drawn = self.judgements.filter(kind="neighbour")
+        of_read = self.judgements.filter(~pl.col("corpus").is_in(unread))  # nothing is added to the others
+        self.pair_ids: set[PairId] = set(of_read["pair_id"].to_list())
+        self.with_negative: set[PairId] = set(of_read["positive_id"].drop_nulls().to_list())
+        drawn = of_read.filter(kind="neighbour")
         self.with_neighbours: set[tuple[str, SentenceId]] = {
             key for side in ("sentence_a", "sentence_b") for key in drawn.select("corpus", side).iter_rows()
         }

@@ -49,7 +49,7 @@ class LeakageGuard:
 
     def leaks(self, report: SplitReport, *sentences: tuple[SentenceId, str, bool]) -> str | None:
         """Count the row for each set that has one of its sentences; return such a sentence and the sets, in words."""
-        if report.split != "train":
+        if report.split != "train" or not self._sets_of:
             return None
         words = None
         hit: set[str] = set()

@@ -1,9 +1,9 @@
 """Report of an ingest, by corpus and split."""
 
 from collections import Counter
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
-import polars as pl
 from pydantic import Field
 
 from features.core.types import Split
@@ -77,6 +77,7 @@ class LeakReport(Report):
 class ChangedJudgement(Report):
     """A known pair, or label of a text, whose score or label in the store and found in the file, `origin`, differ."""
 
+    corpus: str
     pair_id: str
     origin: str
     stored_score: float | None = None
@@ -114,8 +115,8 @@ class OverlapReport(Report):
 class DrawReport(Report):
     """A split of pairs for which far less, or far more, than the requested share was drawn.
 
-    `largest` is the size of the largest group of pairs joined by shared sentences; `stored` the number of pairs that
-    the store had before, which keep their split.
+    `largest` is the size of the largest group of pairs joined by shared sentences; `stored` whether the store
+    had some of the pairs before, which keep their split.
     """
 
     corpus: str
@@ -124,7 +125,7 @@ class DrawReport(Report):
     pairs: int
     drawn: int
     largest: int
-    stored: int = 0
+    stored: bool = False
 
     def __str__(self) -> str:
         asked = (
@@ -148,12 +149,14 @@ class DrawReport(Report):
 class ShrunkReport(Report):
     """A corpus of which some of the stored rows were not read again: its files or its settings have changed.
 
-    Pairs that ingest drew do not count; `named` is whether the project still has the corpus.
+    Pairs that ingest drew do not count; `named` is whether the project still has the corpus, `added` the rows that are
+    new.
     """
 
     corpus: str
     stored: int
     found: int
+    added: int = 0
     what: Literal["pairs", "texts"]
     named: bool = True
 
@@ -189,17 +192,21 @@ class FileReport(Report):
 
 
 class IngestReport(Report):
-    """Report of an ingest: counts by corpus and split, what is suspicious, files that were read, what was added."""
+    """Report of an ingest: counts by corpus and split, what is suspicious, files that were read, what was added.
 
-    splits: list[SplitReport]
-    leaks: list[LeakReport]
-    overlaps: list[OverlapReport]
-    changed: list[ChangedJudgement]
-    files: list[FileReport]
-    new_sentences: int
-    sentence_shards: int
-    pair_shards: int
+    `unread` is the number of rows of corpora that have not changed and were not read again.
+    """
+
+    splits: list[SplitReport] = Field(default_factory=list)
+    leaks: list[LeakReport] = Field(default_factory=list)
+    overlaps: list[OverlapReport] = Field(default_factory=list)
+    changed: list[ChangedJudgement] = Field(default_factory=list)
+    files: list[FileReport] = Field(default_factory=list)
+    new_sentences: int = 0
+    sentence_shards: int = 0
+    pair_shards: int = 0
     label_shards: int = 0
+    unread: int = 0
     label_faults: list[LabelFaultReport] = Field(default_factory=list)
     key_faults: list[KeyFaultReport] = Field(default_factory=list)
     unused_labels: list[ChosenLabelReport] = Field(default_factory=list)
@@ -210,7 +217,7 @@ class IngestReport(Report):
 
     @property
     def rows(self) -> int:
-        """Rows that were read."""
+        """Rows that were read, now or before."""
         return sum(split.rows for split in self.splits)
 
     @property
@@ -236,9 +243,42 @@ class IngestReport(Report):
             found.update(split.skipped)
         return dict(found.most_common())
 
-    def frame(self) -> pl.DataFrame:
-        """Return the counts as a table, one row per corpus and split; `skipped` is summed over reasons."""
-        return pl.DataFrame(
-            [{**split.model_dump(), "skipped": sum(split.skipped.values())} for split in self.splits],
-            infer_schema_length=None,
+    def beside(self, before: "IngestReport", unread: Sequence[str], corpora: Sequence[str]) -> "IngestReport":
+        """Return this report with what one from before says of unread corpora, in the order of all corpora."""
+        order = {name: place for place, name in enumerate(corpora)}
+        merged: dict[str, Any] = {"unread": sum(split.rows for split in before.splits if split.corpus in unread)}
+        for name, value in self:
+            if isinstance(value, list):
+                kept = [each for each in getattr(before, name) if each.corpus in unread]
+                merged[name] = sorted([*kept, *value], key=lambda each: order.get(each.corpus, len(order)))
+        merged["leaks"].sort(key=lambda leak: (leak.corpus, leak.split, leak.evaluation))
+        pairs = [each for each in before.overlaps if {each.corpus, each.other_corpus} <= {*unread}]
+        merged["overlaps"] = sorted(
+            [*pairs, *self.overlaps],
+            key=lambda each: (each.what, order[each.corpus], order[each.other_corpus]),
+        )
+        return self.model_copy(update=merged)
+
+    def settled(self) -> "IngestReport":
+        """Return the report of the same corpora when the store holds what was new."""
+        dropped: Counter[str] = Counter()
+        for split in self.splits:
+            dropped[split.corpus] += split.dropped
+        none = dict.fromkeys(("new", "negatives", "neighbours", "labels"), 0)
+        settled = [
+            {"known": split.new + split.known, "leaked_stored": split.leaked - split.dropped, **none}
+            for split in self.splits
+        ]
+        return self.model_copy(
+            update={
+                "splits": [split.model_copy(update=now) for split, now in zip(self.splits, settled, strict=True)],
+                "draws": [draw.model_copy(update={"stored": draw.pairs > dropped[draw.corpus]}) for draw in self.draws],
+                "shrunk": [
+                    each.model_copy(
+                        update={"stored": each.stored + each.added, "found": each.found + each.added, "added": 0}
+                    )
+                    for each in self.shrunk
+                ],
+                **dict.fromkeys(("new_sentences", "sentence_shards", "pair_shards", "label_shards", "unread"), 0),
+            }
         )

@@ -12,7 +12,7 @@ from features.core.types import SentenceId, Shard
 from features.corpora.settings import IngestSettings
 from features.ingest.known import Known
 from features.schemas import SENTENCES
-from features.sentences import leakage_key, normalise, sentence_id
+from features.sentences import id_of_normalised, leakage_key, normalise, sentence_id
 
 
 class Sentences:
@@ -25,6 +25,7 @@ class Sentences:
         self._size = settings.sentences_per_shard
         self._number = next_number("sentences", set(known.shard_of.values())) - 1
         self._room = 0
+        self._shard = Shard("")
         self._seen: dict[str, tuple[SentenceId, str, bool]] = {}
         self._shared: dict[SentenceId, SentenceId] = {}
 
@@ -32,7 +33,8 @@ class Sentences:
         """Return id, normalised text, and whether the sentence is too long."""
         if text not in self._seen:
             clean = normalise(text)
-            self._seen[text] = (sentence_id(clean), clean, clean.count(" ") >= self.max_words)
+            clean = text if clean == text else clean  # one object in memory, not two
+            self._seen[text] = (id_of_normalised(clean), clean, clean.count(" ") >= self.max_words)
         return self._seen[text]
 
     def text_of(self, sentence: SentenceId) -> str:
@@ -60,8 +62,9 @@ class Sentences:
             if not self._room:
                 self._number += 1
                 self._room = self._size
+                self._shard = shard_name("sentences", self._number)
             self._room -= 1
-            self.shard_of[sentence] = shard_name("sentences", self._number)
+            self.shard_of[sentence] = self._shard
             self.new[sentence] = text
 
     def open_shard(self) -> None:

@@ -101,7 +101,13 @@ class SplitLabels:
             before = known.label_of.get(identity)
             if before is not None and before != label:
                 self.changes.append(
-                    ChangedJudgement(pair_id=identity, origin=origin, stored_label=before, found_label=label)
+                    ChangedJudgement(
+                        corpus=self.report.corpus,
+                        pair_id=identity,
+                        origin=origin,
+                        stored_label=before,
+                        found_label=label,
+                    )
                 )
             if identity in self.seen:
                 continue

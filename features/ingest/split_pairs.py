@@ -123,11 +123,13 @@ class SplitPairs:
             if guard.drops and not is_known:
                 report.dropped += 1
                 return Reject(pair, RejectCode.LEAKED, f"{outcome.origin}: {leak}")
-        report.repeats += occurrence > 0
-        report.kept += outcome.kept
-        report.known += is_known
-        report.new += not is_known
+        # Counts that mostly stay as they are: assigning to a report costs as much as taking the pair.
+        if occurrence:
+            report.repeats += 1
+        if outcome.kept:
+            report.kept += 1
         if is_known:
+            report.known += 1
             if a not in sentences.shard_of or b not in sentences.shard_of:
                 raise UnknownShard(
                     f"pair {pair!r} ({outcome.origin}) is known but its sentences are not: pass all shards of both "
@@ -136,6 +138,7 @@ class SplitPairs:
             self.stored.add(pair, a, b, score=outcome.score, label=outcome.label)
             self.origins.append(outcome.origin)
         else:
+            report.new += 1
             sentences.place(a, first[1])
             sentences.place(b, second[1])
             self.positives.add(pair, a, b, score=outcome.score, label=outcome.label, arrived=next(self.arrivals))
@@ -197,7 +200,7 @@ class SplitPairs:
             | pl.col("found_label").ne_missing(pl.col("stored_label"))
         )
         self.report.changed = other.height
-        return [ChangedJudgement(**row) for row in other.iter_rows(named=True)]
+        return [ChangedJudgement(corpus=self.report.corpus, **row) for row in other.iter_rows(named=True)]
 
 
 def pairs_of(

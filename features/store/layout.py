@@ -4,6 +4,7 @@
     <root>/tables/<name>/           a Delta table; shard=…/fingerprint=…/<digest>.parquet
     <root>/releases/00001.json      versions that belong together (`features.store.releases`)
     <root>/runs/<run id>.json       what a flow run did (`features.store.runs`)
+    <root>/ingest.json              what the corpora gave when they were last read (`features.ingest.unread`)
 
 `store.json` is written last, so a store whose process died while making it is completed by the next.
 """

@@ -1,21 +1,26 @@
 """The first step of a build, in the flow process: read the corpora and commit what is new."""
 
+import dataclasses
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import polars as pl
 
-from features.core.types import LEFT_OUT, SPLITS, Fingerprint, Shard
+from features.core.types import LEFT_OUT, SPLITS, Fingerprint, RejectCode, Shard
 from features.core.wording import counted
+from features.corpora.digests import Digests
 from features.corpora.settings import CorpusSettings
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.ingest.label_faults import cut
 from features.ingest.report import IngestReport
-from features.stage_output import StageOutput, rejects_frame
+from features.ingest.unread import Memory, keys_of, rejects_of, state_of
+from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
+from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
 from features.store.receipts import Receipt
@@ -38,13 +43,17 @@ KEYS = {"sentences": "sentence_id", "pairs": "pair_id", "labels": "label_id"}
 _SHOWN_LABELS = 3
 
 
-def ingest_corpora(project: Project, store: Store, run_id: str) -> Ingested:
-    """Read the corpora of a project, commit the rows that the store does not hold, and return them."""
-    ingested = read_corpora(project, store)
-    receipts = write_tables(store, ingested.tables)
-    rejects = rejects_frame(ingested.rejects)
-    receipts.append(store.write_rejects(STAGE, STAGE, _fingerprint(STAGE, rejects["entity_id"].to_list()), rejects))
-    store.commit(receipts, run_id=run_id, recipes=RECIPES)
+def ingest_corpora(project: Project, store: Store, run_id: str, *, damaged: Sequence[Damage] = ()) -> Ingested:
+    """Read what has changed of the corpora, commit the rows that the store does not hold, and return them."""
+    before = Memory.of(store)
+    ingested, memory = _read(project, store, before, damaged)
+    if ingested.report.unread < ingested.report.rows or list(before.keys) != [each.name for each in project.corpora]:
+        receipts = write_tables(store, ingested.tables)
+        rejects = rejects_frame(ingested.rejects)
+        receipts.append(store.write_rejects(STAGE, STAGE, _fingerprint(STAGE, rejects["entity_id"].to_list()), rejects))
+        store.commit(receipts, run_id=run_id, recipes=RECIPES)
+    if memory is not None and (now := memory.model_copy(update={"state": state_of(store)})) != before:
+        now.write(store)
     return ingested
 
 
@@ -57,19 +66,60 @@ def write_tables(store: Store, tables: Mapping[str, Mapping[Shard, pl.DataFrame]
     ]
 
 
-def read_corpora(project: Project, store: StoreReader) -> Ingested:
-    """Read the corpora of a project and return what the store does not hold; nothing is written."""
-    known = {
-        table: store.read(table, columns=[name for name in columns if name != "shard"], with_shard=True)
-        for table, columns in KNOWN.items()
-    }
-    return ingest(
-        project.corpora,
-        project.guard,
-        project.ingest,
-        project.base,
-        *(rows.select(list(KNOWN[table])) for table, rows in known.items()),
+def read_corpora(project: Project, store: StoreReader, *, damaged: Sequence[Damage] = ()) -> Ingested:
+    """Read what has changed of the corpora and return what the store does not hold; nothing is written.
+
+    All are read if rejects of ingest are among the `damaged` files.
+    """
+    return _read(project, store, Memory.of(store), damaged)[0]
+
+
+def _read(
+    project: Project, store: StoreReader, before: Memory, damaged: Sequence[Damage]
+) -> tuple[Ingested, Memory | None]:
+    """Return what is new, and what to remember once it is committed; None if files changed while they were read."""
+    digests = Digests(before.files)
+    keys = keys_of(project.corpora, project.guard, project.ingest, project.base, digests)
+    names = [corpus.name for corpus in project.corpora]
+    unread = before.unchanged(project.corpora, keys)
+    if any(damage.table == "rejects" and damage.stage == STAGE for damage in damaged):
+        unread = []
+    rejects: list[Reject] = []
+    if unread:
+        rows = store.read("rejects", columns=["entity_id", "code", "message", "stage"], where=pl.col("stage") == STAGE)
+        rejects = [Reject(entity, RejectCode(code), message) for entity, code, message, _ in rows.iter_rows()]
+    if unread == names == list(before.keys):
+        report = before.report.model_copy(update={"unread": before.report.rows})
+        ingested = Ingested({}, {}, {}, rejects, report)
+    else:
+        known = {
+            table: store.read(table, columns=[name for name in columns if name != "shard"], with_shard=True)
+            for table, columns in KNOWN.items()
+        }
+        read = [corpus for corpus in project.corpora if corpus.name not in unread]
+        ingested = ingest(
+            read,
+            project.guard,
+            project.ingest,
+            project.base,
+            *(rows.select(list(KNOWN[table])) for table, rows in known.items()),
+            unread=unread,
+            digests=digests,
+        )
+        of_read = rejects_of(ingested.report, [corpus.name for corpus in read], ingested.rejects)
+        of = rejects_of(before.report, before.keys, rejects) | of_read
+        ingested = dataclasses.replace(
+            ingested,
+            rejects=list(chain.from_iterable(of[name] for name in names)),
+            report=ingested.report.beside(before.report, unread, names),
+        )
+    files = digests.to_record()
+    memory = (
+        None
+        if files is None or list(keys) != names
+        else Memory(keys=keys, report=ingested.report.settled(), files=files)
     )
+    return ingested, memory
 
 
 def in_words(project: Project, report: IngestReport, labels: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -94,7 +144,10 @@ def _summary(report: IngestReport, corpora: Sequence[CorpusSettings]) -> str:
         if count
     )
     skipped = f", {left_out(report.skipped)}" if report.skipped else ""
-    return f"Read {counted(report.rows, 'row')}: {new or 'nothing new'}{rejected}{leaked}{skipped}."
+    rows = f"Read {counted(report.rows - report.unread, 'row')}"
+    if report.unread:
+        rows += f" ({report.unread:,} are in corpora that have not changed since they were read)"
+    return f"{rows}: {new or 'nothing new'}{rejected}{leaked}{skipped}."
 
 
 def left_out(skipped: Mapping[str, int]) -> str:
@@ -209,9 +262,8 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
 
 
 def _example(report: IngestReport, corpus: str) -> str:
-    files = {file.name for file in report.files if file.corpus == corpus}
     for each in report.changed:
-        if each.origin.rpartition(":")[0] in files:
+        if each.corpus == corpus:
             scores, labels = (each.stored_score, each.found_score), (each.stored_label, each.found_label)
             changed = scores if each.stored_label == each.found_label else labels
             before, now = ("empty" if value is None else repr(value) for value in changed)

@@ -117,7 +117,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     damaged = store.damaged(deep=deep)
     remade = make_again(project, store, damaged)
     lost = [damage.key for damage in of_ingest(damaged)]
-    ingested = read_corpora(project, StoreAhead(store, remade, lost))
+    ingested = read_corpora(project, StoreAhead(store, remade, lost), damaged=damaged)
     new = ingested.tables
     marks = {
         (table, shard): fingerprint_of(table, rows) for table, shards in new.items() for shard, rows in shards.items()

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import polars as pl
 
+from features.corpora.digests import Digests
 from features.corpora.reading import read_evaluation, read_outcomes
 from features.corpora.registry import DATASETS
 from features.corpora.rows import PairRow, Skip
@@ -137,11 +138,11 @@ def test_a_checked_copy_is_recognised_whether_compressed_or_not(tmp_path):
     record = DATASETS["sick"].model_copy(update={"sha256": {}})
     (tmp_path / "a.txt").write_bytes(b"some text")
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"some text"))
-    digest = identify(record, tmp_path / "a.txt").sha256
+    digest = identify(record, tmp_path / "a.txt", Digests({})).sha256
     pinned = record.model_copy(update={"sha256": {"SICK_train.txt": digest}})
 
-    assert identify(record, tmp_path / "a.txt").known_as is None
-    assert identify(pinned, tmp_path / "a.txt.gz") == (digest, "SICK_train.txt")
+    assert identify(record, tmp_path / "a.txt", Digests({})).known_as is None
+    assert identify(pinned, tmp_path / "a.txt.gz", Digests({})) == (digest, "SICK_train.txt")
 
 
 def test_sources_are_found_once_each(tmp_path):

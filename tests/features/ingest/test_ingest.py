@@ -140,7 +140,8 @@ def test_the_report_is_data(four_pairs, run):
     report = run(four_pairs).report
 
     assert type(report).model_validate_json(report.model_dump_json()) == report
-    assert report.frame().select("corpus", "split", "rows", "new", "repeats").rows() == [("pairs", "train", 4, 4, 1)]
+    (split,) = report.splits
+    assert (split.corpus, split.split, split.rows, split.new, split.repeats) == ("pairs", "train", 4, 4, 1)
     assert [(file.name, len(file.sha256), file.known_as) for file in report.files] == [("p.tsv", 64, None)]
 
 
