@@ -222,7 +222,7 @@ def _table(ids: Sequence[str], texts: Sequence[str], columns: dict[str, NDArray[
 
 def _join(parts: Sequence[Path], output: Path, made: dict[str, Any]) -> None:
     schema = pq.read_schema(parts[0]).with_metadata({METADATA: json.dumps(made)})
-    new_file = pa.ipc.new_file if output.suffix.lower() in ARROW else pq.ParquetWriter
+    new_file: Any = pa.ipc.new_file if output.suffix.lower() in ARROW else pq.ParquetWriter
     with whole_file(output) as file, new_file(file, schema) as writer:
         for part in parts:
             writer.write_table(pq.read_table(part).replace_schema_metadata(schema.metadata))

@@ -59,9 +59,8 @@ class DataView(View):
         """Read a page of a table."""
         if self.session.here.store is None:
             return None
-        settings = project_of(self.session)
-        store = Store.open(settings.store)
-        if not (releases := store.releases()):
+        store, releases = self.session.releases()
+        if store is None or not releases:
             return Answer({"releases": [], "rows": [], "shown": ""}, {"releases": []})
         numbered = [str(each.number) for each in releases]
         release = store.release(int(query.choice("release", numbered, numbered[-1])))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _POINTS, _MOST_POINTS = 1000, 10_000
 _SEED = 0
+_COLOURS = 9
 
 
 class MapView(View):
@@ -83,7 +84,8 @@ class MapView(View):
             patience=query.patience,
             kept=8,
         )
-        store, release = self._release()
+        store, releases = self.session.releases()
+        release = releases[-1] if releases else None
         chosen = [searched.texts[row] for row in rows.tolist()]
         options = _options(searched, release, store, facets_of(self, query))
         colour = query.choice("colour", options)
@@ -125,19 +127,6 @@ class MapView(View):
             },
             {"colour": colour, "of": len(searched), "legend": legend, "ends": ends, "points": points},
         )
-
-    def _release(self) -> tuple[Store | None, Release | None]:
-        """Return the newest release of the project, if any."""
-        from features.core.errors import StoreError
-
-        try:
-            store = None if self.session.here.store is None else Store.open(self.session.here.store)
-            return store, store.releases()[-1] if store is not None and store.releases() else None
-        except StoreError:  # nothing has been built yet
-            return None, None
-
-
-_COLOURS = 9
 
 
 def _options(

@@ -69,7 +69,7 @@ class RunsView(View):
         chosen = [name for name in (query.choice(key, states) for key in ("run", "beside")) if name]
         chosen = list(dict.fromkeys(chosen))
         courses = {name: course_of(settings.runs / name) for name in chosen}
-        values = {
+        values: dict[str, Any] = {
             "listed": listed,
             "table": runs_table(settings, listed),
             "messages": run_messages(listed),

@@ -4,7 +4,6 @@ from typing import Any
 
 import polars as pl
 
-from features.core.errors import StoreError
 from features.sentences import normalise, sentence_id
 from features.store.releases import Release
 from features.store.store import Store
@@ -31,7 +30,10 @@ class SentenceView(View):
         """Look up what a release has of the sentence; its graph is parsed where it has none."""
         if not (text := normalise(query.text("text"))):
             return None
-        store, release = self._release(query)
+        store, releases = self.session.releases()
+        numbers = [str(each.number) for each in releases]
+        number = query.choice("release", numbers, numbers[-1] if numbers else "")
+        release = releases[numbers.index(number)] if number else None
         rows = {table: _row(store, release, table, text) for table in ("amr", "dependencies", "srl")}
         graph, origin = self.session.background.result_of(
             ("graph", text, release and release.number),
@@ -50,17 +52,6 @@ class SentenceView(View):
             {"text": text, "release": release and release.number}
             | {table: None if row is None else row.to_dicts()[0] for table, row in rows.items()},
         )
-
-    def _release(self, query: Query) -> tuple[Store | None, Release | None]:
-        if self.session.here.store is None:
-            return None, None
-        try:
-            store = Store.open(self.session.here.store)
-            numbers = [str(each.number) for each in store.releases()]
-        except StoreError:  # nothing has been built yet
-            return None, None
-        number = query.choice("release", numbers, numbers[-1] if numbers else "")
-        return store, store.release(int(number)) if number else None
 
 
 def _row(store: Store | None, release: Release | None, table: str, text: str) -> pl.DataFrame | None:

@@ -1,13 +1,15 @@
 """What the views of one run of the explorer share: the project, the models, and what was asked before."""
 
 from collections import deque
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
+from features.core.errors import StoreError
+from features.store.releases import Release
+from features.store.store import Store
 from flows.console.explaining import Explainer
 from flows.console.here import Here
 from flows.explorer.background import Background
@@ -34,6 +36,7 @@ class Session:
         texts: file, folder or corpus to search where the form names none.
         views: address and title of each view, for the links at the top of a page.
         description: of all addresses, by OpenAPI.
+        command: keeps the runs of encoders from being deleted, until it ends.
     """
 
     here: Here
@@ -43,13 +46,21 @@ class Session:
     description: dict[str, Any] = field(default_factory=dict)
     background: Background = field(default_factory=Background)
     asked: deque[Asked] = field(default_factory=lambda: deque(maxlen=30))
-    command: click.Context | None = field(default_factory=lambda: click.get_current_context(silent=True))
+    command: click.Context = field(default_factory=click.get_current_context)
     _others: dict[str, Explainer] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
         """What is explored, in a few words."""
         return self.here.name or str(Path.cwd().name) or "this folder"
+
+    def releases(self) -> tuple[Store | None, list[Release]]:
+        """Return the store of the project and its releases; None and none without a project, or before a build."""
+        try:
+            store = None if self.here.store is None else Store.open(self.here.store)
+            return store, [] if store is None else store.releases()
+        except StoreError:
+            return None, []
 
     def encoders(self) -> list[str]:
         """Return the encoders with facets: finished trainings, and the one that comes with facetflow."""
@@ -67,8 +78,7 @@ class Session:
         if not encoder:
             return self.explainer
         if encoder not in self._others:
-            # The command keeps a run from being deleted until it ends.
-            with nullcontext() if self.command is None else self.command.scope(cleanup=False):
+            with self.command.scope(cleanup=False):
                 self._others[encoder] = Explainer(self.here, encoder)
             for old in list(self._others)[:-_MODELS]:
                 del self._others[old]

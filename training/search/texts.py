@@ -46,8 +46,8 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     Columns of a table are joined by ": "; `text` when empty. A file that `facetflow encode` wrote has their vectors.
     """
     if not columns and (encoded := EncodedFile.open(path)) is not None:
-        cells, empty = encoded.cells("text"), encoded.height - len(encoded.rows)
-        return SearchedTexts(cells, encoded.cells("id"), (), source_name(path), empty, encoded=encoded)
+        texts, empty = encoded.cells("text"), encoded.height - len(encoded.rows)
+        return SearchedTexts(texts, encoded.cells("id"), (), source_name(path), empty, encoded=encoded)
     rows = list(stream_texts(path, columns))
     cells = zip(complete_ids([row.id for row in rows]), rows, strict=True)
     kept = [(identity, row.text) for identity, row in cells if row.text]
@@ -55,9 +55,9 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     if not kept:
         first = f" ({wrong[0]})" if wrong else ""
         raise FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one.")
-    ids, texts = zip(*kept, strict=True)
-    empty = len(rows) - len(kept) - len(wrong)
-    return SearchedTexts(texts, ids, (), source_name(path), empty, wrong)
+    without = len(rows) - len(kept) - len(wrong)
+    ids, each = zip(*kept, strict=True)
+    return SearchedTexts(each, ids, (), source_name(path), without, wrong)
 
 
 def stream_texts(path: Path, columns: Sequence[str] = ()) -> Iterator[TextCells]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import click
 import httpx
 import polars as pl
 import pytest
@@ -59,7 +60,8 @@ class Visitor:
 @contextmanager
 def visited(here: Here) -> Iterator[Visitor]:
     """Serve a session to one client that has opened the printed address."""
-    session = Session(here, Explainer(here, None))
+    with click.Context(click.Command("explore")):
+        session = Session(here, Explainer(here, None))
     explorer = Explorer(session)
     thread = threading.Thread(target=explorer.run)
     thread.start()
