@@ -1,21 +1,19 @@
 """Embeddings that are searched as they are stored: those of a file that `facetflow encode` wrote, or an array.
 
-    vectors.arrow      mapped: a search reads the columns that it compares, from memory if they have been read before
-    vectors.parquet    each column is read once, when it is first compared
+vectors.arrow      mapped: a search reads the columns that it compares, from memory if they have been read before
+vectors.parquet    each column is read once, when it is first compared
 
-                  residual  384 bytes      srl  32      negations  32  …      a million rows, int8
-    srl alone                              ├────┤ ── float32 ──> · query / length ──> cosine of each row
-    the whole     ├───────────────────────────────────────────────┤
-
-Columns are compared some rows at a time, few enough for their float32 numbers to stay in the processor's cache.
+              residual  384 bytes      srl  32      negations  32  …      a million rows, int8
+srl alone                              ├────┤ ── · query / length ──> cosine of each row
+the whole     ├───────────────────────────────────────────────┤
 """
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -36,8 +34,7 @@ VECTOR = "vector"
 """Column of whole embeddings; files with facets have a column for each of them, and the residual."""
 METADATA = b"facetflow"
 ARROW = (".arrow", ".feather")
-_AT_ONCE = 1 << 18
-"""Numbers that are compared at once: 1 MiB of float32."""
+_ROWS = 16_384
 _THREADS = min(4, os.cpu_count() or 1)
 
 
@@ -63,31 +60,36 @@ class VectorBlocks:
         low = np.zeros(self.width, np.float32) if ranges is None else ranges[0]
         self._step = np.ones(self.width, np.float32) if ranges is None else (ranges[1] - low) / 255
         self._shift = low + (0 if ranges is None else 128) * self._step  # as sentence-transformers quantises
-        self._lengths: dict[tuple[int, int], Vectors] = {}
 
     @classmethod
     def of(cls, vectors: Vectors) -> Self:
         """Return blocks of an array, (n, d)."""
-        return cls(lambda _: [vectors], {VECTOR: slice(0, vectors.shape[1])})
+        blocks = [vectors[start : start + _ROWS] for start in range(0, len(vectors), _ROWS)]
+        return cls(lambda _: blocks, {VECTOR: slice(0, vectors.shape[1])})
 
     def cosines(self, query: Vectors, dimensions: slice = slice(None)) -> Vectors:
         """Return the cosine of a query, (1, d), and each text in some dimensions, (n,)."""
+        from training.search.comparing import compare_rows  # here, since it is compiled
+
         start, stop, _ = dimensions.indices(self.width)
         sought = query[0] / max(float(np.linalg.norm(query[0, start:stop])), TINY)
-        lengths = self._lengths.get((start, stop))
         dots, squares = np.zeros((2, self._height), np.float32)
         with ThreadPoolExecutor(_THREADS) as pool:
             for name, place in self._places.items():
-                first, last = max(start, place.start), min(stop, place.stop)
-                if first < last:
-                    compare = partial(self._compare, slice(first, last), sought[first:last], measures=lengths is None)
-                    pieces = self._pieces(name, slice(first - place.start, last - place.start))
-                    for at, products, lengths_2 in pool.map(compare, pieces):
-                        dots[at : at + len(products)] += products
-                        squares[at : at + len(products)] += lengths_2
-        if lengths is None:
-            lengths = self._lengths[start, stop] = np.maximum(np.sqrt(squares), np.float32(TINY))
-        scores = np.asarray(dots / lengths, np.float32)
+                some = slice(max(start, place.start), min(stop, place.stop))
+                if some.start >= some.stop:
+                    continue
+                columns = (some.start - place.start, sought[some], self._step[some], self._shift[some])
+
+                def compare(at: int, codes: NDArray[Any], columns: Any = columns) -> None:
+                    rows = slice(at, at + len(codes))
+                    codes = codes.astype(np.float32) if codes.dtype == np.float16 else codes
+                    compare_rows(codes, *columns, dots[rows], squares[rows])
+
+                blocks = self._blocks(name)
+                for _ in pool.map(compare, np.cumsum([0, *map(len, blocks)]).tolist(), blocks):
+                    pass
+        scores = np.asarray(dots / np.maximum(np.sqrt(squares), np.float32(TINY)), np.float32)
         return scores if self._rows is None else scores[self._rows]
 
     def vectors(self, rows: Sequence[int] | None = None) -> Vectors:
@@ -108,27 +110,6 @@ class VectorBlocks:
     @cached_property
     def _height(self) -> int:
         return sum(map(len, self._blocks(next(iter(self._places)))))
-
-    def _compare(
-        self, place: slice, sought: Vectors, piece: tuple[int, NDArray[Any]], *, measures: bool
-    ) -> tuple[int, Vectors, Vectors | float]:
-        """Return where a piece begins, the product of its rows and a query, and their squared lengths or else 0."""
-        at, codes = piece
-        values = codes.astype(np.float32, copy=False)
-        step, shift = self._step[place], self._shift[place]
-        products = np.vecdot(values, step * sought) + shift @ sought
-        if not measures:
-            return at, products, 0.0
-        values = values * step + shift
-        return at, products, np.vecdot(values, values)
-
-    def _pieces(self, name: str, columns: slice) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield some rows of a column at a time, and where they begin."""
-        start, rows = 0, max(1, _AT_ONCE // (columns.stop - columns.start))
-        for block in self._blocks(name):
-            for at in range(0, len(block), rows):
-                yield start + at, block[at : at + rows, columns]
-            start += len(block)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ if (holder) (async () => {
     side = canvas.clientWidth;
     canvas.width = canvas.height = side * scale;
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    const size = points.length > 2000 ? 1.6 : 2.8;
+    const size = points.length > 2000 ? 1.6 : points.length > 400 ? 2.8 : 3.8;
     points.forEach((point, n) => {
       const [x, y] = at(point);
       context.globalAlpha = chosen.size && !chosen.has(n) ? .15 : .8;

@@ -27,9 +27,9 @@ WITHIN = {"float32": 1e-5, "float16": 2e-3, "int8": 3e-2}
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Several parts of a file, and several pieces of a part."""
+    """Several parts of a file, and several blocks of an array."""
     monkeypatch.setattr(encoded_files, "_PART", 8)
-    monkeypatch.setattr(blocks, "_AT_ONCE", 64)
+    monkeypatch.setattr(blocks, "_ROWS", 64)
 
 
 @pytest.fixture
@@ -77,13 +77,10 @@ def test_a_file_is_searched_like_its_vectors(model, encoder, layout, source, tmp
         exact = np.clip(exact, *np.array(searched.encoded.made["ranges"], np.float32))
     np.testing.assert_allclose(vectors.vectors(), exact, atol=WITHIN[precision])
     np.testing.assert_array_equal(vectors.vectors([20, 3]), vectors.vectors()[[20, 3]])
-    for _ in range(2):  # the second time with lengths that are remembered
-        np.testing.assert_allclose(vectors.cosines(query), unit(exact) @ query[0], atol=WITHIN[precision])
-        names = ["srl", "residual", WHOLE]
-        of_file = facet_cosines(query, vectors, layout, names)
-        np.testing.assert_allclose(
-            of_file, facet_cosines(query, VectorBlocks.of(exact), layout, names), atol=3 * WITHIN[precision]
-        )
+    np.testing.assert_allclose(vectors.cosines(query), unit(exact) @ query[0], atol=WITHIN[precision])
+    names = ["srl", "residual", WHOLE]
+    of_array = facet_cosines(query, VectorBlocks.of(exact), layout, names)
+    np.testing.assert_allclose(facet_cosines(query, vectors, layout, names), of_array, atol=3 * WITHIN[precision])
     scores = weighted_scores(query, vectors, layout, {"srl": 2, "smatch": -1})
     assert list(best_texts(scores, 4)) == sorted(range(29), key=lambda n: (-round(float(scores[n]), 6), n))[:4]
 
