@@ -6,8 +6,6 @@
 While a training runs, its page asks for the charts again every few seconds, and keeps its place.
 """
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ from flows.project import Project
 
 REPORT = "/report"
 _REPORT_FILE = "report.html"
-_NOT_DRAWN = ("step", "epoch", "best", "learning_rate", "seconds_left")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 """A report is one file: it has its style inside, and loads nothing."""
 
@@ -60,6 +57,7 @@ class RunsView(View):
     def answer(self, query: Query) -> Answer | None:
         """List the trainings, or show the chosen ones."""
         from flows.console.run_list import list_runs, run_messages, runs_table
+        from training.loop.course import read_course
 
         if self.session.here.project is None:
             return None
@@ -68,7 +66,7 @@ class RunsView(View):
         states = {run["run"]: run["state"] for run in listed}
         chosen = [name for name in (query.choice(key, states) for key in ("run", "beside")) if name]
         chosen = list(dict.fromkeys(chosen))
-        courses = {name: course_of(settings.runs / name) for name in chosen}
+        courses = {name: read_course(settings.runs / name) for name in chosen}
         values: dict[str, Any] = {
             "listed": listed,
             "table": runs_table(settings, listed),
@@ -106,27 +104,6 @@ class RunsView(View):
         except FacetflowError as error:  # they were evaluated on different data
             return {"note": str(error)}
         return {"tables": [comparison_table(compared, *chosen)]}
-
-
-def course_of(run: Path) -> dict[str, dict[int, float]]:
-    """Return losses and dev scores of a training: name → step → value; none if it has reported nothing."""
-    from training.loop.course import FILE_NAME
-
-    course: dict[str, dict[int, float]] = {}
-    try:
-        lines = (run / FILE_NAME).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return {}
-    for line in lines:
-        try:
-            entry = json.loads(line)
-        except ValueError:  # the last line may be half written
-            continue
-        for name, value in entry.items():
-            is_shown = name not in _NOT_DRAWN and not name.endswith("_per_second")
-            if is_shown and isinstance(value, int | float) and math.isfinite(value):
-                course.setdefault(name, {})[entry["step"]] = value  # of a step that was repeated, the last
-    return course
 
 
 def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[str, Any]]:

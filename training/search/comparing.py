@@ -25,10 +25,12 @@ def compare_rows(
         dots: products, (n,), float32.
         squares: squared lengths, (n,), float32.
     """
+    width = query.shape[0]
     for row in range(codes.shape[0]):
         dot, square = np.float32(0), np.float32(0)
-        for column in range(query.shape[0]):
-            value = np.float32(codes[row, first + column]) * step[column] + shift[column]
+        some = codes[row][first : first + width]  # `codes[row, first + column]` would be four times as slow
+        for column in range(width):
+            value = np.float32(some[column]) * step[column] + shift[column]
             dot += value * query[column]
             square += value * value
         dots[row] += dot
