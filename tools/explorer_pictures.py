@@ -2,8 +2,8 @@
 
     python tools/explorer_pictures.py PROJECT [--run ID] [--beside ID]
 
-The project is built and trained; `make run` makes one, runs/example. Colours are reduced to 48, so that a picture takes
-little room.
+The project is the example, built with the stages dependencies and srl, and trained. What is explained and searched is
+so by the encoder that comes with facetflow. Colours are reduced to 96, so that a picture takes little room.
 """
 
 import argparse
@@ -20,7 +20,9 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.keys import Keys
 
+from features.models import BUNDLED_ENCODER
 from flows.console.explaining import Explainer
 from flows.console.here import Here
 from flows.explorer.server import Explorer
@@ -29,7 +31,7 @@ from flows.explorer.session import Session
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "howto" / "explorer"
 WIDTH, TALLEST = 1180, 1000
 BOY = "The boy thanked the doctor."
-_COLOURS = 48
+_COLOURS = 96
 
 
 def main() -> None:
@@ -41,12 +43,12 @@ def main() -> None:
     arguments = parser.parse_args()
     here = Here.read(arguments.project / "facetflow.toml")
     with click.Context(click.Command("explore")):
-        explorer = Explorer(Session(here, Explainer(here, None)))
+        explorer = Explorer(Session(here, Explainer(here, BUNDLED_ENCODER)))
     thread = threading.Thread(target=explorer.run)
     thread.start()
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{explorer.port}", timeout=600, trust_env=False) as client:
-            client.headers |= {"Authorization": f"Bearer {explorer.token}", "Accept": "application/json"}
+            client.headers.update({"Authorization": f"Bearer {explorer.token}", "Accept": "application/json"})
             run = arguments.run or client.get("/runs").json()[0]["run"]
             runs = {"run": run} | ({"beside": arguments.beside} if arguments.beside else {})
             addresses = {
@@ -55,7 +57,7 @@ def main() -> None:
                 "map": ("/map", {"points": 500, "colour": "facet:negations", "like": "The girl did not sleep."}),
                 "data": ("/data", {"sort": "smatch", "metric": "smatch", "low": 0.3}),
                 "runs": ("/runs", runs),
-                "sentence": ("/sentence", {"text": BOY}),
+                "sentence": ("/sentence", {"text": "The pilot who landed the plane thanked her crew."}),
             }
             pages = {name: f"{path}?{urlencode(query)}" for name, (path, query) in addresses.items()}
             for page in pages.values():
@@ -84,6 +86,7 @@ def take(explorer: Explorer, pages: dict[str, str]) -> None:
             driver.implicitly_wait(60)
             if name == "map":
                 driver.find_element("css selector", "[data-drawn]")
+                driver.find_element("css selector", "canvas").send_keys(Keys.ARROW_UP, "-", Keys.ENTER)
             height = driver.execute_script("return document.querySelector('main').getBoundingClientRect().bottom;")
             picture = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
             picture = picture.crop((0, 0, WIDTH, min(TALLEST, round(height))))

@@ -12,7 +12,7 @@ After editing a kernel that other files call, delete the `__pycache__` folders (
 """
 
 from collections.abc import Callable
-from typing import Literal, ParamSpec, TypeVar, cast
+from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import numba
 
@@ -47,7 +47,7 @@ def _compile(
     fastmath: frozenset[str] = frozenset(),
 ) -> Callable[_Parameters, _Result]:
     # error_model: no check for a division by zero before each division; the kernels do not divide by zero.
-    options = {"nogil": True, "error_model": "numpy", "inline": inline, "fastmath": set(fastmath)}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "inline": inline, "fastmath": set(fastmath)}
     try:
         compiled = numba.njit(function, cache=True, **options)
     except RuntimeError:  # numba: "cannot cache function: no locator available"

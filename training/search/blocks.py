@@ -67,6 +67,10 @@ class VectorBlocks:
         blocks = [vectors[start : start + _ROWS] for start in range(0, len(vectors), _ROWS)]
         return cls(lambda _: blocks, {VECTOR: slice(0, vectors.shape[1])})
 
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return self._height if self._rows is None else len(self._rows)
+
     def cosines(self, query: Vectors, dimensions: slice = slice(None)) -> Vectors:
         """Return the cosine of a query, (1, d), and each text in some dimensions, (n,)."""
         from training.search.comparing import compare_rows  # here, since it is compiled
@@ -82,9 +86,9 @@ class VectorBlocks:
                 columns = (some.start - place.start, sought[some], self._step[some], self._shift[some])
 
                 def compare(at: int, codes: NDArray[Any], columns: Any = columns) -> None:
-                    rows = slice(at, at + len(codes))
+                    rows, (first, part, step, shift) = slice(at, at + len(codes)), columns
                     codes = codes.astype(np.float32) if codes.dtype == np.float16 else codes
-                    compare_rows(codes, *columns, dots[rows], squares[rows])
+                    compare_rows(codes, first, part, step, shift, dots[rows], squares[rows])
 
                 blocks = self._blocks(name)
                 for _ in pool.map(compare, np.cumsum([0, *map(len, blocks)]).tolist(), blocks):
