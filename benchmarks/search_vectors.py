@@ -1,6 +1,6 @@
 """Search by facets in a file that `facetflow encode` wrote: size of the file, seconds of a search.
 
-    python benchmarks/search_vectors.py [--texts 1000000] [--precision int8]
+    python benchmarks/search_vectors.py [--texts 1000000] [--precision int8] [--format arrow parquet]
 
 The file is written by `encode_file`, with the facets of the encoder that comes with facetflow as columns. Only its
 vectors are generated, around 200 centres, in place of a model's: encoding a million texts takes an hour, and what a
@@ -49,6 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=int, default=1_000_000)
     parser.add_argument("--precision", choices=["int8", "float16", "float32"], default="int8")
+    parser.add_argument("--format", dest="formats", nargs="*", default=["arrow", "parquet"])
     arguments = parser.parse_args()
     encoder = models.locate(models.BUNDLED_ENCODER)
     layout = FacetLayout.load(encoder)
@@ -62,7 +63,7 @@ def main() -> None:
             file.writelines(
                 f"Sentence {n} of a file with many sentences about nothing.\n" for n in range(arguments.texts)
             )
-        for suffix in ("arrow", "parquet"):
+        for suffix in arguments.formats:
             output = Path(folder) / f"vectors.{suffix}"
             encode_file(model, encoder, source, output, layout=layout, precision=arguments.precision)
             print(f"vectors.{suffix}: {output.stat().st_size / 1e6:,.0f} MB")

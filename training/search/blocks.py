@@ -152,7 +152,8 @@ class EncodedFile:
     @cached_property
     def rows(self) -> NDArray[np.int64]:
         """Rows that have a vector, (n,)."""
-        name = next(name for name in self._schema.names if name not in {"id", "text"})
+        columns = [name for name in self._schema.names if name not in {"id", "text"}]
+        name = min(columns, key=lambda name: self._schema.field(name).type.list_size)
         return np.flatnonzero(pc.is_valid(self._column(name)).to_numpy())
 
     def cells(self, name: str) -> "Cells":
@@ -211,7 +212,11 @@ class EncodedFile:
         table: pa.Table = _mapped(self.path).read_all()
         return table
 
-    def _column(self, name: str) -> "pa.ChunkedArray[Any]":
+    @cached_property
+    def _column(self) -> "Callable[[str], pa.ChunkedArray[Any]]":
+        return cache(self._read)
+
+    def _read(self, name: str) -> "pa.ChunkedArray[Any]":
         try:
             return self._table[name] if self._is_mapped else pq.read_table(self.path, columns=[name])[name]
         except (pa.ArrowException, OSError, KeyError) as error:

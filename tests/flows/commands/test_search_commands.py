@@ -6,7 +6,7 @@ import shutil
 import pytest
 from sentences import told
 
-from features.core.faults import CannotExplain, NoEncoderForAspect, UnknownName, UnknownTexts, VectorsWrong
+from features.core.faults import CannotExplain, NoEncoderForAspect, UnknownName, UnknownTexts, Usage, VectorsWrong
 from flows.command_line import run
 from training.encoders.s3bert.facets import FILE_NAME, plan_layout
 
@@ -271,4 +271,6 @@ def test_facets_with_weights_order_the_texts(project, capsys, tmp_path, word_enc
     assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal"]) == 1
     assert told(capsys.readouterr().err, CannotExplain)
     for wrong in ("animal=much", "animal=inf"):
-        assert run([*search, "--facet", wrong]) == 2
+        capsys.readouterr()
+        assert run([*search, "--facet", wrong]) == 1
+        assert json.loads(capsys.readouterr().out)["error"]["code"] == Usage.code
