@@ -113,7 +113,8 @@ class VectorBlocks:
 
     @cached_property
     def _height(self) -> int:
-        return sum(map(len, self._blocks(next(iter(self._places)))))
+        narrowest = min(self._places, key=lambda name: self._places[name].stop - self._places[name].start)
+        return sum(map(len, self._blocks(narrowest)))  # of a Parquet file, no wide column is read for that
 
 
 @dataclass(frozen=True)
