@@ -20,7 +20,7 @@ TESTERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test soak check docs dist-check bench lock clean
+.PHONY: help run test soak check axe docs dist-check bench lock clean
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ check: $(VENV)/.dev ## lint, types, layers, formatting, the Dockerfile
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/hadolint Dockerfile
+
+# Only tests load it, into the browser; without it they skip that check.
+axe: ## fetch axe-core by npm, by which tests look for barriers on the explorer's pages
+	npm install --silent --no-save --prefix build/axe axe-core@4.14.1
 
 # Strict: a link that leads nowhere is an error. The pages load nothing from elsewhere, and search needs no server.
 docs: $(VENV)/.docs ## build the documentation as a site: build/site/index.html

@@ -128,7 +128,7 @@ class Encoder:
 
         Args:
             path: a table (`.tsv`, `.csv`, `.jsonl`, `.parquet`) or a file with one text a line; also with `.gz`.
-            output: the Parquet file.
+            output: the file, `.parquet`, or `.arrow` for an Arrow file, which a search maps into memory.
             text: columns of a table with the text; `text` by default.
             aspect: as in `encode`.
             facets: write `residual` and a column for each facet in place of `vector`.

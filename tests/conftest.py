@@ -47,6 +47,7 @@ BROWSER_ARGUMENTS = (
     "--hide-scrollbars",
 )
 BROWSER_WIDTHS = (1280, 420)
+AXE = ROOT / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 COLOUR_SCHEMES = ("light", "dark")
 
 
@@ -115,8 +116,8 @@ class Browser:
 
     driver: Any
 
-    def show(self, page: Path, *, width: int = 1280, scheme: str = "light") -> None:
-        """Open a page in a window of this width and colour scheme."""
+    def show(self, page: Path | str, *, width: int = 1280, scheme: str = "light") -> None:
+        """Open a page, a file or an address, in a window of this width and colour scheme."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
@@ -125,7 +126,7 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
         self.driver.get_log("browser")
         self.driver.get_log("performance")
-        self.driver.get(page.resolve().as_uri())
+        self.driver.get(page if isinstance(page, str) else page.resolve().as_uri())
 
     def run(self, script: str, *arguments: Any) -> Any:
         """Run a script in the page and return what it returns."""
@@ -133,14 +134,35 @@ class Browser:
 
     def press(self, key: str) -> None:
         """Press and release a key, such as Tab or ArrowRight."""
-        codes = {"Tab": 9, "ArrowRight": 39}
+        codes = {"Tab": 9, "ArrowRight": 39, "Enter": 13}
         for kind in ("rawKeyDown", "keyUp"):
             event = {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": codes[key]}
             self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", event)
 
-    def find_faults(self, page: Path) -> list[str]:
+    def drag(self, path: list[tuple[float, float]]) -> None:
+        """Move the mouse through some places of the window, with its button held."""
+        kinds = ["mousePressed", *["mouseMoved"] * (len(path) - 2), "mouseReleased"]
+        for kind, (x, y) in zip(kinds, path, strict=True):
+            event = {"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1}
+            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+
+    def find_barriers(self) -> list[str]:
+        """Return what axe-core finds serious or critical on the page that is shown; skip if there is no axe-core."""
+        if not AXE.is_file():
+            pytest.skip("needs axe-core: make axe")
+        self.run(AXE.read_text())
+        found = self.driver.execute_async_script("axe.run().then(arguments[0])")["violations"]
+        return [
+            f"{each['id']}: {node['html'][:200]}"
+            for each in found
+            if each["impact"] in {"serious", "critical"}
+            for node in each["nodes"]
+        ]
+
+    def find_faults(self, page: Path | str) -> list[str]:
         """Return the faults of a page, wide and narrow, light and dark, one sentence each."""
         faults = []
+        own = ("file:", "data:", *([page[: page.index("/", len("http://"))]] if isinstance(page, str) else []))
         for scheme in COLOUR_SCHEMES:
             for width in BROWSER_WIDTHS:
                 self.show(page, width=width, scheme=scheme)
@@ -152,7 +174,7 @@ class Browser:
                         if not entry["message"].startswith("chrome")  # of the browser's own first page
                     ),
                 ]
-                found += [f"asks for {url}" for url in self._asked() if not url.startswith(("file:", "data:"))]
+                found += [f"asks for {url}" for url in self._asked() if not url.startswith(own)]
                 faults += [f"{scheme}, {width} px: {fault}" for fault in found]
         return faults
 

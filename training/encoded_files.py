@@ -2,7 +2,7 @@
 
     vectors.parquet.parts/      made.json        what the parts are made from
                                 00000.parquet    the first 16,384 rows, whole or absent; 00001.parquet …
-    vectors.parquet             all parts, once the last is there
+    vectors.parquet             all parts, once the last is there; vectors.arrow can be mapped into memory
 
 Each part is encoded on its own, so the file is the same to the byte however often the run was killed.
 """
@@ -28,6 +28,7 @@ from features.core.files import source_name
 from features.core.locks import only_one
 from features.core.outputs import whole_file
 from features.core.types import OnRows, ignore_rows
+from training.search.blocks import ARROW, METADATA, VECTOR
 from training.search.texts import stream_texts
 from training.search.vectors import require_finite
 from training.writing import writing
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from training.encoders.s3bert.facets import FacetLayout
 
 Precision = Literal["float32", "float16", "int8", "binary"]
-VECTOR = "vector"
 _PART = 16_384  # rows; a kill costs no more than encoding so many
 _BATCH = 64
 _RECORD = "made.json"
@@ -66,7 +66,7 @@ def encode_file(
     processes: int = 1,
     on_rows: OnRows = ignore_rows,
 ) -> Encoded:
-    """Write the embeddings of the texts of a file as Parquet, one row for each of its rows.
+    """Write the embeddings of the texts of a file as Parquet or Arrow, one row for each of its rows.
 
     Columns are `id` (that of the row, else its number from 1), `text` and `vector`; with a layout, `residual` and one
     column for each facet in place of `vector`. A row without a text, or one that cannot be read, has no vector. The
@@ -76,7 +76,7 @@ def encode_file(
         model: the encoder, loaded.
         encoder: its folder.
         source: the file with the texts, as for `training.search.texts.texts_of_file`; not a pipe.
-        output: the file to write.
+        output: the file to write, `.parquet`, or `.arrow` for an Arrow file.
         columns: columns of a table with the text.
         task: route of the encoder; None for an encoder without routes.
         layout: the encoder's facets, to write them as columns.
@@ -221,7 +221,8 @@ def _table(ids: Sequence[str], texts: Sequence[str], columns: dict[str, NDArray[
 
 
 def _join(parts: Sequence[Path], output: Path, made: dict[str, Any]) -> None:
-    schema = pq.read_schema(parts[0]).with_metadata({"facetflow": json.dumps(made)})
-    with whole_file(output) as file, pq.ParquetWriter(file, schema) as writer:
+    schema = pq.read_schema(parts[0]).with_metadata({METADATA: json.dumps(made)})
+    new_file: Any = pa.ipc.new_file if output.suffix.lower() in ARROW else pq.ParquetWriter
+    with whole_file(output) as file, new_file(file, schema) as writer:
         for part in parts:
             writer.write_table(pq.read_table(part).replace_schema_metadata(schema.metadata))

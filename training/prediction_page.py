@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from features.core.pages import render, tell_date
 from training.predicting import Prediction
-from training.span_weights import ExplainedFrame, ExplainedSentence
+from training.span_weights import ExplainedArgument, ExplainedFrame, ExplainedSentence
 
 MOST = 300
 """Maximum number of pairs on a page; with more it opens slowly."""
@@ -79,7 +79,7 @@ def _rows(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _lines(frame: ExplainedFrame, start: int, stop: int) -> list[list[_Part]]:
     """Return the parts of a frame among the words of a row, as lines of parts that do not overlap."""
     spans = [("role predicate", "V", frame.predicate)]
-    spans += [("role", f"{each.role} {each.weight:.2f}".lstrip(), each.words) for each in frame.arguments]
+    spans += [("role", _tell(each), each.words) for each in frame.arguments]
     lines: list[list[_Part]] = []
     for kind, text, words in spans:
         for first, end in _runs([word - start for word in words if start <= word < stop]):
@@ -89,6 +89,10 @@ def _lines(frame: ExplainedFrame, start: int, stop: int) -> list[list[_Part]]:
                 lines.append(line := [])
             line.append((first, end, kind, text))
     return lines
+
+
+def _tell(argument: ExplainedArgument) -> str:
+    return argument.role if argument.weight is None else f"{argument.role} {argument.weight:.2f}".lstrip()
 
 
 def _runs(words: Sequence[int]) -> Iterator[tuple[int, int]]:

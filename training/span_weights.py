@@ -24,7 +24,7 @@ class ExplainedArgument:
 
     role: str  # such as ARG0; empty for a random span, which has no role
     words: tuple[int, ...]  # positions of its words in the sentence, ascending
-    weight: float  # weight of the span that it forms with its predicate, in [0, 1]
+    weight: float | None  # weight of the span that it forms with its predicate, in [0, 1]; None where it has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,13 @@ class ExplainedFrame:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedSentence:
-    """A sentence: its words, the weight of each, in [0, 1], the sum over its spans, and its frames with weights."""
+    """A sentence: its words, the weight of each, in [0, 1], the sum over its spans, and its frames with weights.
+
+    Without an encoder that weights them, weights are None.
+    """
 
     words: tuple[str, ...]
-    weights: tuple[float, ...]
+    weights: tuple[float | None, ...]
     frames: tuple[ExplainedFrame, ...]
 
 

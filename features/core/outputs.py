@@ -32,7 +32,7 @@ Formats = Mapping[str, tuple[str, ...]]
 TABLES: Formats = {"tsv": (".tsv", ".txt"), "csv": (".csv",), "jsonl": (".jsonl", ".ndjson"), "parquet": (".parquet",)}
 """The formats of tables; see `features.core.files`."""
 
-BINARY = frozenset({"parquet"})
+BINARY = frozenset({"parquet", "arrow"})
 """Formats that are already compressed."""
 
 _OS_ERROR = re.compile(r" \(os error \d+\)$")

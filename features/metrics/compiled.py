@@ -12,7 +12,7 @@ After editing a kernel that other files call, delete the `__pycache__` folders (
 """
 
 from collections.abc import Callable
-from typing import Literal, ParamSpec, TypeVar, cast
+from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import numba
 
@@ -36,12 +36,20 @@ def inlined(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _
     return _compile(function, "always")
 
 
+def summing(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Compile a function like `kernel`, but let it add numbers in any order: several at a time."""
+    return _compile(function, "never", frozenset({"reassoc", "contract"}))
+
+
 def _compile(
-    function: Callable[_Parameters, _Result], inline: Literal["never", "always"]
+    function: Callable[_Parameters, _Result],
+    inline: Literal["never", "always"],
+    fastmath: frozenset[str] = frozenset(),
 ) -> Callable[_Parameters, _Result]:
     # error_model: no check for a division by zero before each division; the kernels do not divide by zero.
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "inline": inline, "fastmath": set(fastmath)}
     try:
-        compiled = numba.njit(function, cache=True, nogil=True, error_model="numpy", inline=inline)
+        compiled = numba.njit(function, cache=True, **options)
     except RuntimeError:  # numba: "cannot cache function: no locator available"
-        compiled = numba.njit(function, nogil=True, error_model="numpy", inline=inline)
+        compiled = numba.njit(function, **options)
     return cast("Callable[_Parameters, _Result]", compiled)

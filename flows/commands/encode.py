@@ -15,7 +15,7 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("file", type=FILE)
-@click.option("-o", "--output", required=True, type=_OUTPUT, help="Parquet file to write.")
+@click.option("-o", "--output", required=True, type=_OUTPUT, help="File to write, .parquet or .arrow.")
 @click.option("--facets", is_flag=True, help="Write each facet of the encoder, and its residual, as a column.")
 @click.option(
     "--precision",
@@ -46,10 +46,11 @@ def encode(
     columns: tuple[str, ...],
     device: str,
 ) -> int:
-    """Encode the texts of FILE, a table or one text a line, into a Parquet file of any length.
+    """Encode the texts of FILE, a table or one text a line, into a Parquet or Arrow file of any length.
 
     The output has one row for each row of FILE: id, text, vector. Memory does not grow with the file, and a killed run
-    goes on where it was: run the same command again.
+    goes on where it was: run the same command again. `facetflow search --among` reads the output; an Arrow file is not
+    loaded for that, but mapped into memory.
     """
     from features.core.outputs import check_output, format_of
     from features.core.wording import counted
@@ -58,8 +59,9 @@ def encode(
     from flows.watching.file_progress import FileProgress
     from training.encoded_files import encode_file
     from training.encoders.s3bert.facets import FacetLayout
+    from training.search.blocks import ARROW
 
-    format_of(output, {"parquet": (".parquet",)}, by_name=False)
+    format_of(output, {"parquet": (".parquet",), "arrow": ARROW}, by_name=False)
     check_output(output, file)
     searcher = Searcher(project, encoder, aspect, device)
     folder = searcher.chosen.folder

@@ -45,7 +45,7 @@ def neighbours(
     from features.core.wording import counted
     from flows.console.one_shot import nothing_half_written, say_written
     from flows.console.searching import Searcher
-    from training.nearest import cosines_of, find_nearest
+    from training.nearest import cosines_of, find_nearest, unit
 
     format_of(output, TABLES, form)
     check_output(output, file, *([Path(among)] if among else []))  # both checked before the work starts
@@ -57,8 +57,8 @@ def neighbours(
         searched = asked if among is None else searcher.texts(among, columns)
         if len(searched) == 1 and among is None:
             raise TooFewTexts(f"{asked.origin} has only one text, so it has no neighbour; give more, or --among.")
-        queries = searcher.embed(asked.texts)
-        texts = queries if among is None else searcher.embed(searched.texts)
+        queries = unit(searcher.vectors(asked).vectors())
+        texts = queries if among is None else unit(searcher.vectors(searched).vectors())
         nearest = find_nearest(
             cosines_of(queries, texts), queries=len(asked), texts=len(searched), k=k, themselves=among is None
         )

@@ -1,5 +1,6 @@
 """`facetflow search`: the texts most similar to a given text, optionally in one aspect."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,32 @@ if TYPE_CHECKING:
 _SHOWN_LETTERS = 300
 
 
+def _weights(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for facet in given:
+        name, _, weight = facet.partition("=")
+        try:
+            weights[name] = float(weight or 1)
+        except ValueError:
+            raise click.BadParameter(f"{facet!r} has no number after the =") from None
+        if not math.isfinite(weights[name]):
+            raise click.BadParameter(f"{facet!r} has no finite number after the =")
+    return weights
+
+
+FACETS = click.option(
+    "--facet",
+    "weights",
+    metavar="NAME[=WEIGHT]",
+    multiple=True,
+    callback=_weights,
+    help="Compare by this facet of the encoder, with a weight; may be repeated. Below 0, texts that differ come first.",
+)
+
+
 @click.command()
 @click.argument("text")
+@FACETS
 @ASPECT
 @ENCODER
 @AMONG
@@ -29,6 +54,7 @@ def search(
     /,
     *,
     text: str,
+    weights: dict[str, float],
     aspect: str | None,
     encoder: str | None,
     among: str | None,
@@ -41,33 +67,33 @@ def search(
 
     Searches the texts of the project's newest release, those with labels if there are any, or those of --among. The
     search is exact; the vectors of the searched texts are kept in the project's runs, so that the next search of the
-    same texts is fast.
+    same texts is fast. A file that `facetflow encode` wrote is searched by the vectors in it.
     """
     from features.sentences import normalise
     from flows.console.searching import Searcher
     from flows.terminal import write_json
-    from training.nearest import cosines_of, find_nearest
+    from training.encoders.s3bert.facets import FacetLayout
+    from training.search.by_facets import best_texts, weighted_scores
 
     query = normalise(text)
     if not query:
         raise EmptyText("The text to search for is empty: give one in quotes.")
     searcher = Searcher(project, encoder, aspect, device)
     searched = searcher.texts(among, columns)
-    vectors = searcher.embed(searched.texts)
-    similarities = cosines_of(searcher.embed_query(query), vectors)
-    nearest = find_nearest(similarities, queries=1, texts=len(searched), k=k)
-    results = [
-        _found(searched, rank, position, similarity)
-        for rank, (position, similarity) in enumerate(
-            zip(nearest.positions[0].tolist(), nearest.similarities[0].tolist(), strict=True), start=1
-        )
-    ]
+    vectors, asked = searcher.vectors(searched), searcher.embed_query(query)
+    if weights:
+        scores = weighted_scores(asked, vectors, FacetLayout.load(searcher.chosen.folder), weights)
+    else:
+        scores = vectors.cosines(asked)
+    best = best_texts(scores, k).items()
+    results = [_found(searched, rank, at, similarity) for rank, (at, similarity) in enumerate(best, start=1)]
     if as_json:
         write_json(
             {
                 "text": query,
                 "encoder": str(searcher.chosen.folder),
                 "aspect": aspect,
+                "weights": weights,
                 "among": {"texts": len(searched), "from": searched.origin},
                 "found": results,
             }

@@ -15,8 +15,8 @@ from flows.console.here import Here
 from flows.console.one_shot import name_wrong
 from flows.terminal import say
 from flows.watching.file_progress import FileProgress
-from training.nearest import unit
 from training.runs import run_id
+from training.search.blocks import VectorBlocks
 from training.search.choosing import Chosen, choose_encoder
 from training.search.texts import SearchedTexts, texts_of_file, texts_of_folder, texts_of_release
 from training.search.vectors import cached_vectors, embed, embed_in_parts
@@ -54,14 +54,18 @@ class Searcher:
         name_wrong([f"Left out: {problem}." for problem in texts.wrong])
         return texts
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of texts; only texts that no earlier search embedded are encoded."""
+    def vectors(self, searched: SearchedTexts) -> VectorBlocks:
+        """Return the vectors of texts: those of their file, or else cached; only texts that are new are encoded."""
+        if searched.encoded is not None:
+            return searched.encoded.vectors(self.chosen.folder, self.chosen.task)
 
         def embed_new(new: Sequence[str]) -> Iterator[NDArray[np.float32]]:
             with FileProgress("texts") as progress:
                 yield from embed_in_parts(self.model, new, self.chosen.task, progress)
 
-        return unit(cached_vectors(self.here.runs, self.chosen.folder, self.chosen.task, texts, embed_new))
+        return VectorBlocks.of(
+            cached_vectors(self.here.runs, self.chosen.folder, self.chosen.task, searched.texts, embed_new)
+        )
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text, (1, d); it is not stored."""

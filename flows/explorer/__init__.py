@@ -7,8 +7,11 @@
     session     what views share: project, models, what was asked before
     pair        two sentences
     searching   texts, by facets
-    data        tables of a release
-    runs        trainings and their scores
+    map         texts in two dimensions
+    data        tables of a release, and how two releases differ
+    sentence    one sentence: its graph, its tree, its roles
+    runs        trainings: their course, their scores, two of them side by side
+    addresses   all of these, by OpenAPI
 
 Every view is a form by GET: its address can be kept as a bookmark, and gives JSON with `format=json`.
 """

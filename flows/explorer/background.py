@@ -46,14 +46,14 @@ class Background:
     """One thread that does jobs in the order in which they are first asked for."""
 
     def __init__(self) -> None:
-        self._jobs: OrderedDict[Hashable, _Job] = OrderedDict()
+        self._jobs: OrderedDict[tuple[Hashable, ...], _Job] = OrderedDict()
         self._waiting: SimpleQueue[_Job] = SimpleQueue()
         self._running: _Job | None = None
         self._lock = Lock()
         # A daemon, so that Ctrl-C need not wait for it.
         Thread(target=self._run, name="explorer", daemon=True).start()
 
-    def begin(self, key: Hashable, job: Callable[[Tell], Any], note: str) -> _Job:
+    def begin(self, key: tuple[Hashable, ...], job: Callable[[Tell], Any], note: str) -> _Job:
         """Queue a job, unless its result is there or on its way; `note` is what a page says of it."""
         with self._lock:
             if (known := self._jobs.get(key)) is None:
@@ -63,15 +63,22 @@ class Background:
         return known
 
     def result_of(
-        self, key: Hashable, job: Callable[[Tell], Result], note: str, *, patience: float | None = None
+        self,
+        key: tuple[Hashable, ...],
+        job: Callable[[Tell], Result],
+        note: str,
+        *,
+        patience: float | None = None,
+        kept: int = _KEPT,
     ) -> Result:
         """Return the result of a job, which is done once for each key as long as it is remembered.
 
         Args:
-            key: what is asked for.
+            key: what is asked for; its first part names the kind.
             job: makes it.
             note: what is being done, as a page says it.
             patience: seconds to wait; None for as long as it takes.
+            kept: number of results of this kind that are remembered.
 
         Raises:
             Working: when it is not done by then.
@@ -83,7 +90,8 @@ class Background:
             if asked.error is not None:  # the next request tries again
                 self._jobs.pop(key, None)
                 raise asked.error
-            for old in [old for old, each in self._jobs.items() if each.done.is_set()][:-_KEPT]:
+            of_kind = [old for old, each in self._jobs.items() if old[0] == key[0] and each.done.is_set()]
+            for old in of_kind[:-kept]:
                 del self._jobs[old]
         return cast("Result", asked.result)
 

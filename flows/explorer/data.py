@@ -5,7 +5,7 @@
 Only the columns that a filter or the order needs are read of all rows.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,7 +14,11 @@ from features.core.wording import counted
 from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.runs import project_of
-from flows.explorer.views import Answer, Query, View
+from flows.explorer.views import Answer, Parameter, Query, View
+from flows.pages.difference import difference_values
+
+if TYPE_CHECKING:
+    from features.store.differences import ReleaseDifference
 
 ROWS = 50
 """Rows of a page."""
@@ -30,24 +34,43 @@ class DataView(View):
 
     name = "data"
     title = "Data"
+    gives = "rows of a table, with the texts of their sentences; with `against`, what differs between two releases"
+    parameters = (
+        Parameter("release", "number of a release; the newest by default", "integer"),
+        Parameter("against", "number of a release to compare it with, in place of rows", "integer"),
+        Parameter("table", "a table of the release, or `rejects`"),
+        Parameter("corpus", "only rows of this corpus"),
+        Parameter("split", "only rows of this split"),
+        Parameter("text", "only rows with this in a text"),
+        Parameter("metric", "a column of numbers to filter by"),
+        Parameter("low", "its lowest value", "number"),
+        Parameter("high", "its highest value", "number"),
+        Parameter("sort", "column to sort by"),
+        Parameter("order", "rising, or falling"),
+        Parameter("page", "number of a page of 50 rows", "integer"),
+    )
 
     def form(self, query: Query) -> dict[str, Any]:
         """Return what was asked, and whether there is a project."""
-        names = ("release", "table", "corpus", "split", "text", "metric", "low", "high", "sort", "order")
-        return {"in_project": self.session.here.store is not None, "asked": {name: query.text(name) for name in names}}
+        asked = {parameter.name: query.text(parameter.name) for parameter in self.parameters}
+        return {"in_project": self.session.here.store is not None, "asked": asked}
 
     def answer(self, query: Query) -> Answer | None:
         """Read a page of a table."""
         if self.session.here.store is None:
             return None
-        settings = project_of(self.session)
-        store = Store.open(settings.store)
-        if not (releases := store.releases()):
+        store, releases = self.session.releases()
+        if store is None or not releases:
             return Answer({"releases": [], "rows": [], "shown": ""}, {"releases": []})
-        number = query.choice("release", [str(each.number) for each in releases], str(releases[-1].number))
-        release = store.release(int(number))
+        numbered = [str(each.number) for each in releases]
+        release = store.release(int(query.choice("release", numbered, numbered[-1])))
         tables = [name for name in release.versions if name != REJECTS] + [REJECTS]
         name = query.choice("table", tables, "pairs" if "pairs" in tables else tables[0])
+        asked = {"releases": releases, "release": release, "tables": tables, "shown": name, "drift": None}
+        if against := query.choice("against", numbered):
+            difference = self._difference(store, store.release(int(against)), release, query)
+            empty = {"choices": {}, "numbers": [], "sort": ""}
+            return Answer(asked | empty | {"drift": difference_values(difference)}, difference.as_json())
         page = query.count("page", 1, _MOST_PAGES)
         if name == REJECTS:
             frame = self._rejects(store, query)
@@ -64,11 +87,7 @@ class DataView(View):
         total = int(frame.select(pl.len()).collect().item())
         found = _with_texts(rows.collect(), store, release)
         spread = _spread(frame, sort or query.text("metric")) if (sort or query.text("metric")) in numbers else None
-        values = {
-            "releases": releases,
-            "release": release,
-            "tables": tables,
-            "shown": name,
+        values = asked | {
             "columns": [column for column in found.columns if column not in {"text_a", "text_b"}],
             "numbers": numbers,
             "sortable": sortable,
@@ -84,6 +103,16 @@ class DataView(View):
         }
         return Answer(
             values, {"release": release.number, "table": name, "rows": total, "page": page, "found": found.to_dicts()}
+        )
+
+    def _difference(self, store: Store, old: Release, new: Release, query: Query) -> "ReleaseDifference":
+        from features.store.differences import compare_releases
+
+        return self.session.background.result_of(
+            ("difference", old.number, new.number),
+            lambda _: compare_releases(store, old, new),
+            "Comparing two releases",
+            patience=query.patience,
         )
 
     def _rejects(self, store: Store, query: Query) -> pl.LazyFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from features.core.errors import ModelError
 from features.core.faults import EmptyText, UnknownName
 from flows.explorer.session import Asked
-from flows.explorer.views import Answer, Query, View
+from flows.explorer.views import ENCODER, Answer, Parameter, Query, View
 
 if TYPE_CHECKING:
     from flows.console.explaining import Explained
@@ -57,6 +57,13 @@ class PairView(View):
 
     name = "pair"
     title = "Pair"
+    gives = "the explanation: facets measured and predicted, what matches in both graphs, and the shares of the words"
+    parameters = (
+        Parameter("a", "the first sentence"),
+        Parameter("b", "the second sentence"),
+        Parameter("facet", "whose similarity is shared among the words: a facet, `residual`, or `sentence` for all"),
+        ENCODER,
+    )
 
     def form(self, query: Query) -> dict[str, Any]:
         """Return the sentences, ready examples, and the pairs of this session."""
@@ -66,6 +73,7 @@ class PairView(View):
             "facet": query.text("facet", WHOLE),
             "examples": EXAMPLES,
             "history": self.session.history(self.name),
+            **self.encoders(query),
         }
 
     def answer(self, query: Query) -> Answer | None:
@@ -75,10 +83,11 @@ class PairView(View):
             return None
         if not a or not b:
             raise EmptyText(f"The {'second' if a else 'first'} sentence is empty: give two.")
-        explainer, note = self.session.explainer, ""
+        explainer, note = self.explainer(query), ""
+        by = str(explainer.folder)
         result_of = self.session.background.result_of
         explained = result_of(
-            (a, b), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair", patience=query.patience
+            ("pair", by, a, b), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair", patience=query.patience
         )
         said = explained.explanation
         names = [reading.name for reading in said.facets]
@@ -87,7 +96,7 @@ class PairView(View):
         shares = None
         try:
             shares = result_of(
-                (a, b, facet),
+                ("shares", by, a, b, facet),
                 lambda _: explainer.attribute(said.sentence_a, said.sentence_b, facet),
                 "Sharing the similarity among the words",
                 patience=query.patience,
@@ -101,7 +110,7 @@ class PairView(View):
         return Answer(
             {
                 "said": said,
-                "encoder": explainer.facts,
+                "facts": explainer.facts,
                 "origin": explained.origin,
                 "sides": _sides(explained, shares, facet),
                 "shares": shares,
@@ -154,7 +163,7 @@ def _sides(explained: "Explained", shares: "Attribution | None", facet: str) -> 
                     mark=start < 0,
                 )
             )
-        sides.append({"letter": "ab"[side], "words": placed, "drawing": drawings[side]})
+        sides.append({"letter": "ab"[side], "text": sentence, "words": placed, "drawing": drawings[side]})
     return sides
 
 

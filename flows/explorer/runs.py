@@ -1,5 +1,12 @@
-"""The view of trainings: releases, states and scores; of one of them, all scores with intervals, and its report."""
+"""The view of trainings: releases, states and scores; of one or two of them the course, all scores, and the report.
 
+    progress.jsonl   {"step": 40, "loss": 0.31, …}   {"step": 40, "dev_mean": 0.52, "best": true}
+                     ──> one small chart for each number, over the steps; both trainings in one chart
+
+While a training runs, its page asks for the charts again every few seconds, and keeps its place.
+"""
+
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +16,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from features.core.errors import FacetflowError
 from features.core.faults import EvaluationDamaged, NoProjectFile
 from flows.explorer.session import Session
-from flows.explorer.views import Answer, Query, View
+from flows.explorer.views import Answer, Parameter, Query, View
 from flows.project import Project
 
 REPORT = "/report"
@@ -36,32 +43,85 @@ class RunsView(View):
 
     name = "runs"
     title = "Runs"
+    gives = "the trainings; of one, its scores and its course; of two, also their comparison"
+    parameters = (
+        Parameter("run", "a training: its scores, and its course by step"),
+        Parameter("beside", "another training, to compare it with"),
+    )
 
     def form(self, query: Query) -> dict[str, Any]:
-        """Return whether there is a project, and which run was chosen."""
-        return {"in_project": self.session.here.project is not None, "chosen": query.text("run")}
+        """Return whether there is a project, and which trainings were chosen."""
+        chosen = {"chosen": query.text("run"), "beside": query.text("beside")}
+        return {"in_project": self.session.here.project is not None, **chosen}
 
     def answer(self, query: Query) -> Answer | None:
-        """List the trainings, or the scores of the chosen one."""
+        """List the trainings, or show the chosen ones."""
         from flows.console.run_list import list_runs, run_messages, runs_table
+        from training.loop.course import read_course
 
         if self.session.here.project is None:
             return None
         settings = project_of(self.session)
         listed = list_runs(settings)
-        chosen = query.choice("run", [run["run"] for run in listed])
-        tables = _scores(settings.runs / chosen) if chosen else []
-        reports = [run["run"] for run in listed if (settings.runs / run["run"] / _REPORT_FILE).is_file()]
-        values = {
+        states = {run["run"]: run["state"] for run in listed}
+        chosen = [name for name in (query.choice(key, states) for key in ("run", "beside")) if name]
+        chosen = list(dict.fromkeys(chosen))
+        courses = {name: read_course(settings.runs / name) for name in chosen}
+        values: dict[str, Any] = {
             "listed": listed,
             "table": runs_table(settings, listed),
             "messages": run_messages(listed),
-            "tables": tables,
-            "reports": reports,
+            "reports": [run for run in states if (settings.runs / run / _REPORT_FILE).is_file()],
             "report": REPORT,
+            "states": states,
+            "is_live": "running" in (states[name] for name in chosen or states),
+            "charts": _charts(list(courses.values())),
+            "tables": _scores(settings.runs / chosen[0]) if len(chosen) == 1 else [],
+            "note": "",
         }
-        scores = [{"title": table.title, "rows": table.values or table.rows} for table in tables]
-        return Answer(values, {"run": chosen, "scores": scores} if chosen else listed)
+        if not chosen:
+            return Answer(values, listed)
+        if len(chosen) == 2:
+            values |= self._comparison(settings.runs, chosen, query)
+        scores = [{"title": table.title, "rows": table.values or table.rows} for table in values["tables"]]
+        return Answer(values, {"run": chosen[0], "beside": chosen[1:], "scores": scores, "courses": courses})
+
+    def _comparison(self, runs: Path, chosen: Sequence[str], query: Query) -> dict[str, Any]:
+        """Return the scores of two trainings as a table; why there is none, where they have none in common."""
+        from training.evaluation.comparison import compare_runs, comparison_table
+        from training.evaluation.run import METRICS_FILE
+
+        folders = [runs / name for name in chosen]
+        if lacking := [name for name in chosen if not (runs / name / METRICS_FILE).is_file()]:
+            return {"note": f"Not evaluated yet: {' and '.join(lacking)}. `facetflow evaluate` takes the scores."}
+        try:
+            compared = self.session.background.result_of(
+                ("compare", *chosen, *((folder / METRICS_FILE).stat().st_mtime_ns for folder in folders)),
+                lambda _: compare_runs(folders[:1], folders[1:]),
+                "Comparing the scores",
+                patience=query.patience,
+            )
+        except FacetflowError as error:  # they were evaluated on different data
+            return {"note": str(error)}
+        return {"tables": [comparison_table(compared, *chosen)]}
+
+
+def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[str, Any]]:
+    """Return a chart for each number of some trainings: its ends, and the points of a line for each training."""
+    charts = []
+    for name in dict.fromkeys(name for course in courses for name in course):
+        drawn = [course.get(name, {}) for course in courses]
+        steps, values = [step for of in drawn for step in of], [value for of in drawn for value in of.values()]
+        first, low = min(steps), min(values)
+        across, up = max(steps) - first or 1, max(values) - low or 1
+        lines = [
+            [(100 * (step - first) / across, 100 - 100 * (value - low) / up) for step, value in sorted(of.items())]
+            for of in drawn
+        ]
+        ends = {"first": first, "last": max(steps), "low": low, "high": max(values)}
+        last = [list(of.values())[-1] if of else None for of in drawn]
+        charts.append({"name": name.replace("_", " "), "lines": lines, "last_values": last, **ends})
+    return charts
 
 
 def _scores(run: Path) -> list[Any]:

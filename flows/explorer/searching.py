@@ -1,26 +1,26 @@
 """The view of a search: texts like a query, as a whole or by weighted facets, beside those of the plain encoder."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features.core.faults import EmptyText, NoEncoder
 from flows.explorer.background import Tell
-from flows.explorer.session import Asked
-from flows.explorer.views import Answer, Query, View
+from flows.explorer.session import Asked, Session
+from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from flows.console.explaining import Explainer
     from training.encoders.s3bert.facets import FacetLayout
+    from training.search.blocks import VectorBlocks
     from training.search.texts import SearchedTexts
-
-    Vectors = NDArray[np.float32]
 
 _WEIGHT = "w_"
 _NO_ENCODER = "There is no encoder to search with: `facetflow models pull` gets the one that comes with facetflow."
 _MOST = 100
+AMONG = Parameter(
+    "among", "a file of texts or of vectors (`facetflow encode`), a folder, a corpus; by default the newest release"
+)
 PRESETS = (
     ("Same roles and frames", {"srl": 2, "frames": 1}),
     ("Same roles and frames, other names", {"srl": 2, "frames": 1, "named_entities": -1}),
@@ -34,18 +34,22 @@ class SearchView(View):
 
     name = "search"
     title = "Search"
+    gives = "the texts that are found, with their similarity in facets, and those that the plain encoder finds"
+    parameters = (
+        Parameter("q", "what the texts should be like"),
+        AMONG,
+        COLUMN,
+        Parameter("k", "number of results, 10 by default", "integer"),
+        Parameter(f"{_WEIGHT}FACET", "weight of a facet; below 0, texts that differ in it come first", "number"),
+        ENCODER,
+    )
 
     def form(self, query: Query) -> dict[str, Any]:
         """Return the query, what to search, and the weights of the facets."""
-        layout = self.session.explainer.layout
         weights = query.starting(_WEIGHT)
-        names = (
-            [] if layout is None else [facet.name for facet in layout.facets if facet.is_clear or facet.name in weights]
-        )
-        return {
+        names = facets_of(self, query, weights)
+        return texts_form(self, query) | {
             "q": query.text("q"),
-            "among": query.text("among", self.session.texts),
-            "column": query.text("column"),
             "k": query.text("k", "10"),
             "names": names,
             "weights": weights,
@@ -54,39 +58,28 @@ class SearchView(View):
                 for title, preset in PRESETS
                 if preset.keys() <= set(names)
             ],
-            "in_project": self.session.here.store is not None,
-            "corpora": [corpus.name for corpus in self.session.here.corpora],
             "history": self.session.history(self.name),
         }
 
     def answer(self, query: Query) -> Answer | None:
         """Find the texts; say of each in which facets it is close."""
         text, k = query.text("q"), query.count("k", 10, _MOST)
-        among, column = query.text("among", self.session.texts), query.text("column")
         if not text:
             return None
-        explainer = self.session.explainer
-        if explainer.layout is None:
-            raise NoEncoder(_NO_ENCODER)
         weights = {name: query.number(_WEIGHT + name) or 0.0 for name in query.starting(_WEIGHT)}
         weights = {name: weight for name, weight in weights.items() if weight}
-        ask, patience = self.session.background.result_of, query.patience
-        searched, vectors = ask(
-            ("texts", among, column, _changed(among)),
-            lambda tell: self._embedded(among, column, tell),
-            "Embedding the texts",
-            patience=patience,
-        )
-        found, plain = ask(
-            ("search", text, among, column, _changed(among), k, tuple(weights.items())),
-            lambda _: self._find(text, searched, vectors, weights, k),
+        explainer = self.explainer(query)
+        searched, vectors, key = embedded_texts(self.session, query, explainer)
+        found, plain = self.session.background.result_of(
+            ("search", text, k, tuple(weights.items()), *key),
+            lambda _: _find(explainer, text, searched, vectors, weights, k),
             "Searching",
-            patience=patience,
+            patience=query.patience,
         )
         self.session.remember(Asked(self.name, query.changed(), f"{text}{' by facets' if weights else ''}"))
         facts = explainer.facts
         return Answer(
-            {"found": found, "plain": plain, "searched": searched, "by": weights, "encoder": facts},
+            {"found": found, "plain": plain, "searched": searched, "by": weights, "facts": facts},
             {
                 "text": text,
                 "encoder": str(explainer.folder),
@@ -97,58 +90,111 @@ class SearchView(View):
             },
         )
 
-    def _embedded(self, among: str, column: str, tell: Tell) -> "tuple[SearchedTexts, Vectors]":
-        """Return the texts and their vectors, of which those of a project are stored."""
-        from flows.console.searching import texts_among
-        from training.search.choosing import task_of
-        from training.search.vectors import cached_vectors, embed_in_parts
 
-        explainer, here = self.session.explainer, self.session.here
-        if (model := explainer.model) is None or (folder := explainer.folder) is None:
-            raise NoEncoder(_NO_ENCODER)
-        searched = texts_among(here, among or None, [column] if column else [])
-        task = task_of(folder, None)
+def facets_of(view: View, query: Query, more: Collection[str] = ()) -> list[str]:
+    """Return the facets of the chosen encoder that follow their metrics clearly, and those of `more`."""
+    name = query.text("encoder")
+    layout = view.session.explainer_of(name if name in view.session.encoders() else "").layout
+    return [] if layout is None else [facet.name for facet in layout.facets if facet.is_clear or facet.name in more]
 
-        def on_rows(done: int, of: int) -> None:
-            tell(f"Embedding the texts: {done:,} of {of:,}")
 
-        return searched, cached_vectors(
-            here.runs, folder, task, searched.texts, lambda new: embed_in_parts(model, new, task, on_rows)
-        )
+def texts_form(view: View, query: Query) -> dict[str, Any]:
+    """Return what a form shows that chooses texts and their encoder."""
+    here = view.session.here
+    return view.encoders(query) | {
+        "among": query.text("among", view.session.texts),
+        "column": query.text("column"),
+        "in_project": here.store is not None,
+        "corpora": [corpus.name for corpus in here.corpora],
+    }
 
-    def _find(
-        self, text: str, searched: "SearchedTexts", vectors: "Vectors", weights: dict[str, float], k: int
-    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Return the texts that are found, and those that the plain encoder finds, if it is part of ours."""
-        import numpy as np
 
-        from features.sentences import normalise
-        from training.encoders.s3bert.facets import RESIDUAL
-        from training.nearest import unit
-        from training.search.by_facets import facet_cosines, weighted_scores
-        from training.search.vectors import embed
+def embedded_texts(
+    session: Session, query: Query, explainer: "Explainer"
+) -> "tuple[SearchedTexts, VectorBlocks, tuple[Hashable, ...]]":
+    """Return the chosen texts with their vectors, and a key that changes when they do.
 
-        if (model := self.session.explainer.model) is None or (layout := self.session.explainer.layout) is None:
-            raise NoEncoder(_NO_ENCODER)
-        if not (normal := normalise(text)):
-            raise EmptyText("The text to search for is empty: give one.")
-        query = embed(model, [normal])
-        scores = weighted_scores(query, vectors, layout, weights) if weights else (unit(vectors) @ query.T)[:, 0]
-        best = _nearest(scores, k)
-        plain: dict[int, float] = {}
-        ranks: dict[int, int] = {}
-        compares = layout.similarity == "cosine"  # else only the whole embedding can be searched by
-        if layout.maps_start and compares:  # then the residual is the embedding of the start model
-            of_start = facet_cosines(query, vectors, layout, [RESIDUAL])[:, 0]
-            plain = _nearest(of_start, k)
-            ranks = {at: int(np.sum(of_start > of_start[at])) + 1 for at in best}
-        shown = list(weights) or [facet.name for facet in layout.facets if facet.is_clear and compares]
-        near = facet_cosines(query, vectors[list(best)], layout, shown).tolist()
-        found = [
-            row | {"plain_rank": ranks.get(at), "facets": _why(shown, cosines, layout, most=len(weights) or 2)}
-            for row, at, cosines in zip(_rows(searched, best), best, near, strict=True)
-        ]
-        return found, _rows(searched, plain)
+    Raises:
+        FacetflowError: when there are none, or there is no encoder.
+        Working: when embedding them takes longer than the query waits.
+    """
+    among, column = query.text("among", session.texts), query.text("column")
+    key = (str(explainer.folder), among, column, *_changed(among))
+    searched, vectors = session.background.result_of(
+        ("texts", *key),
+        lambda tell: _embed(session, explainer, among, column, tell),
+        "Embedding the texts",
+        patience=query.patience,
+        kept=3,
+    )
+    return searched, vectors, key
+
+
+def _embed(
+    session: Session, explainer: "Explainer", among: str, column: str, tell: Tell
+) -> "tuple[SearchedTexts, VectorBlocks]":
+    """Return the texts and their vectors: those of their file, or else, in a project, stored ones."""
+    from flows.console.searching import texts_among
+    from training.search.blocks import VectorBlocks
+    from training.search.choosing import task_of
+    from training.search.vectors import cached_vectors, embed_in_parts
+
+    if (folder := explainer.folder) is None or (model := explainer.model) is None:
+        raise NoEncoder(_NO_ENCODER)
+    searched = texts_among(session.here, among or None, [column] if column else [])
+    task = task_of(folder, None)
+    if searched.encoded is not None:
+        return searched, searched.encoded.vectors(folder, task)
+
+    def on_rows(done: int, of: int) -> None:
+        tell(f"Embedding the texts: {done:,} of {of:,}")
+
+    vectors = cached_vectors(
+        session.here.runs, folder, task, searched.texts, lambda new: embed_in_parts(model, new, task, on_rows)
+    )
+    return searched, VectorBlocks.of(vectors)
+
+
+def _find(
+    explainer: "Explainer",
+    text: str,
+    searched: "SearchedTexts",
+    vectors: "VectorBlocks",
+    weights: dict[str, float],
+    k: int,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the texts that are found, and those that the plain encoder finds, if it is part of ours."""
+    import numpy as np
+
+    from features.sentences import normalise
+    from training.encoders.s3bert.facets import RESIDUAL
+    from training.search.blocks import VectorBlocks
+    from training.search.by_facets import best_texts, facet_cosines, weighted_scores
+    from training.search.vectors import embed
+
+    if (model := explainer.model) is None or (layout := explainer.layout) is None:
+        raise NoEncoder(_NO_ENCODER)
+    if not (normal := normalise(text)):
+        raise EmptyText("The text to search for is empty: give one.")
+    query = embed(model, [normal])
+    scores = weighted_scores(query, vectors, layout, weights) if weights else vectors.cosines(query)
+    best = best_texts(scores, k)
+    plain: dict[int, float] = {}
+    ranks: dict[int, int] = {}
+    compares = layout.similarity == "cosine"  # else only the whole embedding can be searched by
+    if layout.maps_start and compares:  # then the residual is the embedding of the start model
+        of_start = facet_cosines(query, vectors, layout, [RESIDUAL])[:, 0]
+        plain = best_texts(of_start, k)
+        ranks = {at: int(np.sum(of_start > of_start[at])) + 1 for at in best}
+    shown = list(weights) or [facet.name for facet in layout.facets if facet.is_clear and compares]
+    near: list[list[float]] = [[] for _ in best]
+    if shown:
+        near = facet_cosines(query, VectorBlocks.of(vectors.vectors(list(best))), layout, shown).tolist()
+    found = [
+        row | {"plain_rank": ranks.get(at), "facets": _why(shown, cosines, layout, most=len(weights) or 2)}
+        for row, at, cosines in zip(_rows(searched, best), best, near, strict=True)
+    ]
+    return found, _rows(searched, plain)
 
 
 def _why(names: Sequence[str], cosines: Sequence[float], layout: "FacetLayout", *, most: int) -> list[dict[str, Any]]:
@@ -159,14 +205,6 @@ def _why(names: Sequence[str], cosines: Sequence[float], layout: "FacetLayout", 
         for name, cosine in zip(names, cosines, strict=True)
     ]
     return facets if len(facets) == most else sorted(facets, key=lambda facet: -(facet["standing"] or 0.0))[:most]
-
-
-def _nearest(scores: "Vectors", k: int) -> dict[int, float]:
-    """Return position → score of the texts with the highest scores, the best first."""
-    from training.nearest import find_nearest
-
-    nearest = find_nearest(lambda _: scores[None, :].copy(), queries=1, texts=len(scores), k=k)
-    return dict(zip(nearest.positions[0].tolist(), nearest.similarities[0].tolist(), strict=True))
 
 
 def _rows(searched: "SearchedTexts", best: dict[int, float]) -> list[dict[str, Any]]:

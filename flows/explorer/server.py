@@ -8,22 +8,24 @@ from importlib.resources import files
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from features.core.faults import PortTaken
 from features.core.pages import render
 from flows.console.failures import fault_of
+from flows.explorer.addresses import OPENAPI, AddressesView, describe
 from flows.explorer.data import DataView
 from flows.explorer.guard import HOST, Guard
+from flows.explorer.map import MapView
 from flows.explorer.pair import PairView
 from flows.explorer.runs import REPORT, RunsView, report
 from flows.explorer.searching import SearchView
+from flows.explorer.sentence import SentenceView
 from flows.explorer.session import Session
 from flows.explorer.views import View, respond
 
-VIEWS: tuple[type[View], ...] = (PairView, SearchView, DataView, RunsView)
+VIEWS: tuple[type[View], ...] = (PairView, SearchView, MapView, DataView, RunsView, SentenceView, AddressesView)
 """The views, in the order of the links at the top of a page."""
 
 
@@ -70,19 +72,26 @@ class Explorer:
         self._server.should_exit = True
 
 
-def application(session: Session) -> ASGIApp:
+def application(session: Session) -> Starlette:
     """Return the application, without its guard."""
-    session.views = tuple((view.name, view.title) for view in VIEWS)
+    session.views = tuple((view.name, view.title) for view in VIEWS if view.listed)
+    session.description = describe(VIEWS)
     routes = [Route("/", lambda _: RedirectResponse(f"/{VIEWS[0].name}"))]
     routes += [Route(f"/{view.name}", _endpoint(view(session))) for view in VIEWS]
     style = str(render("features.core.pages/style.css")) + str(render("flows.explorer/explorer.css"))
-    script = (files("flows.explorer") / "templates" / "explorer.js").read_text(encoding="utf-8")
+    scripts = [f"{name}.js" for name in ("explorer", "map")]
+    routes += [Route(f"/{name}", _script(name)) for name in scripts]
     routes += [
         Route(REPORT, lambda request: report(session, request)),
+        Route(OPENAPI, lambda _: JSONResponse(session.description)),
         Route("/style.css", lambda _: Response(style, media_type="text/css")),
-        Route("/explorer.js", lambda _: Response(script, media_type="text/javascript")),
     ]
     return Starlette(routes=routes, exception_handlers={Exception: _unexpected})
+
+
+def _script(name: str) -> Callable[[Request], Response]:
+    text = (files("flows.explorer") / "templates" / name).read_text(encoding="utf-8")
+    return lambda _: Response(text, media_type="text/javascript")
 
 
 def _unexpected(_request: Request, error: Exception) -> Response:

@@ -3,11 +3,19 @@
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import click
+
+from features.core.errors import StoreError
+from features.store.releases import Release
+from features.store.store import Store
 from flows.console.explaining import Explainer
 from flows.console.here import Here
 from flows.explorer.background import Background
+
+_MODELS = 3
+"""Encoders that are loaded at once, beside the one that the explorer was started with."""
 
 
 class Asked(NamedTuple):
@@ -27,19 +35,54 @@ class Session:
         explainer: explains pairs.
         texts: file, folder or corpus to search where the form names none.
         views: address and title of each view, for the links at the top of a page.
+        description: of all addresses, by OpenAPI.
+        command: keeps the runs of encoders from being deleted, until it ends.
     """
 
     here: Here
     explainer: Explainer
     texts: str = ""
     views: tuple[tuple[str, str], ...] = ()
+    description: dict[str, Any] = field(default_factory=dict)
     background: Background = field(default_factory=Background)
     asked: deque[Asked] = field(default_factory=lambda: deque(maxlen=30))
+    command: click.Context = field(default_factory=click.get_current_context)
+    _others: dict[str, Explainer] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
         """What is explored, in a few words."""
         return self.here.name or str(Path.cwd().name) or "this folder"
+
+    def releases(self) -> tuple[Store | None, list[Release]]:
+        """Return the store of the project and its releases; None and none without a project, or before a build."""
+        try:
+            store = None if self.here.store is None else Store.open(self.here.store)
+            return store, [] if store is None else store.releases()
+        except StoreError:
+            return None, []
+
+    def encoders(self) -> list[str]:
+        """Return the encoders with facets: finished trainings, and the one that comes with facetflow."""
+        from features.models import BUNDLED_ENCODER, bundled_encoder
+        from training.encoders.s3bert.facets import FILE_NAME
+        from training.runs import ENCODER, all_runs, is_finished, run_id
+
+        runs = self.here.runs
+        finished = [] if runs is None else [run for run in all_runs(runs) if is_finished(run)]
+        trained = [run_id(runs, run) for run in finished if runs and (run / ENCODER / FILE_NAME).is_file()]
+        return trained + ([BUNDLED_ENCODER] if bundled_encoder() is not None else [])
+
+    def explainer_of(self, encoder: str) -> Explainer:
+        """Return what explains with an encoder; with the one that the explorer was started with if it is empty."""
+        if not encoder:
+            return self.explainer
+        if encoder not in self._others:
+            with self.command.scope(cleanup=False):
+                self._others[encoder] = Explainer(self.here, encoder)
+            for old in list(self._others)[:-_MODELS]:
+                del self._others[old]
+        return self._others[encoder]
 
     def remember(self, asked: Asked) -> None:
         """Put something asked at the top of the history."""
@@ -55,5 +98,5 @@ class Session:
         """Begin to load the models, by explaining a pair that nobody asked for."""
         pair = ("A cat looks.", "Two cats look.")
         self.background.begin(
-            "models", lambda _: self.explainer.explain([pair], facet="sentence"), "Loading the models"
+            ("models",), lambda _: self.explainer.explain([pair], facet="sentence"), "Loading the models"
         )

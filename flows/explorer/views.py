@@ -7,7 +7,7 @@ GET /pair?a=…&b=…&format=json      the same as JSON; so does the header Acce
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -16,12 +16,25 @@ from starlette.responses import JSONResponse, Response
 from features.core.faults import OutOfRange, Unexpected, UnknownName
 from features.core.pages import render
 from features.core.wording import did_you_mean
+from flows.console.explaining import Explainer
 from flows.console.failures import fault_of
 from flows.explorer.background import Working
 from flows.explorer.session import Session
 
 PATIENCE = 2.0
 """Seconds before a page says what is being done; JSON waits for as long as it takes."""
+
+
+class Parameter(NamedTuple):
+    """A parameter of an address: its name, what it means, and the type of its value in OpenAPI's words."""
+
+    name: str
+    about: str
+    kind: Literal["string", "number", "integer"] = "string"
+
+
+ENCODER = Parameter("encoder", "an encoder with facets; by default the one in use")
+COLUMN = Parameter("column", "column of a table with the text; `text` by default")
 
 
 class Query:
@@ -101,13 +114,32 @@ class Answer:
 
 
 class View(ABC):
-    """A view of a session: `name` is its address and that of its template, `title` what it is called."""
+    """A view of a session.
+
+    `name` is its address and that of its template, `title` what it is called, `gives` what its JSON holds, and
+    `parameters` are those of its address; it is linked at the top of every page if it is `listed`.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    gives: ClassVar[str]
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    listed: ClassVar[bool] = True
 
     def __init__(self, session: Session) -> None:
         self.session = session
+
+    def explainer(self, query: Query) -> Explainer:
+        """Return what explains with the chosen encoder.
+
+        Raises:
+            SettingsError: when there is no such encoder.
+        """
+        return self.session.explainer_of(query.choice("encoder", self.session.encoders()))
+
+    def encoders(self, query: Query) -> dict[str, Any]:
+        """Return the encoders to choose from, and the chosen one."""
+        return {"encoders": self.session.encoders(), "encoder": query.text("encoder")}
 
     @abstractmethod
     def form(self, query: Query) -> dict[str, Any]:

@@ -7,6 +7,7 @@ mean 0.612 → 0.648 · distance 0.071
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from features.core.pages import render, tell_date
 from features.metrics.registry import METRICS
@@ -24,18 +25,25 @@ def render_difference(difference: ReleaseDifference, project: str, old_created: 
         "flows.pages/difference.html",
         title=f"Releases {old} and {new}",
         project=project,
-        old=old,
-        new=new,
         releases=f"release {old} of {tell_date(old_created)}, release {new} of {tell_date(new_created)}",
-        same=difference.none,
-        recipes=difference.recipes,
-        tables=[] if difference.none else list(difference_tables(difference)),
-        drift=sorted(difference.drift, key=lambda moved: (_ORDER.index(moved.size), -moved.distance)),
-        numbers=drift_table(difference.drift),
-        questions={name: metric.question for name, metric in METRICS.items()},
-        small=SMALL,
-        large=LARGE,
+        **difference_values(difference),
     )
+
+
+def difference_values(difference: ReleaseDifference) -> dict[str, Any]:
+    """Return what the template `drift.html` shows of a comparison."""
+    return {
+        "old": difference.old,
+        "new": difference.new,
+        "same": difference.none,
+        "recipes": difference.recipes,
+        "tables": [] if difference.none else list(difference_tables(difference)),
+        "drift": sorted(difference.drift, key=lambda moved: (_ORDER.index(moved.size), -moved.distance)),
+        "numbers": drift_table(difference.drift),
+        "questions": {name: metric.question for name, metric in METRICS.items()},
+        "small": SMALL,
+        "large": LARGE,
+    }
 
 
 def difference_tables(difference: ReleaseDifference) -> Iterator[ScoreTable]:

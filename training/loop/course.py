@@ -1,6 +1,7 @@
 """Progress reports of a training: to the log, to a JSON Lines file in the run's folder, and to trackers."""
 
 import json
+import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,27 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 FILE_NAME = "progress.jsonl"
+_RATE, _LEFT, _PER_SECOND = "learning_rate", "seconds_left", "_per_second"
+_NOT_SCORES = frozenset({"step", "epoch", "best", _RATE, _LEFT})
+
+
+def read_course(folder: Path) -> dict[str, dict[int, float]]:
+    """Return the losses and dev scores that a training has reported in its folder: name → step → value."""
+    course: dict[str, dict[int, float]] = {}
+    try:
+        lines = (folder / FILE_NAME).read_text(encoding="utf-8").splitlines()
+    except OSError:  # it has reported nothing yet
+        return course
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:  # the last line may be half written
+            continue
+        for name, value in entry.items():
+            is_score = name not in _NOT_SCORES and not name.endswith(_PER_SECOND)
+            if is_score and isinstance(value, int | float) and math.isfinite(value):
+                course.setdefault(name, {})[entry["step"]] = value  # of a step that was repeated, the last
+    return course
 
 
 class Course:
@@ -50,8 +72,8 @@ class Course:
             f"step {step} of {self.total}, epoch {epoch + 1}: {_named(means)}, rate {rate:.1e}, "
             f"{speed:.0f} {self.unit}/s, {duration(left)} left"
         )
-        numbers = {**means, "learning_rate": rate, f"{self.unit}_per_second": speed}
-        self._write(step, {"epoch": epoch + 1, **numbers, "seconds_left": left}, numbers)
+        numbers = {**means, _RATE: rate, f"{self.unit}{_PER_SECOND}": speed}
+        self._write(step, {"epoch": epoch + 1, **numbers, _LEFT: left}, numbers)
         self._forget()
 
     def report_dev(self, scores: Mapping[str, float], *, step: int, best: bool) -> None:

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from features.core.faults import CannotExplain, OutOfRange
 from training.attribution import facet_dimensions
 from training.encoders.s3bert.facets import FacetLayout
-from training.nearest import unit
+from training.nearest import find_nearest
+from training.search.blocks import VectorBlocks
 
 
 def facet_cosines(
-    query: NDArray[np.float32], texts: NDArray[np.float32], layout: FacetLayout, names: Sequence[str]
+    query: NDArray[np.float32], texts: VectorBlocks, layout: FacetLayout, names: Sequence[str]
 ) -> NDArray[np.float32]:
-    """Return the similarity of a query, (1, d), and texts, (n, d), in some facets: (n, n_names).
+    """Return the similarity of a query, (1, d), and n texts in some facets: (n, n_names).
 
     Raises:
         ModelError: the encoder compares facets otherwise than by cosine.
@@ -25,21 +26,17 @@ def facet_cosines(
     """
     if names and layout.similarity != "cosine":
         raise CannotExplain("this encoder compares facets by their L1 distance: search by the whole embedding")
-    found = np.empty((len(texts), len(names)), np.float32)
-    for column, name in enumerate(names):
-        block = facet_dimensions(layout, name)
-        found[:, column] = unit(texts[:, block]) @ unit(query[:, block])[0]
-    return found
+    return np.stack([texts.cosines(query, facet_dimensions(layout, name)) for name in names], axis=1)
 
 
 def weighted_scores(
-    query: NDArray[np.float32], texts: NDArray[np.float32], layout: FacetLayout, weights: Mapping[str, float]
+    query: NDArray[np.float32], texts: VectorBlocks, layout: FacetLayout, weights: Mapping[str, float]
 ) -> NDArray[np.float32]:
     """Return the weighted mean of the similarities in some facets, (n,), in [-1, 1].
 
     Args:
         query: its embedding, (1, d).
-        texts: their embeddings, (n, d).
+        texts: the embeddings of n texts.
         layout: the facets.
         weights: facet → weight; where it is negative, texts that differ come first.
 
@@ -50,5 +47,13 @@ def weighted_scores(
     total = sum(map(abs, weights.values()))
     if not total:
         raise OutOfRange("all weights are 0; give one that is not")
-    each = np.array(list(weights.values()), np.float32) / np.float32(total)
-    return np.asarray(facet_cosines(query, texts, layout, list(weights)) @ each, np.float32)
+    scores = np.zeros(len(texts), np.float32)
+    for name, weight in weights.items():  # one after the other: a million texts by all facets would be a large array
+        scores += np.float32(weight / total) * facet_cosines(query, texts, layout, [name])[:, 0]
+    return scores
+
+
+def best_texts(scores: NDArray[np.float32], k: int) -> dict[int, float]:
+    """Return position → score of the k texts with the highest scores, (n,), the best first; of equal ones the first."""
+    nearest = find_nearest(lambda _: scores[None, :].copy(), queries=1, texts=len(scores), k=k)
+    return dict(zip(nearest.positions[0].tolist(), nearest.similarities[0].tolist(), strict=True))

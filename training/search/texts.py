@@ -17,6 +17,7 @@ from features.sentences import normalise
 from features.store.locations import Location
 from training.data.labelled_texts import LabelledTexts
 from training.data.releases import OpenRelease, has_rows
+from training.search.blocks import EncodedFile
 
 _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
 
@@ -25,14 +26,15 @@ _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
 class SearchedTexts:
     """Texts to search."""
 
-    texts: tuple[str, ...]  # with single blanks, none empty
+    texts: Sequence[str]  # with single blanks, none empty
     # of each: the file's, or else the number of its line or row (`row 7` where other rows have ids); empty for texts of
     # a release
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     labels: tuple[dict[str, list[str]], ...]  # of each: aspect → its labels; empty for those of a file or of pairs
     origin: str  # where they come from, in words
     empty: int = 0  # number of rows of the file that had no text and were left out
     wrong: tuple[str, ...] = ()  # what is wrong with rows that could not be read and were left out, a sentence each
+    encoded: EncodedFile | None = None  # the file, where it has their vectors
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -41,8 +43,11 @@ class SearchedTexts:
 def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     """Read texts of a table (`.tsv`, `.csv`, `.jsonl`, `.parquet`), a file with one per line, or such lines on `-`.
 
-    Columns of a table are joined by ": "; `text` when empty.
+    Columns of a table are joined by ": "; `text` when empty. A file that `facetflow encode` wrote has their vectors.
     """
+    if not columns and (encoded := EncodedFile.open(path)) is not None:
+        texts, empty = encoded.cells("text"), encoded.height - len(encoded.rows)
+        return SearchedTexts(texts, encoded.cells("id"), (), source_name(path), empty, encoded=encoded)
     rows = list(stream_texts(path, columns))
     cells = zip(complete_ids([row.id for row in rows]), rows, strict=True)
     kept = [(identity, row.text) for identity, row in cells if row.text]
@@ -50,9 +55,9 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     if not kept:
         first = f" ({wrong[0]})" if wrong else ""
         raise FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one.")
-    ids, texts = zip(*kept, strict=True)
-    empty = len(rows) - len(kept) - len(wrong)
-    return SearchedTexts(texts, ids, (), source_name(path), empty, wrong)
+    without = len(rows) - len(kept) - len(wrong)
+    ids, each = zip(*kept, strict=True)
+    return SearchedTexts(each, ids, (), source_name(path), without, wrong)
 
 
 def stream_texts(path: Path, columns: Sequence[str] = ()) -> Iterator[TextCells]:

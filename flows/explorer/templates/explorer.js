@@ -29,3 +29,20 @@ document.addEventListener('formdata', event => {
 
 // What is still being made is asked for again.
 if (document.querySelector('.working')) setTimeout(() => location.reload(), 700);
+
+// What changes while a training runs is asked for again, and replaced where it stands.
+const renew = async () => {
+  const live = [...document.querySelectorAll('[data-live]')];
+  if (!live.length) return;
+  try {
+    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
+    for (const old of live) {
+      const made = page.getElementById(old.id), focused = old.contains(document.activeElement) && document.activeElement.href;
+      if (!made) continue;
+      old.replaceWith(document.importNode(made, true));
+      if (focused) [...document.querySelectorAll(`#${old.id} a`)].find(each => each.href === focused)?.focus({ preventScroll: true });
+    }
+  } catch { /* The explorer has ended, or is busy: the next time. */ }
+  setTimeout(renew, 3000);
+};
+setTimeout(renew, 3000);

@@ -1,12 +1,14 @@
 """`facetflow search` and `facetflow neighbours`: results, what is kept between two searches, and bad input."""
 
 import json
+import shutil
 
 import pytest
 from sentences import told
 
-from features.core.faults import NoEncoderForAspect, UnknownTexts
+from features.core.faults import CannotExplain, NoEncoderForAspect, UnknownName, UnknownTexts, Usage, VectorsWrong
 from flows.command_line import run
+from training.encoders.s3bert.facets import FILE_NAME, plan_layout
 
 TEXTS = ("a cat in the park", "a dog in the park", "a cat in the house", "a dog in the house", "two cat")
 
@@ -230,3 +232,45 @@ def test_an_encoder_of_the_project_file_that_is_not_trained_for_its_aspect_yet_i
     toml.write_text(f'{toml.read_text()}[[encoders]]\nname = "places"\nkind = "aspect"\naspects = ["place"]\n')
     assert run(["search", "a cat", "--aspect", "place"]) == 1
     assert told(capsys.readouterr().err, NoEncoderForAspect)
+
+
+@pytest.mark.parametrize("file", ["vectors.parquet", "vectors.arrow"])
+def test_vectors_that_encode_wrote_are_searched_as_their_texts_are(project, capsys, file):
+    assert run(["encode", "texts.tsv", "-o", file]) == 0
+    printed = []
+    for among in ("texts.tsv", file):
+        capsys.readouterr()
+        assert run(["search", "the cat", "--among", among, "-k", "3"]) == 0
+        assert run(["neighbours", among, "-o", "-", "-k", "2"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert "two cat" in printed[0]
+
+
+def test_vectors_of_another_encoder_are_refused(project, capsys, tmp_path, word_encoder):
+    other = tmp_path / "other"
+    shutil.copytree(word_encoder, other)
+    (other / "README.md").write_text("Another one.")
+    assert run(["encode", "texts.tsv", "-o", "vectors.parquet", "--encoder", "./other"]) == 0
+    assert run(["search", "the cat", "--among", "vectors.parquet"]) == 1
+    assert told(capsys.readouterr().err, VectorsWrong)
+    assert run(["search", "the cat", "--among", "vectors.parquet", "--encoder", "./other"]) == 0
+
+
+def test_facets_with_weights_order_the_texts(project, capsys, tmp_path, word_encoder):
+    shutil.copytree(word_encoder, tmp_path / "faceted")
+    layout = plan_layout(["animal", "place"], width=2, dimension=5, first=1)
+    (tmp_path / "faceted" / FILE_NAME).write_text(layout.text())
+    search = ["search", "a dog in the park", "--encoder", "./faceted", "--among", "texts.tsv", "--json"]
+    assert run([*search, "--facet", "place", "--facet", "animal=-1", "-k", "1"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["weights"] == {"place": 1.0, "animal": -1.0}
+    assert found["found"] == [{"rank": 1, "similarity": 0.5, "text": "a cat in the park", "id": "v"}]
+    assert run([*search, "--facet", "colour"]) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == UnknownName.code
+    assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal"]) == 1
+    assert told(capsys.readouterr().err, CannotExplain)
+    for wrong in ("animal=much", "animal=inf"):
+        capsys.readouterr()
+        assert run([*search, "--facet", wrong]) == 1
+        assert json.loads(capsys.readouterr().out)["error"]["code"] == Usage.code

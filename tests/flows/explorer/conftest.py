@@ -1,16 +1,20 @@
-"""A running explorer: of a folder without a project, and of a project with two releases' worth of pairs."""
+"""A running explorer: of a folder without a project, and of a project with two releases and a training."""
 
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import click
 import httpx
 import polars as pl
 import pytest
 
 from features import models
 from features.core.types import RejectCode
+from features.graphs.graph import AmrGraph
+from features.graphs.table import graphs_frame
 from features.sentences import sentence_id
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
@@ -25,7 +29,12 @@ from flows.explorer.session import Session
 
 PROJECT = 'name = "mine"\n[[corpora]]\ndataset = "pairs"\nname = "own"\nfiles = { train = "pairs.tsv" }\n'
 HOSTILE = "<script>alert(1)</script> \"' onmouseover=alert(1) "
-TEXTS = ("Two cats look.", "A cat looks.", "Prices fall.", f"{HOSTILE}Prices rise.")
+TEXTS = (
+    *("Two cats look.", "A cat looks.", "Prices fall.", f"{HOSTILE}Prices rise."),
+    *(f"{who} {does}." for who in ("A dog", "The boy", "The lawyer") for does in ("sleeps", "sees a cat", "sings")),
+)
+TOPICS = ("animals", "animals", "prices", f"{HOSTILE}prices")
+RUN = "<i>own/00001-abcdef/seed-0"
 
 
 @dataclass
@@ -35,6 +44,7 @@ class Visitor:
     explorer: Explorer
     session: Session
     client: httpx.Client
+    texts: tuple[str, ...] = TEXTS
 
     def page(self, address: str, status: int = 200) -> str:
         answer = self.client.get(address)
@@ -50,7 +60,8 @@ class Visitor:
 @contextmanager
 def visited(here: Here) -> Iterator[Visitor]:
     """Serve a session to one client that has opened the printed address."""
-    session = Session(here, Explainer(here, None))
+    with click.Context(click.Command("explore")):
+        session = Session(here, Explainer(here, None))
     explorer = Explorer(session)
     thread = threading.Thread(target=explorer.run)
     thread.start()
@@ -76,11 +87,17 @@ def anywhere():
 
 @pytest.fixture(scope="session")
 def in_project(tmp_path_factory):
-    """An explorer of a project with a release of pairs, measured, one of them hostile, and a rejected row."""
+    """An explorer of a project with two releases of measured pairs, hostile texts and labels, and a training."""
     folder = tmp_path_factory.mktemp("mine")
     (folder / "facetflow.toml").write_text(PROJECT)
     (folder / "pairs.tsv").write_text("sentence_a\tsentence_b\nA boy\t\n")
     make_store(folder / "store")
+    run = folder / "runs" / RUN
+    run.mkdir(parents=True)
+    (run / "train.json").write_text("{}")
+    (run / "run.json").write_text(json.dumps({"state": "failed", "message": f"{HOSTILE}", "at": "2026-03-01T09:00:00"}))
+    course = [{"step": 10, "loss": 0.5}, {"step": 20, "loss": 0.25, "epoch": 1}, {"step": 20, "dev_<b>": 0.4}]
+    (run / "progress.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in course) + '{"step": 30, "lo')
     with visited(Here.read(folder / "facetflow.toml")) as visitor:
         yield visitor
 
@@ -88,34 +105,58 @@ def in_project(tmp_path_factory):
 def make_store(folder):
     store = Store.open(folder, create=True, project="mine")
     ids = [sentence_id(text) for text in TEXTS]
-    pairs = [("p1", "train", 0, 1, 0.75), ("p2", "dev", 0, 2, 0.25), ("p3", "dev", 2, 3, 0.5)]
+    pairs = [("p1", "train", 0, 1), ("p2", "dev", 0, 2), ("p3", "dev", 2, 3)]
+    graph = AmrGraph(["look-01", "cat"], [(1, ":quant", "2")], [(0, ":ARG0", 1)])
+    parsed = {"sentence_id": ids[0], "parser": "none"}
+    words = ["Two", "cats", "look", "."]
     rows = {
         "sentences": [{"sentence_id": each, "text": text} for each, text in zip(ids, TEXTS, strict=True)],
         "pairs": [
             {"pair_id": name, "corpus": "own", "split": split, "sentence_a": ids[a], "sentence_b": ids[b]}
-            for name, split, a, b, _ in pairs
+            for name, split, a, b in pairs
         ],
-        "metrics": [{"pair_id": name, "smatch": smatch} for name, _, _, _, smatch in pairs],
+        "labels": [
+            {"label_id": f"l{n}", "corpus": "own", "split": "train", "sentence": of, "aspect": "topic"}
+            | {"label": TOPICS[n % len(TOPICS)]}
+            for n, of in enumerate(ids)
+        ],
+        "amr": [parsed | {"penman": "(l / look-01)"} | graphs_frame([graph]).to_dicts()[0]],
+        "dependencies": [
+            parsed
+            | {"tokens": words, "lemmas": words, "tags": words, "starts": [0, 4, 9, 13], "heads": [1, 2, 2, 2]}
+            | {"relations": ["nummod", "nsubj", "ROOT", "punct"]}
+        ],
+        "srl": [
+            parsed
+            | {"words": words, "predicates": [2], "span_frames": [0, 0], "span_labels": ["ARG0", "V"]}
+            | {"span_starts": [0, 2], "span_ends": [2, 3]}
+        ],
     }
-    recipes = {name: Recipe(name, {}) for name in (*rows, "ingest")}
-    receipts = [
-        store.write_shard(
-            name, f"{name}-00000", fingerprint(recipes[name], []), StageOutput(pl.DataFrame(of, schema=TABLES[name]))
-        )
-        for name, of in rows.items()
-    ]
+    recipes = {name: Recipe(name, {}) for name in (*rows, "metrics", "ingest")}
+    receipts = [_written(store, name, recipes[name], of) for name, of in rows.items()]
     rejects = [Reject("pairs.tsv:2", RejectCode.EMPTY_SENTENCE, "pairs.tsv:2: a sentence is empty")]
     receipts.append(store.write_rejects("ingest", "ingest", fingerprint(recipes["ingest"], []), rejects_frame(rejects)))
-    store.commit(receipts, run_id="made", recipes=recipes)
-    versions = store.versions()
-    release = Release(
-        number=1,
-        run_id="made",
-        created="2026-03-01T09:00:00+00:00",
-        code_version="0",
-        versions={name: versions[name] for name in (*rows, "rejects")},
-        recipes={name: recipes[name].as_dict() for name in rows},
-        rows={name: len(of) for name, of in rows.items()},
-        rejects={},
-    )
-    write_release(store.storage, release)
+    for number, values in ((1, (0.25, 0.25, 0.0)), (2, (0.75, 0.25, 0.5))):
+        recipes["metrics"] = Recipe("metrics", {"number": number})
+        measured = [{"pair_id": pair[0], "smatch": value} for pair, value in zip(pairs, values, strict=True)]
+        receipts.append(_written(store, "metrics", recipes["metrics"], measured))
+        store.commit(receipts, run_id=f"made{number}", recipes=recipes)
+        receipts = []
+        versions = store.versions()
+        tables = [*rows, "metrics"]
+        release = Release(
+            number=number,
+            run_id=f"made{number}",
+            created=f"2026-03-0{number}T09:00:00+00:00",
+            code_version="0",
+            versions={name: versions[name] for name in (*tables, "rejects")},
+            recipes={name: recipes[name].as_dict() for name in tables},
+            rows={name: len(of) for name, of in (rows | {"metrics": measured}).items()},
+            rejects={},
+        )
+        write_release(store.storage, release)
+
+
+def _written(store, table, recipe, rows):
+    frame = pl.DataFrame(rows, schema=TABLES[table])
+    return store.write_shard(table, f"{table}-00000", fingerprint(recipe, []), StageOutput(frame))

@@ -1,15 +1,24 @@
 """The views on a real server: pages and JSON, what was asked wrongly, and sentences that are markup."""
 
+import json
+import shutil
 import threading
 from html import escape
 from urllib.parse import urlencode
 
+import markupsafe
+import pyarrow as pa
 import pytest
 
-from features.core.faults import EmptyText, OutOfRange, UnknownName, UnknownTexts
+from features.core.faults import EmptyText, OutOfRange, TooFewTexts, UnknownName, UnknownTexts, VectorsWrong
+from features.models import BUNDLED_ENCODER
+from features.sentences import normalise
 from flows.explorer.background import Background, Working
+from training.encoded_files import encode_file
+from training.run_records import recorded
 
 HOSTILE = "<script>alert(1)</script> \"' onmouseover=alert(1) "
+RUN = "<i>own/00001-abcdef/seed-0"
 PAIR = "/pair?a=The+boy+thanked+the+doctor.&b=The+doctor+thanked+the+boy."
 
 
@@ -104,7 +113,7 @@ def test_pairs_are_filtered_and_sorted_by_a_metric(in_project):
     low = in_project.json("/data?metric=smatch&high=0.5&sort=smatch&order=rising")
     assert [row["pair_id"] for row in low["found"]] == ["p2", "p3"]
     assert in_project.json("/data?split=dev&text=CATS")["rows"] == 1
-    assert in_project.json("/data?table=sentences")["rows"] == 4
+    assert in_project.json("/data?table=sentences")["rows"] == len(in_project.texts)
     page = in_project.page("/data?sort=smatch")
     assert 'aria-sort="descending"' in page
     assert escape("<script>alert(1)</script>") in page
@@ -117,15 +126,142 @@ def test_rejected_rows_have_their_file_and_line(in_project):
 
 
 @pytest.mark.parametrize(
-    "asked", ["release=7", "table=colours", "sort=colour", "metric=corpus&low=1", "page=0", "low=x&metric=smatch"]
+    "asked",
+    ["release=7", "against=7", "table=colours", "sort=colour", "metric=corpus&low=1", "page=0", "low=x&metric=smatch"],
 )
 def test_a_table_asked_for_wrongly(in_project, asked):
     assert in_project.json(f"/data?{asked}", 400)["error"]["code"].startswith("FF")
     assert "Traceback" not in in_project.page(f"/data?{asked}", 400)
 
 
+def test_two_releases_are_compared(in_project):
+    told = in_project.json("/data?release=2&against=1")
+    (drift,) = told["drift"]
+    assert (drift["metric"], drift["old"]["mean"], drift["new"]["mean"]) == ("smatch", pytest.approx(1 / 6), 0.5)
+    page = in_project.page("/data?release=2&against=1")
+    assert "Release 2 compared with release 1" in page
+    assert "mean 0.167 → 0.500" in page
+
+
+def test_a_sentence_is_shown_with_its_graph_its_tree_and_its_roles(in_project):
+    told = in_project.json("/sentence?text=Two+cats++look.")
+    assert told["amr"]["concepts"] == ["look-01", "cat"]
+    page = in_project.page("/sentence?text=Two+cats++look.&release=1")
+    assert page.count("<svg") == 2
+    for word in ("look-01", "nummod", "ARG0"):
+        assert word in page
+    assert "ARG0 " not in page  # roles of a parser have no weights
+    other = in_project.json("/sentence?text=Prices+fall.")
+    assert (other["srl"], other["dependencies"]) == (None, None)
+    assert in_project.json("/sentence?text=x&release=7", 400)["error"]["code"] == UnknownName.code
+
+
+def test_texts_of_a_release_are_placed_and_coloured_by_label_metric_and_facet(in_project):
+    plain = in_project.json("/map?points=5000")
+    assert {point["text"] for point in plain["points"]} == {normalise(text) for text in in_project.texts}
+    assert all(0 <= point[axis] <= 1 for point in plain["points"] for axis in "xy")
+    by_label = in_project.json("/map?colour=label:topic")
+    assert {point["text"]: point["label"] for point in by_label["points"]}["Prices fall."] == "prices"
+    assert sum(entry["count"] for entry in by_label["legend"]) == len(in_project.texts)
+    of = {point["text"]: point["value"] for point in in_project.json("/map?colour=metric:smatch")["points"]}
+    assert (of["Two cats look."], of["A cat looks."], of["A dog sings."]) == (0.5, 0.75, None)
+    of = {p["text"]: p["value"] for p in in_project.json("/map?colour=facet:srl&like=Prices+fall.")["points"]}
+    assert max(of, key=of.get) == "Prices fall."
+    assert of["Prices fall."] == pytest.approx(1, abs=1e-3)
+    by_facet = in_project.json("/map?space=srl")
+    assert [point["x"] for point in by_facet["points"]] != [point["x"] for point in plain["points"]]
+    assert len(in_project.json("/map?points=10")["points"]) == 10
+    page = in_project.page("/map?colour=label:topic")
+    assert markupsafe.escape(f"{HOSTILE}prices") in page
+    assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "fault"),
+    [
+        ("points=9999999", OutOfRange),
+        ("space=colour", UnknownName),
+        ("colour=label:colour", UnknownName),
+        ("colour=facet:srl", EmptyText),
+        ("encoder=colour", UnknownName),
+    ],
+)
+def test_a_map_asked_for_wrongly(in_project, asked, fault):
+    assert in_project.json(f"/map?{asked}", 400)["error"]["code"] == fault.code
+    assert fault.code in in_project.page(f"/map?{asked}", 400)
+
+
+def test_too_few_texts_make_no_map(anywhere, tmp_path):
+    (tmp_path / "texts.txt").write_text("Two cats look.\nA cat looks.\n")
+    address = f"/map?{address_of(among=str(tmp_path / 'texts.txt'))}"
+    assert anywhere.json(address, 400)["error"]["code"] == TooFewTexts.code
+
+
+def test_the_vectors_of_a_file_are_searched_and_those_of_another_encoder_refused(anywhere, tmp_path):
+    texts, file = tmp_path / "texts.txt", tmp_path / "vectors.arrow"
+    texts.write_text("".join(f"{text}\n" for text in anywhere.texts[:3]))
+    explainer = anywhere.session.explainer
+    encode_file(explainer.model, explainer.folder, texts, file, layout=explainer.layout, precision="int8")
+    for more in ({}, {"w_srl": "1"}):
+        asked = {"q": "A cat looks.", "k": "3", **more}
+        of_file, of_texts = (anywhere.json(f"/search?{address_of(among=str(at), **asked)}") for at in (file, texts))
+        assert [row["id"] for row in of_file["found"]] == [row["id"] for row in of_texts["found"]]
+        for row, exact in zip(of_file["found"], of_texts["found"], strict=True):
+            assert row["similarity"] == pytest.approx(exact["similarity"], abs=0.03)
+    table = pa.ipc.open_file(file).read_all()
+    made = json.loads(table.schema.metadata[b"facetflow"]) | {"encoder": "0" * 64}
+    other = table.replace_schema_metadata({"facetflow": json.dumps(made)})
+    with pa.ipc.new_file(tmp_path / "other.arrow", other.schema) as writer:
+        writer.write_table(other)
+    refused = anywhere.json(f"/search?{address_of(q='cats', among=str(tmp_path / 'other.arrow'))}", 400)
+    assert refused["error"]["code"] == VectorsWrong.code
+
+
+def test_an_encoder_is_chosen_by_name(anywhere):
+    by_name, by_default = anywhere.json(f"{PAIR}&encoder={BUNDLED_ENCODER}"), anywhere.json(PAIR)
+    assert by_name["encoder"] == by_default["encoder"]
+    assert by_name["facets"] == by_default["facets"]
+    assert anywhere.json(f"{PAIR}&encoder=colour", 400)["error"]["code"] == UnknownName.code
+    assert UnknownName.code in anywhere.page("/search?q=cats&encoder=colour", 400)
+
+
+def test_the_course_of_a_training_is_drawn_and_its_scores_are_awaited(in_project):
+    told = in_project.json(f"/runs?{address_of(run=RUN)}")
+    assert told["courses"] == {RUN: {"loss": {"10": 0.5, "20": 0.25}, "dev_<b>": {"20": 0.4}}}
+    page = in_project.page(f"/runs?{address_of(run=RUN)}")
+    assert page.count("<svg") == 2
+    assert "<i>own" not in page
+    assert "<b>" not in page
+    assert "data-live" not in page
+    assert "facetflow evaluate" in page
+    assert in_project.json(f"/runs?run=&beside={address_of(run=RUN)[4:]}")["run"] == RUN
+
+
+def test_two_trainings_are_beside_each_other_and_live_while_one_runs(in_project):
+    runs = in_project.session.here.runs
+    other = "other/00001-abcdef/seed-0"
+    with recorded(runs / other, {}):
+        (runs / other / "progress.jsonl").write_text('{"step": 10, "loss": 1.0}\n')
+        address = f"/runs?{address_of(run=RUN, beside=other)}"
+        page = in_project.page(address)
+        assert "data-live" in page
+        assert "Not evaluated yet" in page
+        assert "data-live" in in_project.page("/runs")
+        assert in_project.json(address)["courses"][other] == {"loss": {"10": 1.0}}
+    assert "data-live" not in in_project.page("/runs")
+    shutil.rmtree(runs / "other")
+
+
 def test_runs_say_how_to_train_the_first_and_reports_are_those_of_runs_alone(in_project):
-    assert "facetflow train" in in_project.page("/runs")
+    runs = in_project.session.here.runs
+    runs.rename(runs.with_name("away"))
+    try:
+        assert "facetflow train" in in_project.page("/runs")
+    finally:
+        runs.with_name("away").rename(runs)
+    page = in_project.page("/runs")
+    assert escape(RUN) in page
+    assert "<i>" not in page
     assert in_project.page("/report?run=../../facetflow.toml", 404)
     assert in_project.json("/runs?run=../..", 400)["error"]["code"] == UnknownName.code
 
@@ -140,13 +276,13 @@ def test_a_page_says_what_is_being_done():
         return 7
 
     with pytest.raises(Working):
-        background.result_of("a", job, "Reading", patience=0)
+        background.result_of(("a",), job, "Reading", patience=0)
     begun.wait()
     with pytest.raises(Working, match="Reading line 7"):
-        background.result_of("b", lambda _: 8, "Waiting", patience=0)
+        background.result_of(("b",), lambda _: 8, "Waiting", patience=0)
     may_end.set()
-    assert background.result_of("a", job, "Reading") == 7
-    assert background.result_of("b", lambda _: 8, "Waiting") == 8
+    assert background.result_of(("a",), job, "Reading") == 7
+    assert background.result_of(("b",), lambda _: 8, "Waiting") == 8
 
 
 def test_a_failed_job_is_tried_again():
@@ -158,8 +294,8 @@ def test_a_failed_job_is_tried_again():
         return answer
 
     with pytest.raises(ValueError, match="no"):
-        background.result_of("a", job, "Trying")
-    assert background.result_of("a", job, "Trying") == 3
+        background.result_of(("a",), job, "Trying")
+    assert background.result_of(("a",), job, "Trying") == 3
 
 
 def address_of(**values):

@@ -98,7 +98,7 @@ class Map:
             for method, project in methods().items():
                 key = f"{method} {hashlib.blake2b(vectors.tobytes()).hexdigest()}"
                 if key not in known:
-                    known[key] = _fitted(project(vectors, self.seed))
+                    known[key] = fit_places(project(vectors, self.seed))
                 for axis, name in enumerate("xy"):
                     columns[place_column(side, method, name)] = known[key][:, axis]
         return pl.DataFrame(columns)
@@ -165,7 +165,8 @@ def _silhouette(vectors: NDArray[np.float32], colours: Sequence[str]) -> float |
     return float(silhouette_score(vectors[coloured], names, metric="cosine"))
 
 
-def _fitted(places: NDArray[np.floating]) -> NDArray[np.float64]:
+def fit_places(places: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return places, (n, 2), scaled into the middle of a square with sides of length 1."""
     low, high = places.min(axis=0), places.max(axis=0)
     size = max(float((high - low).max()), 1e-9)
     return np.asarray(0.5 + (places - (low + high) / 2) / size, np.float64)

@@ -1,0 +1,45 @@
+"""The description of the addresses by OpenAPI: it names all of them, and every parameter that a view reads."""
+
+import pytest
+
+from flows.explorer.addresses import OPENAPI
+from flows.explorer.server import VIEWS, application
+from flows.explorer.views import Query
+
+ASSETS = {"/", "/style.css", "/explorer.js", "/map.js"}
+
+
+def test_it_names_every_route(in_project):
+    described = in_project.json(OPENAPI)
+    assert described["openapi"].startswith("3.1")
+    assert described["paths"].keys() == {route.path for route in application(in_project.session).routes} - ASSETS
+    assert in_project.json("/addresses") == described
+    page = in_project.page("/addresses")
+    assert all(path in page for path in described["paths"])
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
+def test_every_parameter_that_a_view_reads_is_described(in_project, view, monkeypatch):
+    """A view is asked for everything that it describes; what it reads besides would be missing in the description."""
+    read, text = set(), Query.text
+
+    def reading(self, name, default=""):
+        read.add(name)
+        return text(self, name, default)
+
+    monkeypatch.setattr(Query, "text", reading)
+    described = {parameter.name for parameter in view.parameters}
+    in_project.client.get(f"/{view.name}?{VALUES.get(view.name, '')}")
+    weights = {name for name in read if name.startswith("w_")}
+    assert read - weights <= described
+    assert not weights or "w_FACET" in described
+    assert described - {"w_FACET"} - read == set()
+
+
+VALUES = {
+    "pair": "a=Two+cats+look.&b=A+cat+looks.",
+    "search": "q=cats&k=2&w_srl=1",
+    "map": "points=10&colour=facet:srl&like=cats",
+    "data": "metric=smatch&low=0&high=1&sort=smatch&order=rising&text=cat&page=1",
+    "sentence": "text=Two+cats+look.",
+}

@@ -1,0 +1,259 @@
+"""Embeddings that are searched as they are stored: those of a file that `facetflow encode` wrote, or an array.
+
+vectors.arrow      mapped: a search reads the columns that it compares, from memory if they have been read before
+vectors.parquet    each column is read once, when it is first compared
+
+              residual  384 bytes      srl  32      negations  32  …      a million rows, int8
+srl alone                              ├────┤ ── · query / length ──> cosine of each row
+the whole     ├───────────────────────────────────────────────┤
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Self, overload
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from features import models
+from features.core.faults import RecordUnreadable, VectorsWrong
+from features.core.files import source_name
+from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
+from training.similarity import TINY
+
+Vectors = NDArray[np.float32]
+VECTOR = "vector"
+"""Column of whole embeddings; files with facets have a column for each of them, and the residual."""
+METADATA = b"facetflow"
+ARROW = (".arrow", ".feather")
+_ROWS = 16_384
+_THREADS = min(4, os.cpu_count() or 1)
+
+
+class VectorBlocks:
+    """Embeddings, (n, d), in blocks of rows of one or several columns.
+
+    Args:
+        blocks: a column → its blocks, (n_block, d_column) each, of float32, float16 or int8.
+        places: column → its dimensions; together all dimensions of the embedding.
+        ranges: lowest and highest value of each dimension, (2, d), of int8.
+        rows: rows that have a vector, int64; None for all.
+    """
+
+    def __init__(
+        self,
+        blocks: Callable[[str], Sequence[NDArray[Any]]],
+        places: Mapping[str, slice],
+        ranges: Vectors | None = None,
+        rows: NDArray[np.int64] | None = None,
+    ) -> None:
+        self._blocks, self._places, self._rows = blocks, places, rows
+        self.width = max(place.stop for place in places.values())
+        low = np.zeros(self.width, np.float32) if ranges is None else ranges[0]
+        self._step = np.ones(self.width, np.float32) if ranges is None else (ranges[1] - low) / 255
+        self._shift = low + (0 if ranges is None else 128) * self._step  # as sentence-transformers quantises
+
+    @classmethod
+    def of(cls, vectors: Vectors) -> Self:
+        """Return blocks of an array, (n, d)."""
+        blocks = [vectors[start : start + _ROWS] for start in range(0, len(vectors), _ROWS)]
+        return cls(lambda _: blocks, {VECTOR: slice(0, vectors.shape[1])})
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return self._height if self._rows is None else len(self._rows)
+
+    def cosines(self, query: Vectors, dimensions: slice = slice(None)) -> Vectors:
+        """Return the cosine of a query, (1, d), and each text in some dimensions, (n,)."""
+        from training.search.comparing import compare_rows  # here, since it is compiled
+
+        start, stop, _ = dimensions.indices(self.width)
+        sought = query[0] / max(float(np.linalg.norm(query[0, start:stop])), TINY)
+        dots, squares = np.zeros((2, self._height), np.float32)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for name, place in self._places.items():
+                some = slice(max(start, place.start), min(stop, place.stop))
+                if some.start >= some.stop:
+                    continue
+                columns = (some.start - place.start, sought[some], self._step[some], self._shift[some])
+
+                def compare(at: int, codes: NDArray[Any], columns: Any = columns) -> None:
+                    rows, (first, part, step, shift) = slice(at, at + len(codes)), columns
+                    codes = codes.astype(np.float32) if codes.dtype == np.float16 else codes
+                    compare_rows(codes, first, part, step, shift, dots[rows], squares[rows])
+
+                blocks = self._blocks(name)
+                for _ in pool.map(compare, np.cumsum([0, *map(len, blocks)]).tolist(), blocks):
+                    pass
+        scores = np.asarray(dots / np.maximum(np.sqrt(squares), np.float32(TINY)), np.float32)
+        return scores if self._rows is None else scores[self._rows]
+
+    def vectors(self, rows: Sequence[int] | None = None) -> Vectors:
+        """Return the embeddings of some texts, by default all, as float32, (n, d)."""
+        every = np.arange(self._height) if self._rows is None else self._rows
+        wanted = every if rows is None else every[np.asarray(rows, np.int64)]
+        found = np.empty((len(wanted), self.width), np.float32)
+        for name, place in self._places.items():
+            blocks = self._blocks(name)
+            starts = np.cumsum([0, *map(len, blocks)])
+            block_of = np.searchsorted(starts, wanted, side="right") - 1
+            for number in np.unique(block_of):
+                chosen = block_of == number
+                codes = blocks[number][wanted[chosen] - starts[number]]
+                found[chosen, place] = codes.astype(np.float32) * self._step[place] + self._shift[place]
+        return found
+
+    @cached_property
+    def _height(self) -> int:
+        narrowest = min(self._places, key=lambda name: self._places[name].stop - self._places[name].start)
+        return sum(map(len, self._blocks(narrowest)))  # of a Parquet file, no wide column is read for that
+
+
+@dataclass(frozen=True)
+class EncodedFile:
+    """A file that `facetflow encode` wrote.
+
+    Args:
+        path: the file.
+        made: what its metadata tell: the digest of the encoder, its route, whether facets are columns, the precision.
+    """
+
+    path: Path
+    made: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, path: Path) -> Self | None:
+        """Return the file; None where it is another table.
+
+        Raises:
+            InputError: when it is an Arrow file that `encode` has not written.
+        """
+        mapped = path.suffix.lower() in ARROW
+        if not mapped and path.suffix.lower() != ".parquet":
+            return None
+        try:
+            metadata = (_mapped(path).schema if mapped else pq.read_schema(path)).metadata or {}
+            made = json.loads(metadata.get(METADATA, b"{}"))
+        except (pa.ArrowException, OSError, ValueError):
+            made = {}
+        if mapped and "encoder" not in made:
+            raise RecordUnreadable(
+                f"{source_name(path)} was not written by `facetflow encode`: encode the texts again."
+            )
+        return cls(path, made) if "encoder" in made else None
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """Rows that have a vector, (n,)."""
+        columns = [name for name in self._schema.names if name not in {"id", "text"}]
+        name = min(columns, key=lambda name: self._schema.field(name).type.list_size)
+        return np.flatnonzero(pc.is_valid(self._column(name)).to_numpy())
+
+    def cells(self, name: str) -> "Cells":
+        """Return the cells of a column of text, of the rows that have a vector."""
+        return Cells(self._column(name), self.rows)
+
+    @property
+    def height(self) -> int:
+        """Number of rows, with and without a vector."""
+        return len(self._column("text"))
+
+    def vectors(self, encoder: Path, task: str | None) -> VectorBlocks:
+        """Return the vectors.
+
+        Args:
+            encoder: the encoder that they are searched with.
+            task: its route.
+
+        Raises:
+            InputError: when another encoder or route wrote them, or their precision cannot be searched.
+        """
+        name = source_name(self.path)
+        if self.made["encoder"] != models.digest(encoder):
+            raise VectorsWrong(
+                f"{name} holds vectors of another encoder than {str(encoder)!r}: choose the encoder that wrote it, or "
+                "encode its texts again."
+            )
+        if self.made.get("task") != task:
+            raise VectorsWrong(
+                f"{name} holds vectors in the aspect {self.made.get('task')!r}, not {task!r}: choose that aspect, or "
+                "encode its texts again."
+            )
+        if self.made.get("precision") == "binary":
+            raise VectorsWrong(f"{name} holds only the signs of vectors: encode its texts again with --precision int8.")
+        if self.made.get("facets"):
+            layout = FacetLayout.load(encoder)
+            facets = {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
+            places = {RESIDUAL: layout.residual} | facets
+            places = {column: place for column, place in places.items() if place.start < place.stop}
+        else:
+            places = {VECTOR: slice(0, self._schema.field(VECTOR).type.list_size)}
+        ranges = np.asarray(self.made["ranges"], np.float32) if "ranges" in self.made else None
+        every = len(self.rows) == self.height
+        return VectorBlocks(cache(self._codes), places, ranges, None if every else self.rows)
+
+    @cached_property
+    def _schema(self) -> "pa.Schema":
+        return _mapped(self.path).schema if self._is_mapped else pq.read_schema(self.path)
+
+    @property
+    def _is_mapped(self) -> bool:
+        return self.path.suffix.lower() in ARROW
+
+    @cached_property
+    def _table(self) -> "pa.Table":
+        table: pa.Table = _mapped(self.path).read_all()
+        return table
+
+    @cached_property
+    def _column(self) -> "Callable[[str], pa.ChunkedArray[Any]]":
+        return cache(self._read)
+
+    def _read(self, name: str) -> "pa.ChunkedArray[Any]":
+        try:
+            return self._table[name] if self._is_mapped else pq.read_table(self.path, columns=[name])[name]
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise RecordUnreadable(f"{source_name(self.path)} is damaged: encode the texts again.") from error
+
+    def _codes(self, name: str) -> list[NDArray[Any]]:
+        blocks = []
+        chunks: Sequence[Any] = self._column(name).chunks
+        for chunk in chunks:
+            width = chunk.type.list_size
+            # Of rows without a vector as well, which `flatten` would leave out.
+            codes = chunk.values.to_numpy(zero_copy_only=False)[chunk.offset * width :][: len(chunk) * width]
+            blocks.append(codes.reshape(-1, width))
+        return blocks
+
+
+class Cells(Sequence[str]):
+    """Some cells of a column of text, read one by one."""
+
+    def __init__(self, column: "pa.ChunkedArray[Any]", rows: NDArray[np.int64]) -> None:
+        self._column, self._rows = column, rows
+
+    def __len__(self) -> int:
+        """Return their number."""
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        """Return one, or several."""
+        if isinstance(at, slice):
+            return [self[n] for n in range(*at.indices(len(self)))]
+        return str(self._column[int(self._rows[at])])
+
+
+def _mapped(path: Path) -> Any:
+    return pa.ipc.open_file(pa.memory_map(str(path)))

@@ -1,0 +1,37 @@
+"""The inner loop of a search: the codes of some rows are read once, and never copied."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.metrics.compiled import summing
+
+Numbers = NDArray[np.float32]
+
+
+@summing
+def compare_rows(
+    codes: Any, first: int, query: Numbers, step: Numbers, shift: Numbers, dots: Any, squares: Any
+) -> None:
+    """Add to `dots` and `squares` what some columns give of the product of each row with a query and of its length.
+
+    Args:
+        codes: rows, (n, d), int8 or float32; their numbers are shift + step × code.
+        first: the first column that is compared.
+        query: the query in these columns, (c,), float32.
+        step: of these columns, (c,), float32.
+        shift: of these columns, (c,), float32.
+        dots: products, (n,), float32.
+        squares: squared lengths, (n,), float32.
+    """
+    width = query.shape[0]
+    for row in range(codes.shape[0]):
+        dot, square = np.float32(0), np.float32(0)
+        some = codes[row][first : first + width]  # `codes[row, first + column]` would be four times as slow
+        for column in range(width):
+            value = np.float32(some[column]) * step[column] + shift[column]
+            dot += value * query[column]
+            square += value * value
+        dots[row] += dot
+        squares[row] += square
