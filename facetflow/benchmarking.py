@@ -42,7 +42,7 @@ class MtebEncoder:
         try:
             from mteb.models import ModelMeta
         except ImportError as error:
-            raise LibraryMissing("this needs mteb; install it with `pip install mteb`") from error
+            raise LibraryMissing("this needs mteb; install it with `pip install facetflow[mteb]`") from error
         width = len(range(*self._dimensions.indices(self._encoder.dimension)))
         return ModelMeta.create_empty({"name": self._name, "revision": "local", "embed_dim": width})
 

@@ -17,7 +17,6 @@ from itertools import islice
 from pathlib import Path
 
 from pydantic import Field, ValidationError
-from pydantic_core import PydanticSerializationError
 
 from features.core.errors import FacetflowError
 from features.core.file_errors import clear_errors
@@ -62,7 +61,7 @@ class Memory(Report):
 
     def write(self, store: StoreReader) -> None:
         """Record this in a store."""
-        with suppress(PydanticSerializationError), clear_errors(f"Recording what {store.location!r} holds"):
+        with suppress(ValueError), clear_errors(f"Recording what {store.location!r} holds"):
             store.storage.put(_NAME, self.model_dump_json().encode())  # not if a file has a name that is not UTF-8
 
     def unchanged(self, corpora: Sequence[CorpusSettings], keys: Mapping[str, str]) -> list[str]:

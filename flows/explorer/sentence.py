@@ -78,7 +78,7 @@ def _graph(row: pl.DataFrame | None, text: str) -> tuple[str, str]:
 
 def _tree(row: pl.DataFrame) -> str:
     from features.metrics.items import items_of
-    from training.differences.tree_drawing import draw_tree
+    from training.differences.views import draw_tree
 
     (tree,) = items_of("dependencies", row).values()
     return draw_tree(tree.tokens, tree.heads, tree.relations)
