@@ -42,7 +42,7 @@ def check_left_behind(scene: Scene, temporary: Path, report: Report) -> None:
         if not path.name.startswith("torchinductor_"):  # torch's cache: one per user, whatever was killed
             report.violated(f"left behind: {path}")
     known = re.compile(
-        r"store\.json|build\.lock|runs/[\w-]+\.json|releases/\d{5}\.json"
+        r"store\.json|ingest\.json|build\.lock|runs/[\w-]+\.json|releases/\d{5}\.json"
         r"|graphs/\w+\.arrow|tables/\w+/(\w+=[\w-]+/)*\w{20}\.parquet"
         r"|tables/\w+/_delta_log/(\d{20}\.(checkpoint\.parquet|json)|_last_checkpoint)"
     )

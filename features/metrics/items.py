@@ -48,7 +48,7 @@ class Frames:
         return " ".join(self.words[span.start : span.end])
 
 
-def items_of(reads: Reads, rows: pl.DataFrame) -> dict[str, Any]:
+def items_of(reads: str, rows: pl.DataFrame) -> dict[str, Any]:
     """Return sentence id → item, from the rows of the table that has this kind of item."""
     make, columns = _MAKERS[reads]
     ids = rows["sentence_id"].to_list()
@@ -64,7 +64,7 @@ def _graph(concepts: list[str], *columns: list[Any]) -> AmrGraph:
     )
 
 
-_MAKERS: Mapping[Reads, tuple[Callable[..., Any], tuple[str, ...]]] = {
+_MAKERS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "graphs": (
         _graph,
         (

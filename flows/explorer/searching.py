@@ -78,8 +78,9 @@ class SearchView(View):
         )
         self.session.remember(Asked(self.name, query.changed(), f"{text}{' by facets' if weights else ''}"))
         facts = explainer.facts
+        is_map = explainer.layout is not None and explainer.layout.maps_start
         return Answer(
-            {"found": found, "plain": plain, "searched": searched, "by": weights, "facts": facts},
+            {"found": found, "plain": plain, "searched": searched, "by": weights, "facts": facts, "is_map": is_map},
             {
                 "text": text,
                 "encoder": str(explainer.folder),
@@ -163,7 +164,7 @@ def _find(
     weights: dict[str, float],
     k: int,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the texts that are found, and those that the plain encoder finds, if it is part of ours."""
+    """Return the texts that are found, and those that the plain encoder finds, or the whole embedding without it."""
     import numpy as np
 
     from features.sentences import normalise
@@ -182,10 +183,14 @@ def _find(
     plain: dict[int, float] = {}
     ranks: dict[int, int] = {}
     compares = layout.similarity == "cosine"  # else only the whole embedding can be searched by
+    beside = None
     if layout.maps_start and compares:  # then the residual is the embedding of the start model
-        of_start = facet_cosines(query, vectors, layout, [RESIDUAL])[:, 0]
-        plain = best_texts(of_start, k)
-        ranks = {at: int(np.sum(of_start > of_start[at])) + 1 for at in best}
+        beside = facet_cosines(query, vectors, layout, [RESIDUAL])[:, 0]
+    elif weights:
+        beside = vectors.cosines(query)
+    if beside is not None:
+        plain = best_texts(beside, k)
+        ranks = {at: int(np.sum(beside > beside[at])) + 1 for at in best}
     shown = list(weights) or [facet.name for facet in layout.facets if facet.is_clear and compares]
     near: list[list[float]] = [[] for _ in best]
     if shown:

@@ -5,6 +5,9 @@ from typing import Any
 import polars as pl
 
 from features.sentences import normalise, sentence_id
+from features.stages.amr import AMR_STAGE
+from features.stages.dependencies import DEPENDENCY_STAGE
+from features.stages.srl import SRL_STAGE
 from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.views import Answer, Parameter, Query, View
@@ -34,10 +37,13 @@ class SentenceView(View):
         numbers = [str(each.number) for each in releases]
         number = query.choice("release", numbers, numbers[-1] if numbers else "")
         release = releases[numbers.index(number)] if number else None
-        rows = {table: _row(store, release, table, text) for table in ("amr", "dependencies", "srl")}
+        rows = {
+            table: _row(store, release, table, text)
+            for table in (AMR_STAGE.name, DEPENDENCY_STAGE.name, SRL_STAGE.name)
+        }
         graph, origin = self.session.background.result_of(
             ("graph", text, release and release.number),
-            lambda _: _graph(rows["amr"], text),
+            lambda _: _graph(rows[AMR_STAGE.name], text),
             "Parsing the sentence",
             patience=query.patience,
         )
@@ -46,8 +52,8 @@ class SentenceView(View):
                 "release": release,
                 "graph": graph,
                 "origin": origin,
-                "tree": None if rows["dependencies"] is None else _tree(rows["dependencies"]),
-                "roles": None if rows["srl"] is None else _roles(rows["srl"], text),
+                "tree": None if (tree := rows[DEPENDENCY_STAGE.name]) is None else _tree(tree),
+                "roles": None if (roles := rows[SRL_STAGE.name]) is None else _roles(roles, text),
             },
             {"text": text, "release": release and release.number}
             | {table: None if row is None else row.to_dicts()[0] for table, row in rows.items()},
@@ -80,7 +86,7 @@ def _tree(row: pl.DataFrame) -> str:
     from features.metrics.items import items_of
     from training.differences.views import draw_tree
 
-    (tree,) = items_of("dependencies", row).values()
+    (tree,) = items_of(DEPENDENCY_STAGE.name, row).values()
     return draw_tree(tree.tokens, tree.heads, tree.relations)
 
 
@@ -89,7 +95,7 @@ def _roles(row: pl.DataFrame, text: str) -> str:
     from training.prediction_page import draw_spans
     from training.span_weights import ExplainedArgument, ExplainedFrame, ExplainedSentence
 
-    (of,) = items_of("srl", row).values()
+    (of,) = items_of(SRL_STAGE.name, row).values()
     frames = []
     for frame in of.frames:
         spans = [(span.label, tuple(range(span.start, span.end))) for span in frame.spans]

@@ -58,10 +58,10 @@ class Visitor:
 
 
 @contextmanager
-def visited(here: Here) -> Iterator[Visitor]:
+def visited(here: Here, encoder: str | None = None) -> Iterator[Visitor]:
     """Serve a session to one client that has opened the printed address."""
     with click.Context(click.Command("explore")):
-        session = Session(here, Explainer(here, None))
+        session = Session(here, Explainer(here, encoder))
     explorer = Explorer(session)
     thread = threading.Thread(target=explorer.run)
     thread.start()
@@ -82,6 +82,15 @@ def anywhere():
     if models.bundled_encoder() is None:
         pytest.skip("needs the model all-MiniLM-L6-v2: facetflow models pull")
     with visited(Here()) as visitor:
+        yield visitor
+
+
+@pytest.fixture(scope="session")
+def of_a_map():
+    """An explorer in a folder without a project, with an encoder that is a map of its start model's embeddings."""
+    if models.bundled_encoder() is None:
+        pytest.skip("needs the model all-MiniLM-L6-v2: facetflow models pull")
+    with visited(Here(), models.BUNDLED_MAP) as visitor:
         yield visitor
 
 

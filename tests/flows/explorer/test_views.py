@@ -9,7 +9,9 @@ from urllib.parse import urlencode
 import markupsafe
 import pyarrow as pa
 import pytest
+from sentence_transformers import SentenceTransformer
 
+from features import models
 from features.core.faults import EmptyText, OutOfRange, TooFewTexts, UnknownName, UnknownTexts, VectorsWrong
 from features.models import BUNDLED_ENCODER
 from features.sentences import normalise
@@ -91,14 +93,26 @@ def test_a_search_by_facets_is_beside_that_of_the_plain_encoder(anywhere, tmp_pa
     whole = anywhere.json(f"/search?{address_of(**query)}")
     assert whole["among"]["texts"] == 4
     assert whole["found"][0]["text"] == "The doctor thanked the boy."
-    assert [row["rank"] for row in whole["plain"]] == [1, 2, 3, 4]
-    assert "By the plain encoder" in anywhere.page(f"/search?{address_of(**query)}")
+    assert whole["plain"] == [], "an encoder with tuned layers does not hold the plain one"
     by_facet = anywhere.json(f"/search?{address_of(**query, w_srl='1')}")
     for row in by_facet["found"]:
         assert row["similarity"] == pytest.approx(row["facets"][0]["similarity"], abs=1e-3)
+    assert [row["text"] for row in by_facet["plain"]] == [row["text"] for row in whole["found"]]
+    assert "By the whole embedding" in anywhere.page(f"/search?{address_of(**query, w_srl='1')}")
     turned = anywhere.json(f"/search?{address_of(**query, w_srl='-1')}")
     assert [row["text"] for row in turned["found"]] == [row["text"] for row in by_facet["found"]][::-1]
     assert "facet=srl" in anywhere.page(f"/search?{address_of(**query, w_srl='1')}")
+
+
+def test_a_map_shows_what_its_start_model_finds(of_a_map, tmp_path):
+    (tmp_path / "a.txt").write_text("The doctor thanked the boy.\nPrices fell.\n")
+    query = {"q": "The boy thanked the doctor.", "among": str(tmp_path)}
+    answer = of_a_map.json(f"/search?{address_of(**query)}")
+    assert "By the plain encoder" in of_a_map.page(f"/search?{address_of(**query)}")
+    texts = [query["q"], "The doctor thanked the boy.", "Prices fell."]
+    start = SentenceTransformer(str(models.locate("all-MiniLM-L6-v2")), device="cpu").encode(texts)
+    cosines = (start[0] @ start[1:].T).tolist()
+    assert [row["similarity"] for row in answer["plain"]] == pytest.approx(cosines, abs=1e-4)
 
 
 @pytest.mark.parametrize("view", ["data", "runs"])
