@@ -20,7 +20,7 @@ from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.background import Tell
 from flows.explorer.pair import WHOLE
-from flows.explorer.searching import AMONG, embedded_texts, facets_of, texts_form
+from flows.explorer.searching import AMONG, SEED, embedded_texts, facets_of, texts_form
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from training.search.texts import SearchedTexts
 
 _POINTS, _MOST_POINTS = 1000, 10_000
-_SEED = 0
 _COLOURS = 9
 
 
@@ -72,11 +71,11 @@ class MapView(View):
             return None
         count, space = query.count("points", _POINTS, _MOST_POINTS), query.text("space", WHOLE)
         explainer = self.explainer(query)
-        searched, vectors, key = embedded_texts(self.session, query, explainer)
+        searched, vectors, key = embedded_texts(self.session, query, explainer, count)
         dimensions = facet_dimensions(explainer.layout, space)
         rows = np.arange(len(searched))
         if len(rows) > count:
-            rows = np.sort(np.random.default_rng(_SEED).choice(len(rows), count, replace=False))
+            rows = np.sort(np.random.default_rng(SEED).choice(len(rows), count, replace=False))
         places = self.session.background.result_of(
             ("map", space, count, *key),
             lambda tell: _places(vectors, rows.tolist(), dimensions, tell),
@@ -122,10 +121,16 @@ class MapView(View):
                 "options": options,
                 "legend": legend,
                 "ends": ends,
-                "seed": _SEED,
+                "seed": SEED,
                 "others": sum(label not in dict(counts) for label in labels),
             },
-            {"colour": colour, "of": len(searched), "legend": legend, "ends": ends, "points": points},
+            {
+                "colour": colour,
+                "of": searched.drawn_from or len(searched),
+                "legend": legend,
+                "ends": ends,
+                "points": points,
+            },
         )
 
 
@@ -150,7 +155,7 @@ def _places(vectors: "VectorBlocks", rows: Sequence[int], dimensions: slice, tel
     if len(rows) < LEAST_POINTS:
         raise TooFewTexts(f"There are only {len(rows)} texts: a map needs at least {LEAST_POINTS}.")
     tell(f"Drawing a map of {len(rows):,} texts")
-    return fit_places(methods()["t-SNE"](unit(vectors.vectors(rows)[:, dimensions]), _SEED))
+    return fit_places(methods()["t-SNE"](unit(vectors.vectors(rows)[:, dimensions]), SEED))
 
 
 def _cosines(

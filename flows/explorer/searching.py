@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _WEIGHT = "w_"
 _NO_ENCODER = "There is no encoder to search with: `facetflow models pull` gets the one that comes with facetflow."
 _MOST = 100
+SEED = 0  # of what is drawn at random
 AMONG = Parameter(
     "among", "a file of texts or of vectors (`facetflow encode`), a folder, a corpus; by default the newest release"
 )
@@ -111,19 +112,21 @@ def texts_form(view: View, query: Query) -> dict[str, Any]:
 
 
 def embedded_texts(
-    session: Session, query: Query, explainer: "Explainer"
+    session: Session, query: Query, explainer: "Explainer", most: int | None = None
 ) -> "tuple[SearchedTexts, VectorBlocks, tuple[Hashable, ...]]":
     """Return the chosen texts with their vectors, and a key that changes when they do.
+
+    Of texts that have to be embedded, `most` are drawn at random; all when None.
 
     Raises:
         FacetflowError: when there are none, or there is no encoder.
         Working: when embedding them takes longer than the query waits.
     """
     among, column = query.text("among", session.texts), query.text("column")
-    key = (str(explainer.folder), among, column, *_changed(among))
+    key = (str(explainer.folder), among, column, most, *_changed(among))
     searched, vectors = session.background.result_of(
         ("texts", *key),
-        lambda tell: _embed(session, explainer, among, column, tell),
+        lambda tell: _embed(session, explainer, among, column, most, tell),
         "Embedding the texts",
         patience=query.patience,
         kept=3,
@@ -132,7 +135,7 @@ def embedded_texts(
 
 
 def _embed(
-    session: Session, explainer: "Explainer", among: str, column: str, tell: Tell
+    session: Session, explainer: "Explainer", among: str, column: str, most: int | None, tell: Tell
 ) -> "tuple[SearchedTexts, VectorBlocks]":
     """Return the texts and their vectors: those of their file, or else, in a project, stored ones."""
     from flows.console.searching import texts_among
@@ -146,6 +149,8 @@ def _embed(
     task = task_of(folder, None)
     if searched.encoded is not None:
         return searched, searched.encoded.vectors(folder, task)
+    if most is not None:
+        searched = searched.sample(most, SEED)
 
     def on_rows(done: int, of: int) -> None:
         tell(f"Embedding the texts: {done:,} of {of:,}")

@@ -1,9 +1,10 @@
 """The texts to search: those of a release, of a file, or of the files in a folder."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from features.core.faults import ColumnMissing, FileEmpty, UnknownTexts
@@ -35,9 +36,20 @@ class SearchedTexts:
     empty: int = 0  # number of rows of the file that had no text and were left out
     wrong: tuple[str, ...] = ()  # what is wrong with rows that could not be read and were left out, a sentence each
     encoded: EncodedFile | None = None  # the file, where it has their vectors
+    drawn_from: int | None = None  # number of texts that these were drawn from; None if they are all
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def sample(self, most: int, seed: int) -> "SearchedTexts":
+        """Return at most so many of the texts, drawn at random and in their order."""
+        if len(self) <= most:
+            return self
+        rows = np.sort(np.random.default_rng(seed).choice(len(self), most, replace=False)).tolist()
+        texts, ids, labels = (
+            [values[row] for row in rows] if values else () for values in (self.texts, self.ids, self.labels)
+        )
+        return replace(self, texts=texts, ids=ids, labels=tuple(labels), drawn_from=len(self))
 
 
 def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
