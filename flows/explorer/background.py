@@ -1,4 +1,4 @@
-"""Work that takes longer than a reader waits for a page: one thread does all of it, and a page says how far it is.
+"""Work that takes longer than a reader waits for a page: one thread does it, and a page says how far it is.
 
     request ──> result_of(key, job) ──┬── done in time ──> the result, kept for the next request
                                       └── not yet ───────> Working: a page that asks again

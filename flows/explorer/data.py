@@ -108,7 +108,7 @@ class DataView(View):
     def _difference(self, store: Store, old: Release, new: Release, query: Query) -> "ReleaseDifference":
         from features.store.differences import compare_releases
 
-        return self.session.background.result_of(
+        return self.session.reading.result_of(
             ("difference", old.number, new.number),
             lambda _: compare_releases(store, old, new),
             "Comparing two releases",
@@ -120,7 +120,7 @@ class DataView(View):
         from features.ingest.rejected_rows import rejected_rows
 
         settings = project_of(self.session)
-        return self.session.background.result_of(
+        return self.session.reading.result_of(
             (REJECTS, store.versions()[REJECTS]),
             lambda _: rejected_rows(store, settings.corpora, settings.base).lazy(),
             "Looking up the lines of rejected rows",

@@ -95,7 +95,7 @@ class RunsView(View):
         if lacking := [name for name in chosen if not (runs / name / METRICS_FILE).is_file()]:
             return {"note": f"Not evaluated yet: {' and '.join(lacking)}. `facetflow evaluate` takes the scores."}
         try:
-            compared = self.session.background.result_of(
+            compared = self.session.reading.result_of(
                 ("compare", *chosen, *((folder / METRICS_FILE).stat().st_mtime_ns for folder in folders)),
                 lambda _: compare_runs(folders[:1], folders[1:]),
                 "Comparing the scores",

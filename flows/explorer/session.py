@@ -36,6 +36,8 @@ class Session:
         texts: file, folder or corpus to search where the form names none.
         views: address and title of each view, for the links at the top of a page.
         description: of all addresses, by OpenAPI.
+        background: what models do.
+        reading: what only reads tables and records, which need not wait for models.
         command: keeps the runs of encoders from being deleted, until it ends.
     """
 
@@ -45,6 +47,7 @@ class Session:
     views: tuple[tuple[str, str], ...] = ()
     description: dict[str, Any] = field(default_factory=dict)
     background: Background = field(default_factory=Background)
+    reading: Background = field(default_factory=Background)
     asked: deque[Asked] = field(default_factory=lambda: deque(maxlen=30))
     command: click.Context = field(default_factory=click.get_current_context)
     _others: dict[str, Explainer] = field(default_factory=dict)
