@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,6 +167,8 @@ class Browser:
         for scheme in COLOUR_SCHEMES:
             for width in BROWSER_WIDTHS:
                 self.show(page, width=width, scheme=scheme)
+                if self.run(LOOK.read_text()):
+                    time.sleep(1)  # a busy machine may still be laying the page out: a fault that stays is one
                 found = [
                     *self.run(LOOK.read_text()),
                     *(

@@ -1,6 +1,7 @@
 """What is declared, locked and copied is what is used."""
 
 import ast
+import importlib
 import re
 import sys
 import tomllib
@@ -66,3 +67,10 @@ def test_the_image_copies_what_is_there_and_starts_what_is_installed(root, proje
     assert [name for name in copied if not any(fnmatch(name, pattern) for pattern in kept)] == []
     (entry,) = (ast.literal_eval(rest) for word, rest in steps if word == "ENTRYPOINT")
     assert entry[0] in project["scripts"]
+
+
+@pytest.mark.parametrize("file", ["Makefile", "Dockerfile"])
+def test_what_set_up_calls_is_there(root, file):
+    calls = re.findall(r"from ([\w.]+) import (\w+)", (root / file).read_text())
+    assert calls
+    assert all(callable(getattr(importlib.import_module(module), name)) for module, name in calls)

@@ -12,11 +12,14 @@ from features.core.errors import RowError
 from features.core.faults import MetricWrong, UnknownMetric
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.batch import GraphBatch
+from features.graphs.graph import decode
+from features.graphs.table import graphs_frame
 from features.metrics.items import TABLES, Reads, items_of
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.registry import METRIC_COLUMNS, METRICS
+from features.schemas import LABEL_VECTORS
 from features.stage_output import Reject, StageOutput, rejects_frame
 
 PAIRS_AT_ONCE = 4096  # larger batches of pairs are not faster
@@ -24,6 +27,13 @@ _CHECKED = 16  # pairs of a shard whose value by an own metric is compared with 
 _TOLERANCE = 1e-6
 
 Items = Mapping[Reads, Mapping[str, Any]]  # kind of item → sentence id → item
+
+
+def warm_up() -> None:
+    """Compile every kernel, or load it from the cache; `make` and the image call it at set-up, which spares builds it."""
+    graphs = GraphBatch.from_rows(graphs_frame(map(decode, ("(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"))))
+    pairs = np.arange(len(graphs))
+    compare(Comparison(graphs, pairs, pairs[::-1].copy(), LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS))))
 
 
 def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:

@@ -126,7 +126,6 @@ def test_other_tables_are_read_as_texts_and_other_arrow_files_refused(model, enc
     file = tmp_path / "facets.parquet"
     encode_file(model, encoder, source, file, layout=layout)
     opened = EncodedFile.open(file)
-    opened.vectors(encoder, None)
     file.write_bytes(file.read_bytes()[:1000])
     with refused(RecordUnreadable):
         opened.cells("text")
