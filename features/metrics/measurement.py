@@ -30,7 +30,7 @@ Items = Mapping[Reads, Mapping[str, Any]]  # kind of item → sentence id → it
 
 
 def warm_up() -> None:
-    """Compile every kernel, or load it from the cache; `make` and the image call it at set-up, which spares builds it."""
+    """Compile every kernel, or load it from the cache; `make` and the image call it at set-up."""
     graphs = GraphBatch.from_rows(graphs_frame(map(decode, ("(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"))))
     pairs = np.arange(len(graphs))
     compare(Comparison(graphs, pairs, pairs[::-1].copy(), LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS))))
