@@ -13,6 +13,7 @@ from typing import Any
 from features import models
 from features.core.faults import ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
 from features.core.file_errors import first_line
+from features.models.records import Hub, Wheel, is_hub_name
 from training.runs import TRAINING_FILE
 from training.writing import read_json, write_json, write_text, writing
 
@@ -49,7 +50,7 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None) -> int:
         raise ModelUnfit(f"{str(unsafe[0])!r} may run code when it is loaded; save the weights as safetensors")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputOverwrites(f"There is something in {str(folder)!r} already; name a new folder")
-    training = read_json(encoder / TRAINING_FILE)
+    training, folder = read_json(encoder / TRAINING_FILE), folder.resolve()
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
@@ -61,9 +62,7 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None) -> int:
             write_json(partial / TRAINING_FILE, without_folders(training))
             card = (encoder / CARD).read_text(encoding="utf-8")
             write_text(partial / CARD, published_card(card, training, name))
-            if folder.exists():
-                folder.rmdir()
-            partial.rename(folder)
+            partial.replace(folder)  # an empty folder gives way
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -74,7 +73,9 @@ def published_card(card: str, training: Mapping[str, Any], name: str | None) -> 
     backbone = str(training["settings"]["backbone"])
     start = _name_on_hub(backbone)
     base = f"base_model: {start}\n" if start else ""
-    card = card.replace("\ntags:\n", f"\n{_TERMS}{base}tags:\n", 1).replace(backbone, Path(backbone).name)
+    if start is None:
+        card = card.replace(backbone, Path(backbone).name)
+    card = card.replace("\ntags:\n", f"\n{_TERMS}{base}tags:\n", 1)
     return card if name is None else card.replace(_PLACEHOLDER, name)
 
 
@@ -108,6 +109,7 @@ def upload(folder: Path, name: str, *, public: bool) -> str:
 def _name_on_hub(backbone: str) -> str | None:
     record = models.MODELS.get(backbone)
     if record is None:
-        return backbone if backbone.count("/") == 1 and not Path(backbone).exists() else None
-    source = record.source
-    return getattr(source, "repository", None) or f"sentence-transformers/{record.name}"
+        return backbone if is_hub_name(backbone) and not Path(backbone).exists() else None
+    if isinstance(record.source, Hub):
+        return record.source.repository
+    return f"sentence-transformers/{record.name}" if isinstance(record.source, Wheel) else None

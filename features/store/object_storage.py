@@ -129,11 +129,12 @@ class ObjectStorage(Storage):
             yield
         finally:
             beating.end()
+        beating.check()
 
     def lease_of(self, name: str) -> Lease | None:
         try:
-            content, meta = json.loads(self.read(name)), self._head(name)
-        except (OSError, ValueError):
+            content, meta = _content(self.read(name)), self._head(name)
+        except OSError:
             return None
         age = time.time() - meta["last_modified"].timestamp()
         return Lease(str(content.get("holder", "")), max(age, 0.0), bool(content.get("ended")))
@@ -191,7 +192,7 @@ class _Beating:
         with suppress(FileExistsError):
             self._seen = storage._create(name, self._text())
             return
-        seen, content = storage._head(name), json.loads(storage.read(name))
+        seen, content = storage._head(name), _content(storage.read(name))
         waited = 0.0
         while not content.get("ended") and waited < EXPIRY:
             time.sleep(HEARTBEAT / 4)
@@ -207,12 +208,15 @@ class _Beating:
         self._thread.start()
 
     def end(self) -> None:
-        """Give the lease back; raise AnotherProcess if it was lost meanwhile."""
+        """Give the lease back."""
         self._done.set()
         self._thread.join()
         with suppress(OSError):
             if not self._lost:
                 self._seen = self._storage._update(self._name, self._text(ended=True), self._seen)
+
+    def check(self) -> None:
+        """Raise AnotherProcess if the lease was lost; an error of the work itself is told first."""
         if self._lost:
             raise AnotherProcess(
                 f"The lease {self._storage.url(self._name)!r} was taken over while this process could not renew it; "
@@ -225,9 +229,9 @@ class _Beating:
                 self._seen = self._storage._update(self._name, self._text(), self._seen)
             except FileExistsError:
                 # Our own, if the answer to the last one got lost.
-                with suppress(OSError, ValueError):
+                with suppress(OSError):
                     current = self._storage._head(self._name)
-                    if json.loads(self._storage.read(self._name)).get("token") == self._content["token"]:
+                    if _content(self._storage.read(self._name)).get("token") == self._content["token"]:
                         self._seen = current
                         continue
                     self._lost = True
@@ -238,6 +242,15 @@ class _Beating:
     def _text(self, *, ended: bool = False) -> bytes:
         self._beat += 1  # so that each is another object, with another tag
         return json.dumps({**self._content, "beat": self._beat, "ended": ended}).encode()
+
+
+def _content(text: bytes) -> dict[str, Any]:
+    """Return what a lease says; one that was copied with the store of a folder says only who held it there."""
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return {"holder": text.decode(errors="replace"), "ended": text.endswith(b" ended")}
+    return content if isinstance(content, dict) else {}
 
 
 @cache

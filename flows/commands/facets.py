@@ -28,8 +28,8 @@ def facets(
     """Give facets to vectors of the start model, without encoding anything again.
 
     FILE is a table (.parquet, .jsonl) with a column of vectors: embeddings by the model that the encoder was trained
-    from. The encoder must be a map of them (kind s3bert, layers_tuned = 0); where none is named and the project's is no
-    map, it is s3bert-minilm-map, for embeddings by all-MiniLM-L6-v2. The output has the same rows and columns, with the
+    from. The encoder must be a map of them (kind s3bert, layers_tuned = 0); where none is named and no
+    project has one, it is s3bert-minilm-map, for embeddings by all-MiniLM-L6-v2. The output has the same rows and columns, with the
     embeddings by the encoder in that column: the given vectors, then the facets, whose dimensions the encoder's
     facets.json names.
     """
@@ -38,10 +38,10 @@ def facets(
     from features.core.files import read_table, write_table
     from features.core.outputs import TABLES, check_output, format_of
     from features.core.wording import counted
-    from features.models import BUNDLED_MAP
+    from features.models import BUNDLED_ENCODER, BUNDLED_MAP
     from flows.console.one_shot import nothing_half_written, say_written
     from flows.console.searching import Searcher
-    from training.encoders.s3bert.facets import FacetLayout, facets_of, is_map
+    from training.encoders.s3bert.facets import FacetLayout, facets_of
 
     format_of(output, {name: TABLES[name] for name in ("parquet", "jsonl")}, form)
     check_output(output, file)
@@ -49,13 +49,13 @@ def facets(
         table = read_table(file)
         vectors = _vectors(table, file, column)
         searcher = Searcher(project, encoder, None, device)
-        if encoder is None and not is_map(searcher.chosen.folder):
+        if searcher.chosen.name == BUNDLED_ENCODER and encoder is None:
             searcher = Searcher(project, BUNDLED_MAP, None, device)
         layout = FacetLayout.load(searcher.chosen.folder)
         made = facets_of(searcher.chosen.folder, searcher.model, layout, vectors)
         written = table.with_columns(pl.Series(column, made).cast(pl.List(pl.Float32)))
         write_table(written, output, form)
-    say_written(f"{len(layout.facets)} facets of {counted(len(made), 'vector')}", output)
+    say_written(f"{len(layout.facets)} facets of {counted(len(made), 'vector')} by {searcher.chosen.name}", output)
 
 
 def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.float32]":

@@ -200,10 +200,14 @@ def test_a_store_moves_from_a_folder_and_back_file_by_file(bucket, filled, tmp_p
     _, url = bucket
     folder = tmp_path / "store"
     release = fill(Store.open(folder, create=True, project="p"), filled)
+    with storage_at(folder).lease("build.lock", "host:1", "A build works"):
+        pass
     place = storage_at(url)
     for path in (path for path in folder.rglob("*") if path.is_file()):
         place.put(path.relative_to(folder).as_posix(), path)
     there = Store.open(url)
+    with place.lease("build.lock", "host:2", "A build works"):
+        assert place.lease_of("build.lock").holder == "host:2"
     assert there.verify(deep=True).broken == ()
     assert there.read("amr", release.versions["amr"])["sentence_id"].to_list() == ["a", "b"]
     there.withdraw([("amr", "s1")], run_id="there")
@@ -211,6 +215,8 @@ def test_a_store_moves_from_a_folder_and_back_file_by_file(bucket, filled, tmp_p
     back = FolderStorage(str(tmp_path / "back"))
     _copy(place, back)
     again = Store.open(tmp_path / "back")
+    with back.lease("build.lock", "host:3", "A build works"):
+        assert back.lease_of("build.lock").holder == "host:3"
     assert again.read("amr").is_empty()
     assert again.read("amr", again.release(1).versions["amr"])["sentence_id"].to_list() == ["a", "b"]
 

@@ -232,11 +232,6 @@ def slice_similarities(
     return np.asarray(((u * v) @ groups) / np.maximum(norms, TINY))
 
 
-def is_map(folder: Path) -> bool:
-    """Return whether an encoder is a map of its start model's embeddings."""
-    return (folder / FILE_NAME).is_file() and FacetLayout.load(folder).maps_start
-
-
 def facets_of(
     folder: Path, encoder: "SentenceTransformer", layout: FacetLayout | None, vectors: NDArray[np.floating]
 ) -> NDArray[np.float32]:
@@ -244,7 +239,8 @@ def facets_of(
     if layout is None or not layout.maps_start:
         raise NotThisModel(
             f"the encoder {str(folder)!r} is no map of its start model's embeddings, so it has to encode the sentences "
-            "themselves; use s3bert-minilm-map, or train one of kind s3bert with layers_tuned = 0"
+            "themselves; train one of kind s3bert with layers_tuned = 0, or use s3bert-minilm-map on embeddings by "
+            "all-MiniLM-L6-v2"
         )
     given, width = np.asarray(vectors, dtype=np.float32), layout.residual.stop
     if given.ndim not in {1, 2} or given.shape[-1] != width:
