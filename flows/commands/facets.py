@@ -28,8 +28,8 @@ def facets(
     """Give facets to vectors of the start model, without encoding anything again.
 
     FILE is a table (.parquet, .jsonl) with a column of vectors: embeddings by the model that the encoder was trained
-    from. The encoder must be a map of them (kind s3bert, layers_tuned = 0); where none is named and no
-    project has one, it is s3bert-minilm-map, for embeddings by all-MiniLM-L6-v2. The output has the same rows and columns, with the
+    from. The encoder must be a map of them (kind s3bert, layers_tuned = 0); where none is named and no project has one,
+    it is s3bert-minilm-map, for embeddings by all-MiniLM-L6-v2. The output has the same rows and columns, with the
     embeddings by the encoder in that column: the given vectors, then the facets, whose dimensions the encoder's
     facets.json names.
     """
