@@ -20,7 +20,7 @@ TESTERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test soak check axe docs dist-check bench lock clean
+.PHONY: help run test soak mteb check axe docs dist-check bench lock clean
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,11 @@ test: $(VENV)/.dev models ## set up, then run all tests except those of `make so
 
 soak: $(VENV)/.dev models ## run the tests that kill, signal and join clusters, half a minute each
 	$(PYTEST) -m soak
+
+# Not in .dev: whatever imports sentence-transformers would import pandas and datasets, too.
+mteb: $(VENV)/.dev models ## install MTEB and run the tests of its adapter
+	$(BIN)/python tools/install.py mteb
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/facetflow/test_benchmarking.py
 
 check: $(VENV)/.dev ## lint, types, layers, formatting, the Dockerfile
 	$(BIN)/ruff check .
@@ -80,7 +85,7 @@ bench: $(VENV)/.dev models ## run every benchmark that needs no data or packages
 
 lock: ## resolve pyproject.toml into constraints.txt
 	$(PYTHON) -m pip install --quiet --target build/uv uv
-	build/uv/bin/uv pip compile --quiet pyproject.toml --extra dev --extra docs --extra maps --extra tensorboard --python-version 3.11 --no-annotate --no-header \
+	build/uv/bin/uv pip compile --quiet pyproject.toml --extra dev --extra docs --extra maps --extra mteb --extra tensorboard --python-version 3.11 --no-annotate --no-header \
 		--find-links "$${PIP_FIND_LINKS:-.}" --no-emit-find-links --output-file constraints.txt
 	# A local build of torch satisfies the plain version; the suffix would tie the file to one machine.
 	sed -i 's/^torch==\([0-9.]*\)+.*/torch==\1/' constraints.txt

@@ -1,16 +1,17 @@
 """An encoder, or one facet of it, is a model of MTEB: a task made from a local file gives its similarities."""
 
-import mteb
 import numpy as np
 import pytest
-from datasets import Dataset
-from mteb.abstasks import AbsTaskSTS
-from mteb.abstasks.task_metadata import TaskMetadata
 from scipy.stats import spearmanr
 from sentences import refused
 
 import facetflow
 from features.core.faults import UnknownName
+
+mteb = pytest.importorskip("mteb", reason="`make mteb` installs it and runs these tests")
+from datasets import Dataset  # noqa: E402 (comes with mteb)
+from mteb.abstasks import AbsTaskSTS  # noqa: E402
+from mteb.abstasks.task_metadata import TaskMetadata  # noqa: E402
 
 pytestmark = pytest.mark.slow  # loads an encoder
 
