@@ -19,7 +19,6 @@ from training.encoders.s3bert.data import Targets, check_pairs, make_targets, wa
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob, read_job
-from training.loop.batches import number_groups
 from training.loop.settings import LoopSettings
 from training.process import run_process
 from training.runs import MAP
@@ -78,7 +77,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         first=data.first,
         second=data.second,
         targets=torch.from_numpy(targets.values),
-        groups=number_groups(*(data.pairs[name].fill_null("").to_numpy() for name in ("pair_id", "positive_id"))),
+        groups=np.unique(data.first, return_inverse=True)[1],
         train=train_pairs,
         drawn=train_pairs[_is_drawn(data, settings)[train_pairs]],
         dev=dev_pairs,
