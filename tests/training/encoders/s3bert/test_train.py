@@ -292,3 +292,20 @@ def test_a_source_is_a_store_or_a_table(tmp_path):
         Source()
     with refused(Conflict):
         Source(store=tmp_path, pairs=tmp_path)
+
+
+def test_facets_order_the_pairs_of_a_sentence_better_if_that_is_an_objective(job):
+    data = MeasuredPairs.from_file(job.source.pairs).select(splits=("train",))
+    left, right = np.triu_indices(len(data), 1)
+    shared = data.first[left] == data.first[right]
+    differences = (data.metrics()[left] - data.metrics()[right])[shared]
+
+    def share(**changes):
+        folder = train(with_changes(job, f"ordering {len(changes)}", **changes))
+        vectors = SentenceTransformer(str(folder), device="cpu").encode(list(data.texts))
+        similar = FacetLayout.load(folder).similarities(vectors[data.first], vectors[data.second])
+        agree = differences * (similar[left] - similar[right])[shared]
+        return np.mean(agree[differences != 0] > 0)
+
+    usual = {"map_epochs": 2, "facet_dimensions": 8, "layers_tuned": 3, "epochs": 10, "learning_rate": 3e-3}
+    assert share(**usual, ordering=1.0) > share(**usual) + 0.02
