@@ -119,14 +119,10 @@ class VectorBlocks:
 
 @dataclass(frozen=True)
 class EncodedFile:
-    """A file that `facetflow encode` wrote.
+    """A file that `facetflow encode` wrote."""
 
-    Args:
-        path: the file.
-        made: what its metadata tell: the digest of the encoder, its route, whether facets are columns, the precision.
-    """
-
-    path: Path
+    path: Path  # the file
+    # what its metadata tell: the digest of the encoder, its route, whether facets are columns, the precision
     made: Mapping[str, Any]
 
     @classmethod
