@@ -38,16 +38,7 @@ class Explained:
 
 
 class Explainer:
-    """Explains pairs, with an encoder where there is one.
-
-    Args:
-        here: the project, if any.
-        encoder: name or folder of an encoder; by default, of the project's encoders with facets, the one in use, else
-            the one that comes with facetflow.
-
-    Raises:
-        ModelError: when there is no such encoder, or it has no facets.
-    """
+    """Explains pairs, with an encoder where there is one: a named one, by default that of `_encoder_in_use`."""
 
     def __init__(self, here: Here, encoder: str | None) -> None:
         self.here = here
@@ -83,18 +74,10 @@ class Explainer:
         measure: bool = True,
         facet: str | None = None,
     ) -> list[Explained]:
-        """Explain pairs, in the given order.
+        """Explain pairs of sentences, in the given order.
 
-        Args:
-            pairs: of sentences.
-            files: files with their graphs; by default these come from the store, else from the parser.
-            measure: whether to measure on graphs.
-            facet: a facet, `residual` or `sentence`, whose similarity is shared among the words; None for no shares.
-
-        Raises:
-            InputError: when a sentence is empty, or a file cannot be read.
-            ModelError: when words have no shares in this encoder.
-            SettingsError: when there is no such facet.
+        Without files with their graphs, these come from the store, else from the parser. The similarity of a facet,
+        `residual` or `sentence`, if one is named, is shared among the words.
         """
         from features.graph_files.sentence_graphs import measured_pairs
         from features.stages.label_vectors import LABEL_VECTOR_STAGE
@@ -115,12 +98,7 @@ class Explainer:
         ]
 
     def attribute(self, a: str, b: str, facet: str) -> "Attribution | None":
-        """Return how the words of two sentences share the similarity of a facet; None without an encoder.
-
-        Raises:
-            ModelError: when words have no shares in this encoder.
-            SettingsError: when there is no such facet.
-        """
+        """Return how the words of two sentences share the similarity of a facet; None without an encoder."""
         from training.attribution import attribute
 
         return None if self.model is None else attribute(self.model, self.layout, a, b, facet)
