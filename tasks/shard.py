@@ -26,25 +26,16 @@ from tasks.reporting import reporter
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """One shard of one stage for a worker to make.
+    """One shard of one stage for a worker to make."""
 
-    Args:
-        store: location of the store, under which the worker sees it too.
-        stage: name of the stage and its table.
-        shard: the shard to make.
-        fingerprint: fingerprint that it will have.
-        versions: table → version to read, for every table that the job reads.
-        upstream: table → shards to read.
-        topic: Dask topic for progress reports; empty for none.
-    """
-
-    store: str
-    stage: str
-    shard: Shard
-    fingerprint: Fingerprint
+    store: str  # location of the store, under which the worker sees it too
+    stage: str  # name of the stage and its table
+    shard: Shard  # the shard to make
+    fingerprint: Fingerprint  # fingerprint that it will have
+    # table → version to read, for every table that the job reads
     versions: Mapping[str, int] = field(default_factory=dict)
-    upstream: Mapping[str, tuple[Shard, ...]] = field(default_factory=dict)
-    topic: str = ""
+    upstream: Mapping[str, tuple[Shard, ...]] = field(default_factory=dict)  # table → shards to read
+    topic: str = ""  # Dask topic for progress reports; empty for none
 
 
 class Inputs:
