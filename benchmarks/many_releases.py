@@ -1,0 +1,144 @@
+"""A store of many releases of many shards: what opening, planning, publishing and cleaning up cost, by the store's age.
+
+    python benchmarks/many_releases.py                            1,000 releases of 2,000 shards, 20 made again for each
+    python benchmarks/many_releases.py --changed 2000             each release replaces every shard
+    python benchmarks/many_releases.py --keep FOLDER              keep the store, or measure one that is kept
+
+Fills the log as builds do, with commits of their size; the rows of all shards are the same file, linked. Prints seconds
+of each step, in a process of its own and without its imports, and the size of the logs.
+"""
+
+import argparse
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from features.core.types import Fingerprint, Shard
+from features.stages.stage import Recipe
+from features.store.delta import DataFile
+from features.store.fingerprints import fingerprint, identity
+from features.store.plan import plan
+from features.store.releases import Release, write_release
+from features.store.runs import now
+from features.store.scope import PlannedStage
+from features.store.store import Store
+from features.store.tables import TABLES
+
+MADE: dict[str, tuple[str, ...]] = {"sentences": (), "pairs": (), "amr": ("sentences",), "metrics": ("pairs", "amr")}
+RECIPES = {name: Recipe(name) for name in MADE}
+STAGES = [
+    PlannedStage("amr", "sentences", ("sentences",), RECIPES["amr"]),
+    PlannedStage("metrics", "pairs", ("pairs", "amr"), RECIPES["metrics"]),
+]
+CHANGED = [replace(stage, recipe=replace(stage.recipe, parameters={"size": 2})) for stage in STAGES]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--releases", type=int, default=1000)
+    parser.add_argument("--shards", type=int, default=2000)
+    parser.add_argument("--changed", type=int, default=20, help="shards of each table that a release replaces")
+    parser.add_argument("--keep", type=Path, help="folder of the store; one that is there is measured as it is")
+    parser.add_argument("--step", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.step:
+        measure(arguments.keep, arguments.step)
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = arguments.keep or Path(name, "store")
+        if not (folder / "store.json").exists():
+            fill(folder, arguments.releases, arguments.shards, arguments.changed)
+        logs = [file for file in folder.glob("tables/*/_delta_log/*") if file.is_file()]
+        print(f"logs: {len(logs):,} files, {sum(file.stat().st_size for file in logs) / 1e6:.1f} MB")
+        for step in STEPS:
+            command = [sys.executable, __file__, "--keep", str(folder), "--step", step]
+            print(subprocess.run(command, check=True, capture_output=True, text=True).stdout, end="", flush=True)
+
+
+def fill(folder: Path, releases: int, shards: int, changed: int) -> None:
+    """Publish releases, each after commits that replace some shards of each table."""
+    store = Store.open(folder, create=True, project="p")
+    names = [Shard(f"s-{number:06d}") for number in range(shards)]
+    begun = time.perf_counter()
+    for number in range(1, releases + 1):
+        versions = {"rejects": 0}
+        at = (number - 1) * changed % shards
+        again = names if number == 1 else [names[(at + one) % shards] for one in range(changed)]
+        made: dict[str, dict[Shard, Fingerprint]] = {name: {} for name in MADE}
+        for name, needs in MADE.items():
+            for shard in again:
+                inputs = [f"{need}:{shard}:{made[need][shard]}" for need in needs] or [f"{shard} of {number}"]
+                made[name][shard] = fingerprint(RECIPES[name], inputs)
+            files = [_link(store, name, shard, mark) for shard, mark in made[name].items()]
+            metadata = {
+                "run_id": f"run-{number}",
+                "code_version": "0",
+                "versions": versions,
+                "shards": made[name],
+                "recipes": {identity(RECIPES[name]): RECIPES[name].as_dict()},
+            }
+            versions[name] = store._table(name).replace(files, (), metadata)
+        recipes = {name: recipe.as_dict() for name, recipe in RECIPES.items()}
+        counts = dict.fromkeys(MADE, shards)
+        write_release(store.storage, Release(number, f"run-{number}", now(), "0", versions, recipes, counts, {}))
+        if number in {1, 10, 100} or number % 250 == 0:
+            print(f"{number:5d} releases filled after {time.perf_counter() - begun:.0f} s", flush=True)
+
+
+@cache
+def _rows(table: str, shard: str) -> bytes:
+    """Return a shard of one row, as a file of Parquet."""
+    row = {"sentence_id": "a", "pair_id": "p", "corpus": "c", "shard_a": shard, "shard_b": shard}
+    buffer = io.BytesIO()
+    pl.DataFrame({name: [row.get(name)] for name in TABLES[table]}, schema=TABLES[table]).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def _link(store: Store, table: str, shard: Shard, mark: Fingerprint) -> DataFile:
+    """Put the rows of a shard into the store, without waiting for the disk."""
+    content = _rows(table, shard if table == "pairs" else "")
+    path = f"shard={shard}/fingerprint={mark}/{hashlib.sha256(mark.encode()).hexdigest()[:20]}.parquet"
+    rows = Path(store.location, "tables", table, ".rows", shard if table == "pairs" else "one")
+    if not rows.exists():
+        rows.parent.mkdir(exist_ok=True)
+        rows.write_bytes(content)
+    file = Path(store.location, "tables", table, path)
+    file.parent.mkdir(parents=True)
+    os.link(rows, file)
+    return DataFile(path, len(content), 1, shard, mark, None)
+
+
+STEPS: dict[str, Callable[[Store], object]] = {
+    "open the newest release": lambda store: store.release(),
+    "open the oldest release": lambda store: store.release(1),
+    "read an old version of amr": lambda store: store.read("amr", store.versions()["amr"] // 2),
+    "list all releases": lambda store: store.releases(),
+    "plan, nothing to do": lambda store: plan(store, STAGES),
+    "plan, all anew": lambda store: plan(store, CHANGED),
+    "provenance of amr": lambda store: store.provenance("amr"),
+    "commit nothing new": lambda store: store._table("amr").replace([], [], {}),
+    "gc, dry run": lambda store: store.collect_garbage(timedelta(0), dry_run=True),
+    "verify": lambda store: store.verify(),
+}
+
+
+def measure(folder: Path, step: str) -> None:
+    begun, used = time.perf_counter(), time.process_time()
+    result = STEPS[step](Store.open(folder))
+    del result
+    print(f"{step:28s} {time.perf_counter() - begun:8.2f} s {time.process_time() - used:8.2f} s of processor time")
+
+
+if __name__ == "__main__":
+    main()
