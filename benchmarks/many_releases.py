@@ -4,13 +4,14 @@
     python benchmarks/many_releases.py --changed 2000             each release replaces every shard
     python benchmarks/many_releases.py --keep FOLDER              keep the store, or measure one that is kept
 
-Fills the log as builds do, with commits of their size; the rows of all shards are the same file, linked. Prints seconds
-of each step, in a process of its own and without its imports, and the size of the logs.
+The log has commits of the size that builds make; the rows of all shards are the same file, linked. Prints seconds of
+each step, in a process of its own and without its imports, and the size of the logs.
 """
 
 import argparse
 import hashlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -67,33 +68,52 @@ def main() -> None:
 
 
 def fill(folder: Path, releases: int, shards: int, changed: int) -> None:
-    """Publish releases, each after commits that replace some shards of each table."""
+    """Publish releases, each after a commit to each table that replaces some of its shards."""
     store = Store.open(folder, create=True, project="p")
     names = [Shard(f"s-{number:06d}") for number in range(shards)]
-    begun = time.perf_counter()
+    held: dict[tuple[str, Shard], DataFile] = {}
     for number in range(1, releases + 1):
-        versions = {"rejects": 0}
         at = (number - 1) * changed % shards
         again = names if number == 1 else [names[(at + one) % shards] for one in range(changed)]
-        made: dict[str, dict[Shard, Fingerprint]] = {name: {} for name in MADE}
         for name, needs in MADE.items():
+            added = {}
             for shard in again:
-                inputs = [f"{need}:{shard}:{made[need][shard]}" for need in needs] or [f"{shard} of {number}"]
-                made[name][shard] = fingerprint(RECIPES[name], inputs)
-            files = [_link(store, name, shard, mark) for shard, mark in made[name].items()]
-            metadata = {
-                "run_id": f"run-{number}",
-                "code_version": "0",
-                "versions": versions,
-                "shards": made[name],
-                "recipes": {identity(RECIPES[name]): RECIPES[name].as_dict()},
-            }
-            versions[name] = store._table(name).replace(files, (), metadata)
+                inputs = [f"{need}:{shard}:{held[need, shard].fingerprint}" for need in needs]
+                mark = fingerprint(RECIPES[name], inputs or [f"{shard} of {number}"])
+                added[name, shard] = _link(store, name, shard, mark)
+            _commit(store, name, number, [held[key] for key in added if key in held], list(added.values()))
+            held |= added
+        versions = {"rejects": 0, **dict.fromkeys(MADE, number)}
         recipes = {name: recipe.as_dict() for name, recipe in RECIPES.items()}
         counts = dict.fromkeys(MADE, shards)
         write_release(store.storage, Release(number, f"run-{number}", now(), "0", versions, recipes, counts, {}))
-        if number in {1, 10, 100} or number % 250 == 0:
-            print(f"{number:5d} releases filled after {time.perf_counter() - begun:.0f} s", flush=True)
+
+
+def _commit(store: Store, table: str, version: int, removed: list[DataFile], added: list[DataFile]) -> None:
+    """Write an entry of the log as deltalake would, which would first read the table again, and let it checkpoint."""
+    own = {
+        "run_id": f"run-{version}",
+        "code_version": "0",
+        "versions": {"rejects": 0, **dict.fromkeys(MADE, version - 1)},
+        "shards": {file.shard: file.fingerprint for file in added},
+        "recipes": {identity(RECIPES[table]): RECIPES[table].as_dict()},
+    }
+    at = time.time_ns() // 1_000_000
+    actions: list[dict[str, object]] = [
+        {"commitInfo": {"timestamp": at, "operation": "WRITE", "operationParameters": {}, "facetflow": own}}
+    ]
+    gone = {"deletionTimestamp": at, "extendedFileMetadata": True}
+    actions += [{"remove": _action(file) | gone} for file in removed]
+    new = {"modificationTime": at, "stats": json.dumps({"numRecords": 1})}
+    actions += [{"add": _action(file) | new} for file in added]
+    log = Path(store.location, "tables", table, f"_delta_log/{version:020d}.json")
+    log.write_text("\n".join(map(json.dumps, actions)) + "\n")
+    if version % 20 == 0:
+        store._table(table).open().create_checkpoint()
+
+
+def _action(file: DataFile) -> dict[str, object]:
+    return {"path": file.path, "size": file.bytes, "partitionValues": file.partition, "dataChange": True}
 
 
 @cache
