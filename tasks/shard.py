@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 from prefect import task
@@ -48,6 +49,10 @@ class Inputs:
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         """Return the rows of the upstream shards of a table, optionally only those that `where` selects."""
         return self._store.read(table, self._job.versions[table], self._job.upstream[table], where=where)
+
+    def local(self, file: Path) -> Path:
+        """Return a file that the flow made for workers, fetched from the store where the flow's path does not exist."""
+        return file if file.exists() else self._store.storage.local(f"graphs/{file.name}")
 
 
 _log = logging.getLogger(__name__)

@@ -116,6 +116,9 @@ class Inputs(Protocol):
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         """Return the rows of a table, optionally only those that `where` selects."""
 
+    def local(self, file: Path) -> Path:
+        """Return a file that settings name, on this machine: the index of the user's graphs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outside:
