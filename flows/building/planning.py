@@ -109,7 +109,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     marks = {
         (table, shard): fingerprint_of(table, rows) for table, shards in new.items() for shard, rows in shards.items()
     }
-    ahead = StoreAhead(store, {table: remade[table] | shards for table, shards in new.items()}, lost, marks)
+    ahead = StoreAhead(store, {table: {**remade[table], **shards} for table, shards in new.items()}, lost, marks)
     limits = project.limits
     with scratch("plan") as index:
         made_by = chain(project, ahead, index_folder=index)
