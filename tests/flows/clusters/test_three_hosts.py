@@ -7,6 +7,7 @@ The hosts are network namespaces of this machine, joined by a bridge in a fourth
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -49,10 +50,12 @@ class Host:
     environment: dict[str, str] = field(repr=False)
 
     def start(self, *command: str, log: str, **environment: str) -> subprocess.Popen:
-        """Start a process on this host, its output in a file of the host's folder."""
+        """Start a process that sees no other host's folder, its output in a file of its own host's."""
+        others = [str(folder) for folder in self.folder.parent.glob("10.83.*") if folder != self.folder]
+        hidden = " && ".join(shlex.join(["mount", "-t", "tmpfs", "none", other]) for other in others)
         with (self.folder / log).open("a") as output:
             return subprocess.Popen(
-                [IP, "netns", "exec", self.namespace, *command],
+                [IP, "netns", "exec", self.namespace, "/bin/sh", "-c", f'{hidden} && exec "$@"', "sh", *command],
                 cwd=self.folder,
                 env={**self.environment, **environment},
                 stdout=output,
