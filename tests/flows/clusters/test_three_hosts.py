@@ -198,7 +198,10 @@ def site(hosts, tmp_path, generated, wait_until):
         project = generated(hosts[FLOW].folder)
         project.write(60, sentences=8, per_shard=8, more="\n".join(lines))
         file = project.folder / "facetflow.toml"
-        file.write_text(f'store = "{bucket.url()}"\n{file.read_text()}')
+        # What stages read besides the store has to be on every host under the same path.
+        vectors = (project.folder / "vectors.txt").replace(tmp_path / "vectors.txt")
+        text = file.read_text().replace('"vectors.txt"', f'"{vectors}"')
+        file.write_text(f'store = "{bucket.url()}"\n{text}')
         made = Site(hosts, files, bucket.url(), wait_until)
         try:
             yield made
