@@ -52,7 +52,9 @@ class Inputs:
 
     def local(self, file: Path) -> Path:
         """Return a file that the flow made for workers, fetched from the store where the flow's path does not exist."""
-        return file if file.exists() else self._store.storage.local(f"graphs/{file.name}")
+        storage = self._store.storage
+        stored = not file.exists() and file.name in storage.names("graphs")
+        return storage.local(f"graphs/{file.name}") if stored else file
 
 
 _log = logging.getLogger(__name__)

@@ -65,10 +65,10 @@ class Outcome:
 class _Unseen:
     """A shard that is made without Prefect: its server is on this machine, and workers on others cannot reach it."""
 
-    wrapped_future: Future
+    wrapped_future: Future[Any]
 
     def result(self, *, raise_on_failure: bool) -> Receipt | None:
-        return cast("Receipt | None", self.wrapped_future.result())  # type: ignore[no-untyped-call]
+        return cast("Receipt | None", self.wrapped_future.result())
 
 
 class ShardRunner:
@@ -207,7 +207,7 @@ class ShardRunner:
             if self._reaches_prefect:
                 future = self._joined.runner.submit(MAKE_SHARD, parameters=parameters)
             else:
-                plain = self._joined.client.submit(make_shard, **parameters, pure=False)  # type: ignore[no-untyped-call]
+                plain = self._joined.client.submit(make_shard, **parameters, pure=False)
                 future = _Unseen(plain)
         key = (work.stage, work.shard)
         self._running[key] = (work, future)

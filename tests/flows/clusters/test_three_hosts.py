@@ -7,6 +7,7 @@ The hosts are network namespaces of this machine, joined by a bridge in a fourth
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -49,10 +50,12 @@ class Host:
     environment: dict[str, str] = field(repr=False)
 
     def start(self, *command: str, log: str, **environment: str) -> subprocess.Popen:
-        """Start a process on this host, its output in a file of the host's folder."""
+        """Start a process that sees no other host's folder, its output in a file of its own host's."""
+        others = [str(folder) for folder in self.folder.parent.glob("10.83.*") if folder != self.folder]
+        hidden = " && ".join(shlex.join(["mount", "-t", "tmpfs", "none", other]) for other in others)
         with (self.folder / log).open("a") as output:
             return subprocess.Popen(
-                [IP, "netns", "exec", self.namespace, *command],
+                [IP, "netns", "exec", self.namespace, "/bin/sh", "-c", f'{hidden} && exec "$@"', "sh", *command],
                 cwd=self.folder,
                 env={**self.environment, **environment},
                 stdout=output,
@@ -195,7 +198,10 @@ def site(hosts, tmp_path, generated, wait_until):
         project = generated(hosts[FLOW].folder)
         project.write(60, sentences=8, per_shard=8, more="\n".join(lines))
         file = project.folder / "facetflow.toml"
-        file.write_text(f'store = "{bucket.url()}"\n{file.read_text()}')
+        # What stages read besides the store has to be on every host under the same path.
+        vectors = (project.folder / "vectors.txt").replace(tmp_path / "vectors.txt")
+        text = file.read_text().replace('"vectors.txt"', f'"{vectors}"')
+        file.write_text(f'store = "{bucket.url()}"\n{text}')
         made = Site(hosts, files, bucket.url(), wait_until)
         try:
             yield made
