@@ -8,7 +8,6 @@ Sentences are numbers here: their places among the ids of the corpus, sorted.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -23,7 +22,6 @@ from features.corpora.rows import BadRow, Skip
 from features.corpora.settings import CorpusSettings
 from features.ingest.drawing import draw_pairs
 from features.ingest.ids import (
-    ID,
     IdArray,
     from_hexadecimal,
     hexadecimal,
@@ -37,30 +35,14 @@ from features.ingest.known import Known, StoredPairs
 from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import arranged, draw_negatives, pair_keys
 from features.ingest.neighbours import draw_neighbours
+from features.ingest.new_pairs import PAIR_TABLE, PairTable, joined, table_of
 from features.ingest.report import ChangedJudgement, DrawReport, SplitReport
 from features.ingest.sentences import Rows, Sentences, cut
-from features.schemas import PAIRS, Columns
+from features.schemas import PAIRS
 from features.stage_output import Reject
 
 KINDS: tuple[PairKind, ...] = ("positive", "negative", "neighbour")
 _CODES = {split: code for code, split in enumerate(SPLITS)}
-
-
-@dataclass(frozen=True, slots=True)
-class PairTable:
-    """New pairs of one kind of a corpus: ids, (n_pairs,), columns of `_PAIRS`, of negatives the ids of positives."""
-
-    ids: IdArray
-    rows: pl.DataFrame
-    positives: IdArray | None = None
-
-    def ordered(self, order: NDArray[np.int64]) -> "PairTable":
-        """Return the pairs in another order."""
-        return PairTable(self.ids[order], self.rows[order], None if self.positives is None else self.positives[order])
-
-
-_PAIRS: Columns = {"split": pl.UInt8, "a": pl.UInt32, "b": pl.UInt32, "score": pl.Float64, "label": pl.Categorical()}
-"""Columns of pairs: split by its place in `SPLITS`, sentences by number."""
 
 
 class CorpusPairs:
@@ -143,8 +125,8 @@ class CorpusPairs:
         self._count("new", new := rows.filter(~pl.col("stored")))
         self._place(sentences, rows, ids)
         self._compare(rows, ids, stored)
-        self.rows = rows.select(*_PAIRS, "stored")
-        table = PairTable(ids[~rows["stored"].to_numpy()], new.select(*_PAIRS))
+        self.rows = rows.select(*PAIR_TABLE, "stored")
+        table = PairTable(ids[~rows["stored"].to_numpy()], new.select(*PAIR_TABLE))
         if not self.is_drawn:  # split by split, otherwise in order of arrival
             order = {SPLITS.index(split): place for place, split in enumerate(self.reports)}
             table = table.ordered(np.argsort(new["split"].replace_strict(order).to_numpy(), kind="stable"))
@@ -323,7 +305,7 @@ class CorpusPairs:
                 parts["neighbour"].append(table)
                 report.neighbours = len(table.ids)
         for kind, tables in parts.items():
-            self.tables[kind] = _joined(tables)
+            self.tables[kind] = joined(tables)
 
     def _negatives(
         self, split: Split, ids: IdArray, a: NDArray[np.uint32], b: NDArray[np.uint32], stored: StoredPairs
@@ -349,7 +331,7 @@ class CorpusPairs:
                 )
                 if places(names[one], stored.ids)[0] < 0:
                     break
-        return _table(names, split, first, other, ids[drawn]), len(others) - len(drawn)
+        return table_of(names, split, first, other, ids[drawn]), len(others) - len(drawn)
 
     def _neighbours(self, pool: NDArray[np.uint32], stored: StoredPairs, negatives: Sequence[PairTable]) -> PairTable:
         """Return neighbours in train of every sentence of the pool that has none."""
@@ -367,7 +349,7 @@ class CorpusPairs:
         a, b = (np.array([number[pair[side]] for pair in near], dtype=np.uint32) for side in (0, 1))
         none = np.zeros(len(near), np.int64)
         ids = pair_ids(self.corpus.name, "train", "neighbour", self.ids[a], self.ids[b], none)
-        return _table(ids, "train", a, b)
+        return table_of(ids, "train", a, b)
 
     def _ids_of(self, rows: pl.DataFrame) -> IdArray:
         """Return the ids of positive pairs."""
@@ -381,24 +363,6 @@ class CorpusPairs:
 
 def _origin(row: Mapping[str, Any]) -> str:
     return f"{row['file']}:{row['line']}"
-
-
-def _table(
-    ids: IdArray, split: Split, a: NDArray[np.uint32], b: NDArray[np.uint32], positives: IdArray | None = None
-) -> PairTable:
-    """Return pairs of a split without judgements as a table."""
-    columns = {"split": np.full(len(ids), SPLITS.index(split), np.uint8), "a": a, "b": b, "score": None, "label": None}
-    return PairTable(ids, pl.DataFrame(columns, schema=_PAIRS), positives)
-
-
-def _joined(tables: Sequence[PairTable]) -> PairTable:
-    """Return pairs of one kind in one table."""
-    positives = [table.positives for table in tables if table.positives is not None]
-    return PairTable(
-        np.concatenate([np.empty(0, ID), *(table.ids for table in tables)]),
-        pl.concat([pl.DataFrame(schema=_PAIRS), *(table.rows for table in tables)]),
-        np.concatenate(positives) if positives else None,
-    )
 
 
 def _keys(rows: pl.DataFrame) -> NDArray[np.uint64]:

@@ -31,7 +31,7 @@ from tests.flows.clusters.test_external_cluster import end, write_certificates
 
 pytestmark = [pytest.mark.slow, pytest.mark.soak, pytest.mark.timeout(1800)]
 CUT = float(os.environ.get("FACETFLOW_TEST_CUT", "10"))
-"""Seconds for which the network is cut; 60 were tried by hand."""
+"""Seconds for which the network is cut."""
 CLUSTER, WORKERS, FLOW, HERE = (f"10.83.0.{number}" for number in (1, 2, 3, 254))
 IP = shutil.which("ip") or "ip"
 SCHEDULER = f"tls://{CLUSTER}:8786"
