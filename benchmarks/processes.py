@@ -85,7 +85,7 @@ def train(folder: Path, names: list[str], loop: dict[str, Any], layers: int) -> 
             "output": str(folder / name),
         }
         (folder / f"{name}.json").write_text(json.dumps(job), encoding="utf-8")
-        command = [sys.executable, "-m", "training.encoders.aspect.train", "--settings", str(folder / f"{name}.json")]
+        command = [sys.executable, "-m", "training.train", "--settings", str(folder / f"{name}.json")]
         started.append(subprocess.Popen([*command, "--quiet"], cwd=Path(__file__).parents[1]))
     if any(process.wait() for process in started):
         sys.exit("A training failed.")

@@ -13,9 +13,9 @@ from facetflow import internals
 from facetflow.arguments import Texts, near, pair_sentences
 from features.core.faults import UnknownName
 from features.core.pages import render
-from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
+from features.graph_files.sentence_graphs import measured_pairs
 from features.metrics.explanation.drawing import draw_sides
-from features.metrics.explanation.pair import GraphPair, explain_graphs
+from features.metrics.explanation.pair import GraphPair
 from features.models import bundled_encoder
 
 if TYPE_CHECKING:
@@ -120,19 +120,11 @@ def explain_readings(
         encoder: the encoder and its training data, in one line; empty without one.
         graphs: whether to parse and to measure.
     """
-    compared, origin = dict[int, GraphPair](), "not asked for"
-    if graphs:
-        texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
-        found, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), (), None)
-        pairs = pairs_with_graphs(texts, found)
-        explained = explain_graphs(list(pairs.values()), label_vectors(found.values()))
-        compared = dict(zip(pairs, explained, strict=True))
+    texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
+    measured = measured_pairs(texts) if graphs else [(None, "not asked for")] * len(texts)
     explanations = []
-    for number, reading in enumerate(readings):
-        pair = compared.get(number)
+    for reading, (pair, origin) in zip(readings, measured, strict=True):
         whole = reading if pair is None else internals.with_graphs(reading, pair)
-        lacking = f"this pair has none ({origin}), so nothing is measured"
         values = {field.name: getattr(whole, field.name) for field in fields(whole)}
-        where = origin if pair is not None or not graphs else lacking
-        explanations.append(Explanation(**values, graphs=pair, graphs_from=where, encoder=encoder))
+        explanations.append(Explanation(**values, graphs=pair, graphs_from=origin, encoder=encoder))
     return explanations

@@ -12,36 +12,3 @@ from training.runs import ENCODER
 from training.search.choosing import task_of
 from training.search.vectors import cached_vectors, embed, embed_in_parts
 from training.similarity import cosines
-
-__all__ = [
-    "ENCODER",
-    "FILE_NAME",
-    "WHOLE",
-    "Attribution",
-    "Encoded",
-    "Explanation",
-    "FacetLayout",
-    "FacetReading",
-    "GivenThreshold",
-    "Nearest",
-    "PairPredictor",
-    "Precision",
-    "Prediction",
-    "attribute",
-    "cached_vectors",
-    "cosines",
-    "cosines_of",
-    "embed",
-    "embed_in_parts",
-    "encode_file",
-    "encoder_facts",
-    "explain_with",
-    "facet_dimensions",
-    "facets_of",
-    "find_nearest",
-    "load_encoder",
-    "task_of",
-    "unit",
-    "with_graphs",
-    "without_encoder",
-]

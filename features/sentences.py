@@ -11,7 +11,7 @@ import unicodedata
 from features.core.types import LabelId, PairId, PairKind, SentenceId, Split
 
 _NOT_A_WORD = re.compile(r"[^\w\s]")
-_ID_BYTES = 10  # 80 bits: for 10^9 sentences the chance of any collision is below 10^-6
+ID_BYTES = 10  # 80 bits: for 10^9 sentences the chance of any collision is below 10^-6
 
 
 def normalise(text: str) -> str:
@@ -64,4 +64,4 @@ def label_id(corpus: str, split: Split, sentence: SentenceId, aspect: str, label
 
 
 def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=_ID_BYTES).hexdigest()
+    return hashlib.blake2b(text.encode(), digest_size=ID_BYTES).hexdigest()

@@ -8,76 +8,18 @@ fields: types, bounds, defaults ─┴──> facetflow.schema.json, for editors
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from flows.project import Project
-from flows.project_errors import is_repeated, sections_in, words
+from flows.project_errors import sections_in
 from training.kinds import KINDS
 
 SCHEMA_FILE = "facetflow.schema.json"
 """File next to a project file, whose first line names it."""
 _ENTRY = re.compile(r"^    (\w+): (.*)$")
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key of a section: its valid values in words, its meaning, and its default as TOML.
-
-    The default is empty if there is none, None if the key is required.
-    """
-
-    name: str
-    kind: str
-    default: str | None
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One section, with its keys except the sections below it.
-
-    The title is as in the file: `[amr]`, `[[corpora]]`, or the key of a table within a section; empty for the top.
-    """
-
-    title: str
-    about: str
-    keys: tuple[Key, ...]
-
-
-def sections() -> list[Section]:
-    """Return all sections of the project file with all keys, in the order of the models."""
-    return list(_sections("", Project, Project.model_construct(name="", corpora=()), "", once=True))
-
-
-def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *, once: bool) -> Iterator[Section]:
-    meaning_of = meanings(model)
-    keys, inner = [], []
-    for name, field in model.model_fields.items():
-        kind, repeated = words(field.annotation, field.metadata), is_repeated(field.annotation)
-        if tables := sections_in(field.annotation):
-            inner.append((name, tables, repeated))
-            kind = "a list of tables, each as below" if repeated else "a table, as below"
-            if once:
-                continue
-        needed = field.is_required() or name == "kind"  # each model has a default, but a file has to choose
-        keys.append(Key(name, kind, None if needed else toml(getattr(usual, name)), meaning_of[name]))
-    yield Section(title, _about(model), tuple(keys))
-    for name, tables, repeated in inner:
-        below = f"{path}.{name}" if path else name
-        for kind, of_kind in tables.items():
-            shown = f"[[{below}]]" if repeated else f"[{below}]"
-            if kind:
-                shown = f'{shown} with kind = "{kind}"'
-            elif not once:
-                above, of_above, its_kind = title.partition(" with ")
-                shown = f"{above}, table `{name}`{of_above}{its_kind}"
-            # An optional table has its own defaults.
-            defaults = usual_of(of_kind) if kind or repeated else getattr(usual, name) or usual_of(of_kind)
-            yield from _sections(shown, of_kind, defaults, below, once=False)
 
 
 def usual_of(model: type[BaseModel]) -> BaseModel:
@@ -111,26 +53,13 @@ def _in_toml(text: str) -> str:
     return text.replace("True", "`true`").replace("False", "`false`")
 
 
-def toml(value: Any) -> str:
-    """Return a value in TOML notation, empty for None."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (tuple, list)):
-        return f"[{', '.join(toml(item) for item in value)}]"
-    if isinstance(value, (int, float)):
-        return f"{value:g}" if isinstance(value, float) else str(value)
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{key} = {toml(item)}' for key, item in value.items())} }}" if value else "{ }"
-    return "" if value in (None, "") or isinstance(value, BaseModel) else f'"{value}"'
-
-
 def json_schema() -> dict[str, Any]:
     """Return the JSON schema of the project file, with which editors complete and check keys while typing."""
     schema = Project.model_json_schema()
     models = {model.__name__: model for model in _models(Project)}
     for name, definition in (("Project", schema), *schema["$defs"].items()):
         model = models[name]
-        definition["description"] = _about(model)
+        definition["description"] = about(model)
         for key, meaning in meanings(model).items():
             if key in definition["properties"]:
                 definition["properties"][key]["description"] = meaning
@@ -172,5 +101,6 @@ def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
             yield from _models(inner)
 
 
-def _about(model: type[BaseModel]) -> str:
+def about(model: type[BaseModel]) -> str:
+    """Return the first line of a model's docstring."""
     return (inspect.getdoc(model) or "").partition("\n")[0]

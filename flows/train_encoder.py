@@ -21,8 +21,7 @@ from flows.trainings.due import due
 from flows.trainings.identities import Contents, run_of, training_identity, unread
 from flows.trainings.training_process import run_job
 from training.encoders.settings import EncoderSettings
-from training.jobs import Source, TrainingJob
-from training.kinds import KINDS
+from training.jobs import TRAIN, Source, TrainingJob
 from training.run_records import recorded
 from training.runs import ENCODER, is_finished, run_id
 
@@ -163,5 +162,5 @@ def _train(
     with recorded(run, training_identity(settings, encoder, contents)):
         # A finished encoder is never replaced: a job that succeeds there has found it to be the same.
         was_done = is_finished(run)
-        run_job(KINDS[encoder.kind].module, job)
+        run_job(TRAIN, job)
     return TrainedEncoder(encoder.name, run_id(settings.runs, run), run / ENCODER, pinned.number, seed, was_done)

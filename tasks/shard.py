@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 from prefect import task
@@ -26,25 +27,16 @@ from tasks.reporting import reporter
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """One shard of one stage for a worker to make.
+    """One shard of one stage for a worker to make."""
 
-    Args:
-        store: location of the store, under which the worker sees it too.
-        stage: name of the stage and its table.
-        shard: the shard to make.
-        fingerprint: fingerprint that it will have.
-        versions: table → version to read, for every table that the job reads.
-        upstream: table → shards to read.
-        topic: Dask topic for progress reports; empty for none.
-    """
-
-    store: str
-    stage: str
-    shard: Shard
-    fingerprint: Fingerprint
+    store: str  # location of the store, under which the worker sees it too
+    stage: str  # name of the stage and its table
+    shard: Shard  # the shard to make
+    fingerprint: Fingerprint  # fingerprint that it will have
+    # table → version to read, for every table that the job reads
     versions: Mapping[str, int] = field(default_factory=dict)
-    upstream: Mapping[str, tuple[Shard, ...]] = field(default_factory=dict)
-    topic: str = ""
+    upstream: Mapping[str, tuple[Shard, ...]] = field(default_factory=dict)  # table → shards to read
+    topic: str = ""  # Dask topic for progress reports; empty for none
 
 
 class Inputs:
@@ -57,6 +49,12 @@ class Inputs:
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         """Return the rows of the upstream shards of a table, optionally only those that `where` selects."""
         return self._store.read(table, self._job.versions[table], self._job.upstream[table], where=where)
+
+    def local(self, file: Path) -> Path:
+        """Return a file that the flow made for workers, fetched from the store where the flow's path does not exist."""
+        storage = self._store.storage
+        stored = not file.exists() and file.name in storage.names("graphs")
+        return storage.local(f"graphs/{file.name}") if stored else file
 
 
 _log = logging.getLogger(__name__)

@@ -2,9 +2,11 @@
 
 import ast
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -18,6 +20,7 @@ from features.core.faults import CertificatesWrong
 from flows.clusters.cluster_security import of_existing
 from flows.command_line import cli
 from flows.project import ClusterSettings
+from tests.flows.clusters.test_external_cluster import write_certificates
 
 COMMANDS = {"dask scheduler": scheduler, "dask worker": worker}
 
@@ -93,6 +96,57 @@ def test_the_script_for_dask_jobqueue_is_python(folder: Path) -> None:
     tree = ast.parse((folder / "jobqueue.py").read_text())
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported == {"pathlib", "dask_jobqueue", "distributed.security"}
+
+
+def test_jobs_of_dask_jobqueue_read_credentials_and_hold_none(folder: Path, tmp_path: Path) -> None:
+    """With dask-jobqueue's own SLURMCluster, which is not among our packages: `pip install dask-jobqueue`."""
+    pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue")
+    write_certificates(tmp_path)
+    namespace = runpy.run_path(str(folder / "jobqueue.py"))
+    with namespace["cluster"](tmp_path, tmp_path / "of s3") as started:
+        script = started.job_script()
+    assert subprocess.run(["/bin/bash", "-n"], input=script, text=True, check=False).returncode == 0
+    assert f"source '{tmp_path / 'of s3'}'" in script.splitlines()
+    assert "#SBATCH --mem=8G" in script
+    assert "--resources CPU=1" in script
+    assert "tls://" in script
+
+
+def test_manifests_are_valid_for_kubernetes_and_the_operator(folder: Path) -> None:
+    """By the schemas of dask-kubernetes and kubernetes-validate, which are not among our packages."""
+    operator = find_spec("dask_kubernetes")  # its files are enough; importing it needs a dozen packages
+    if operator is None or operator.origin is None:
+        pytest.skip("needs dask-kubernetes")
+    validator = pytest.importorskip("kubernetes_validate", reason="needs kubernetes-validate")
+    jsonschema = pytest.importorskip("jsonschema")
+    custom = {}
+    for name in ("cluster", "workergroup"):
+        (file,) = Path(operator.origin).parent.rglob(f"crds/dask{name}.yaml")  # what its Helm chart installs
+        definition = yaml.safe_load(file.read_text())
+        (version,) = definition["spec"]["versions"]
+        custom[definition["spec"]["names"]["kind"]] = version["schema"]["openAPIV3Schema"]
+    assert {"DaskCluster", "DaskWorkerGroup"} <= custom.keys()
+    for document in yaml.safe_load_all((folder / "kubernetes.yaml").read_text()):
+        if document["kind"] in custom:
+            jsonschema.validate(document, custom[document["kind"]])
+            parts = [document["spec"][part] for part in ("worker", "scheduler") if part in document["spec"]]
+            pods = [
+                {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": part["spec"]} for part in parts
+            ]
+        else:
+            pods = [document]
+        for pod in pods:
+            validator.validate(pod, validator.latest_version(), strict=True)
+
+
+def test_every_pod_that_touches_the_store_has_its_credentials(folder: Path) -> None:
+    documents = list(yaml.safe_load_all((folder / "kubernetes.yaml").read_text()))
+    _, dask, group, job = documents
+    pods = [dask["spec"]["worker"]["spec"], group["spec"]["worker"]["spec"], job["spec"]["template"]["spec"]]
+    for pod in pods:
+        assert pod["containers"][0]["envFrom"] == [{"secretRef": {"name": "s3-credentials"}}]
+    volumes = [[volume["name"] for volume in pod["volumes"]] for pod in pods]
+    assert volumes == [["certificates"], ["certificates"], ["project", "certificates"]], "workers share no volume"
 
 
 def test_the_certificates_that_the_script_makes_are_taken(folder: Path, tmp_path: Path) -> None:

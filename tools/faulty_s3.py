@@ -1,4 +1,4 @@
-"""S3 as moto plays it, behind a proxy that loses answers, throttles and refuses: `python tools/faulty_s3.py`.
+"""S3 as moto plays it, behind a proxy that loses answers, throttles and refuses: `python tools/faulty_s3.py [ADDRESS]`.
 
 A process of its own: delta-rs keeps Python's lock while it waits for some answers. It prints its port, for `S3`.
 """
@@ -22,12 +22,13 @@ _UPSTREAM: list[tuple[str, int]] = []
 class S3:
     """A server that was started; its bucket is named `bucket`."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, address: str = "127.0.0.1") -> None:
         self._port = port
+        self._address = address
 
     def url(self, prefix: str = "some/prefix") -> str:
         """Return the URL of a store in the bucket."""
-        return f"s3://bucket/{prefix}?region=us-east-1&endpoint=http://127.0.0.1:{self._port}"
+        return f"s3://bucket/{prefix}?region=us-east-1&endpoint=http://{self._address}:{self._port}"
 
     def fail(self, *faults: tuple[str, str, int]) -> None:
         """Let requests fail whose line contains some words, in a way (`503`, `403`, `lost`), so many times."""
@@ -42,17 +43,18 @@ class S3:
         self._ask("DELETE", "/-/")
 
     def _ask(self, method: str, path: str, body: str = "") -> bytes:
-        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)) as connection:
+        with closing(http.client.HTTPConnection(self._address, self._port, timeout=30)) as connection:
             connection.request(method, path, body)
             return connection.getresponse().read()
 
 
 @contextmanager
-def faulty_s3() -> Iterator[S3]:
-    """Run a server until the block ends."""
-    with subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE, text=True) as process:
+def faulty_s3(address: str = "127.0.0.1", *before: str) -> Iterator[S3]:
+    """Run a server at an address until the block ends; `before` is what starts its command, such as `ip netns exec`."""
+    command = [*before, sys.executable, __file__, address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            yield S3(int((process.stdout or sys.stdin).readline()))
+            yield S3(int((process.stdout or sys.stdin).readline()), address)
         finally:
             process.kill()
 
@@ -125,6 +127,6 @@ if __name__ == "__main__":
     upstream.start()
     _UPSTREAM.append(upstream.get_host_and_port())
     _prepare()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Proxy)
+    server = ThreadingHTTPServer((sys.argv[1] if sys.argv[1:] else "127.0.0.1", 0), _Proxy)
     print(server.server_address[1], flush=True)
     server.serve_forever()

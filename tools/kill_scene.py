@@ -27,7 +27,7 @@ PHASES = ("start", "ingest", "cluster", "stages", "commit", "published")
 LEARNING = ("training", "evaluation")
 KINDS = {
     "flows.server.server_process": "Prefect server",
-    "training.encoders.s3bert.train": "training",
+    "training.train": "training",
     "training.evaluation.run": "evaluation",
     "prefect worker start": "worker of `up`",
 }

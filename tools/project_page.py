@@ -1,11 +1,16 @@
 """Write docs/reference/project_file.md, every key, from the models: python tools/project_page.py."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flows.project_schema import SCHEMA_FILE, Key, sections, toml
+from pydantic import BaseModel
+
+from flows.project import Project
+from flows.project_errors import is_repeated, sections_in, words
+from flows.project_schema import SCHEMA_FILE, about, meanings, usual_of
 from training.encoders.aspect import settings as aspect
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.s3bert import settings as s3bert
@@ -36,6 +41,76 @@ are kept out at ingest, and the build reports how many. Pairs already in a store
 change: a build reports how many such pairs there are, encoders are still trained on them, and a new store is free of
 them. Set `mode = "off"` where evaluation and training share sentences on purpose.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a section: its valid values in words, its meaning, and its default as TOML.
+
+    The default is empty if there is none, None if the key is required.
+    """
+
+    name: str
+    kind: str
+    default: str | None
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section, with its keys except the sections below it.
+
+    The title is as in the file: `[amr]`, `[[corpora]]`, or the key of a table within a section; empty for the top.
+    """
+
+    title: str
+    about: str
+    keys: tuple[Key, ...]
+
+
+def sections() -> list[Section]:
+    """Return all sections of the project file with all keys, in the order of the models."""
+    return list(_sections("", Project, Project.model_construct(name="", corpora=()), "", once=True))
+
+
+def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *, once: bool) -> Iterator[Section]:
+    meaning_of = meanings(model)
+    keys, inner = [], []
+    for name, field in model.model_fields.items():
+        kind, repeated = words(field.annotation, field.metadata), is_repeated(field.annotation)
+        if tables := sections_in(field.annotation):
+            inner.append((name, tables, repeated))
+            kind = "a list of tables, each as below" if repeated else "a table, as below"
+            if once:
+                continue
+        needed = field.is_required() or name == "kind"  # each model has a default, but a file has to choose
+        keys.append(Key(name, kind, None if needed else toml(getattr(usual, name)), meaning_of[name]))
+    yield Section(title, about(model), tuple(keys))
+    for name, tables, repeated in inner:
+        below = f"{path}.{name}" if path else name
+        for kind, of_kind in tables.items():
+            shown = f"[[{below}]]" if repeated else f"[{below}]"
+            if kind:
+                shown = f'{shown} with kind = "{kind}"'
+            elif not once:
+                above, of_above, its_kind = title.partition(" with ")
+                shown = f"{above}, table `{name}`{of_above}{its_kind}"
+            # An optional table has its own defaults.
+            defaults = usual_of(of_kind) if kind or repeated else getattr(usual, name) or usual_of(of_kind)
+            yield from _sections(shown, of_kind, defaults, below, once=False)
+
+
+def toml(value: Any) -> str:
+    """Return a value in TOML notation, empty for None."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(toml(item) for item in value)}]"
+    if isinstance(value, (int, float)):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {toml(item)}' for key, item in value.items())} }}" if value else "{ }"
+    return "" if value in (None, "") or isinstance(value, BaseModel) else f'"{value}"'
 
 
 def page() -> str:

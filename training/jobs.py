@@ -30,6 +30,8 @@ Settings = TypeVar("Settings", bound=BaseModel)
 Rows = TypeVar("Rows", MeasuredPairs, LabelledPairs, LabelledTexts)
 Parsed = TypeVar("Parsed", Parses, Frames)
 
+TRAIN = "training.train"
+"""Module that trains an encoder of any kind from the file of its job."""
 _EXPORTS = ("pairs", "texts", "judged", "parses", "frames")
 
 

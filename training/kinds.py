@@ -32,7 +32,7 @@ class Kind:
     """A kind of encoder."""
 
     settings: type[EncoderSettings]  # class of its user settings
-    module: str  # module that trains one; takes `--settings FILE.json` with a `TrainingJob` of these settings
+    module: str  # its `train` takes a `TrainingJob` of these settings, and returns the folder of the encoder
     tables: tuple[str, ...]  # tables of the store that its trainings read
     suites: tuple[str, ...] = ()  # that score it besides those of all kinds (`training.evaluation.suites`)
     # settings with which its encoders have a classifier that predicts labels of pairs, and their values; empty if all

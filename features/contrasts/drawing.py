@@ -20,8 +20,9 @@ class Contrast(NamedTuple):
 def draw_contrasts(trees: Sequence[Tree], each: int | None = None) -> Iterator[Contrast]:
     """Draw contrast pairs.
 
-    A sentence with both other voice and swapped arguments also gives the pair of these two: other words with the same
-    meaning beside the same words with another.
+    Sentences that have another voice are edited first by the other edits, so that a sentence stands beside both: other
+    words with the same meaning, and the same words with another. These two are a pair as well where arguments are
+    swapped.
 
     Args:
         trees: trees of different sentences; those with several roots are left alone.
@@ -53,3 +54,5 @@ def draw_contrasts(trees: Sequence[Tree], each: int | None = None) -> Iterator[C
                 voiced[tree.text] = edited
             elif name == "swap" and tree.text in voiced:
                 yield Contrast(voiced[tree.text], edited, name)
+        if name == "voice":
+            drawn.sort(key=lambda tree: tree.text not in voiced)

@@ -25,14 +25,10 @@ _SHORT_NOT = {"ca": "can", "wo": "will", "sha": "shall"}
 
 @dataclass(frozen=True)
 class Words:
-    """What edits draw words from.
+    """What edits draw words from."""
 
-    Args:
-        verbs: forms of verbs.
-        names: for each place in a sentence, as `name_place` returns it, the names that sentences have there, sorted.
-    """
-
-    verbs: VerbForms
+    verbs: VerbForms  # forms of verbs
+    # for each place in a sentence, as `name_place` returns it, the names that sentences have there, sorted
     names: Mapping[str, Sequence[str]]
 
 

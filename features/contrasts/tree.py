@@ -20,25 +20,15 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Tree:
-    """One sentence of the stage `dependencies`; labels of relations are those of spaCy's English pipelines.
+    """One sentence of the stage `dependencies`; labels of relations are those of spaCy's English pipelines."""
 
-    Args:
-        text: the sentence.
-        tokens: the tokens as written, all further tuples have one item for each.
-        lemmas: their lemmas.
-        tags: their fine-grained parts of speech (Penn Treebank).
-        starts: positions of their first characters in `text`.
-        heads: positions of their heads; a root is its own head.
-        relations: their relations to their heads.
-    """
-
-    text: str
-    tokens: Sequence[str]
-    lemmas: Sequence[str]
-    tags: Sequence[str]
-    starts: Sequence[int]
-    heads: Sequence[int]
-    relations: Sequence[str]
+    text: str  # the sentence
+    tokens: Sequence[str]  # the tokens as written, all further tuples have one item for each
+    lemmas: Sequence[str]  # their lemmas
+    tags: Sequence[str]  # their fine-grained parts of speech (Penn Treebank)
+    starts: Sequence[int]  # positions of their first characters in `text`
+    heads: Sequence[int]  # positions of their heads; a root is its own head
+    relations: Sequence[str]  # their relations to their heads
 
     @classmethod
     def of(cls, text: str, row: Mapping[str, Any]) -> "Tree":

@@ -3,7 +3,7 @@
 For explanations, which name what matches; the stages of a build obtain graphs in their own way.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +11,7 @@ import polars as pl
 from features.core.errors import ModelError, StoreError
 from features.graphs.graph import AmrGraph, decode
 from features.graphs.penman_files import read_blocks
+from features.metrics.explanation.pair import GraphPair, explain_graphs
 from features.metrics.items import items_of
 from features.metrics.label_vectors import LabelVectors, words_of
 from features.parsers.settings import AmrSettings, LabelVectorSettings
@@ -105,8 +106,16 @@ def _labels(graphs: Iterable[AmrGraph]) -> set[str]:
     return {name for graph in graphs for name in (*graph.concepts, *(value for _, _, value in graph.attributes))}
 
 
-def pairs_with_graphs(
-    pairs: Sequence[tuple[str, str]], graphs: Mapping[str, AmrGraph]
-) -> dict[int, tuple[AmrGraph, AmrGraph]]:
-    """Return position → both graphs, for pairs whose sentences both have one."""
-    return {n: (graphs[a], graphs[b]) for n, (a, b) in enumerate(pairs) if a in graphs and b in graphs}
+def measured_pairs(
+    texts: Sequence[tuple[str, str]],
+    files: Sequence[Path] = (),
+    store: Location | None = None,
+    settings: LabelVectorSettings | None = None,
+) -> list[tuple[GraphPair | None, str]]:
+    """Return what matches in the graphs of each pair of sentences, None without them, and where they come from."""
+    graphs, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), files, store)
+    pairs = {n: (graphs[a], graphs[b]) for n, (a, b) in enumerate(texts) if a in graphs and b in graphs}
+    explained = explain_graphs(list(pairs.values()), label_vectors(graphs.values(), settings))
+    of = dict(zip(pairs, explained, strict=True))
+    lacking = f"this pair has none ({origin}), so nothing is measured"
+    return [(of[n], origin) if n in of else (None, lacking) for n in range(len(texts))]

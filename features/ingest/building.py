@@ -2,33 +2,31 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
-from typing import TypeVar
 
 import polars as pl
 
 from features.core.faults import NameTaken
-from features.core.types import LabelId, PairId, PairKind, Shard, Split
+from features.core.types import LabelId, PairId, Shard, Split
+from features.corpora.batches import read_batches
 from features.corpora.digests import Digests
 from features.corpora.reading import read_outcomes
-from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
+from features.ingest.corpus_pairs import KINDS, CorpusPairs
 from features.ingest.drawing import Placing, Spellings, placings
 from features.ingest.judgement_faults import judgement_faults
 from features.ingest.key_faults import key_faults
 from features.ingest.known import Known
 from features.ingest.label_faults import label_faults, text_faults, unused_labels
 from features.ingest.leaks import LeakageGuard
-from features.ingest.negatives import arrange
 from features.ingest.report import FileReport, IngestReport, SplitReport
-from features.ingest.sentences import Sentences, cut, next_number
+from features.ingest.sentences import Rows, Sentences, Shards, cut, next_number
 from features.ingest.split_faults import overlaps, shrunk
-from features.ingest.split_labels import SplitLabels, labels_of
-from features.ingest.split_pairs import SplitPairs, pairs_of
+from features.ingest.split_labels import CorpusLabels, SplitLabels, labels_of
 from features.stage_output import Reject
 
 ALGORITHM_VERSION = "1"
@@ -37,21 +35,19 @@ ALGORITHM_VERSION = "1"
 How new rows are cut into shards is not part of it: existing shards stay as they are.
 """
 
-AnySplit = TypeVar("AnySplit", SplitPairs, SplitLabels)
-
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
     """The new rows of each table by shard, and the rows that were wrong or that the leakage guard dropped."""
 
-    sentences: dict[Shard, pl.DataFrame]
-    pairs: dict[Shard, pl.DataFrame]
-    labels: dict[Shard, pl.DataFrame]
+    sentences: Mapping[Shard, pl.DataFrame]
+    pairs: Mapping[Shard, pl.DataFrame]
+    labels: Mapping[Shard, pl.DataFrame]
     rejects: list[Reject]
     report: IngestReport
 
     @property
-    def tables(self) -> dict[str, dict[Shard, pl.DataFrame]]:
+    def tables(self) -> dict[str, Mapping[Shard, pl.DataFrame]]:
         """Table → shard → its rows; sentences come first, since the others point to them."""
         return {"sentences": self.sentences, "pairs": self.pairs, "labels": self.labels}
 
@@ -97,60 +93,48 @@ def ingest(
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
         raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
-    known = Known(known_sentences, known_pairs, known_labels, placed, admits, placed_labels, unread)
+    known = Known(known_sentences, known_pairs, known_labels, placed, placed_labels)
     sentences = Sentences(known, settings)
     guard = LeakageGuard.from_settings(leakage, base)
-    splits: list[SplitPairs | SplitLabels] = []
-    rejects: list[Reject] = []
     places = placings(corpora, lambda corpus: read_outcomes(corpus, base), sentences, known, spellings)
-    for corpus, place in zip(corpora, places, strict=True):
-        sentences.open_shard()
-        of_split: dict[Split, SplitPairs | SplitLabels] = {}
-        arrivals = itertools.count()
-        for outcome in read_outcomes(corpus, base):
-            row = place.place(outcome)
-            split = of_split.get(row.split)
-            if split is None:
-                split = of_split[row.split] = _split(corpus, row.split, arrivals)
-            reject = _take(split, row, sentences, guard, known)
-            if reject is not None:
-                rejects.append(reject)
-        for name, split in of_split.items():
-            if isinstance(split, SplitPairs) and name in corpus.drawn_splits:
-                split.add_negatives(known)
-            if isinstance(split, SplitPairs) and name == "train" and corpus.neighbours:
-                split.add_neighbours(corpus.neighbours, sentences, known)
-        splits += of_split.values()
+    read: list[CorpusPairs | CorpusLabels] = []
+    for corpus in corpora:
+        if corpus.record.has_texts:
+            read.append(_texts(corpus, base, places[corpus.name], sentences, guard, known, admits))
+        else:
+            pairs = CorpusPairs(corpus, read_batches(corpus, base), settings.max_words)
+            pairs.take(sentences, guard, known, admits)
+            read.append(pairs)
     files = _files(corpora, base, digests or Digests({}))
-    ingested = _finish(places, splits, rejects, sentences, guard, known, settings, files, unread)
+    ingested = _finish(read, sentences, guard, known, settings, files, unread)
     if admits is None:  # an earlier ingest that is repeated is not told about again
         ingested.report.key_faults += key_faults(corpora, base)
     return ingested
 
 
-def _split(corpus: CorpusSettings, split: Split, arrivals: Iterator[int]) -> SplitPairs | SplitLabels:
-    report = SplitReport(corpus=corpus.name, split=split)
-    if corpus.record.has_texts:
-        return SplitLabels(report, several=corpus.record.kind != "classes", arrivals=arrivals)
-    return SplitPairs(report, arrivals)
-
-
-def _take(
-    split: SplitPairs | SplitLabels, outcome: Outcome, sentences: Sentences, guard: LeakageGuard, known: Known
-) -> Reject | None:
-    """Count a row and keep it if it is of its split's kind; return a reject if it is rejected."""
-    split.report.rows += 1
-    if isinstance(outcome, Skip):
-        split.report.skipped[outcome.reason] = split.report.skipped.get(outcome.reason, 0) + 1
-        return None
-    if isinstance(outcome, BadRow):
-        split.report.rejected += 1
-        return outcome.reject
-    if isinstance(split, SplitPairs) and isinstance(outcome, PairRow):
-        return split.take(outcome, sentences, guard, known)
-    if isinstance(split, SplitLabels) and isinstance(outcome, TextRow):
-        return split.take(outcome, sentences, guard, known)
-    raise TypeError(f"{outcome!r} is of another kind than its corpus")  # a corpus has rows of one kind
+def _texts(
+    corpus: CorpusSettings,
+    base: Path,
+    place: Placing,
+    sentences: Sentences,
+    guard: LeakageGuard,
+    known: Known,
+    admits: Callable[[PairId | LabelId], bool] | None,
+) -> CorpusLabels:
+    """Read the texts of a corpus, and count and keep them."""
+    splits: dict[Split, SplitLabels] = {}
+    rejects: list[Reject] = []
+    arrivals = itertools.count()
+    for outcome in read_outcomes(corpus, base):
+        row = place.place(outcome)
+        if row.split not in splits:
+            report = SplitReport(corpus=corpus.name, split=row.split)
+            splits[row.split] = SplitLabels(report, several=corpus.record.kind != "classes", arrivals=arrivals)
+        reject = splits[row.split].take(row, sentences, guard, known, admits)
+        if reject is not None:
+            rejects.append(reject)
+    labels = labels_of([*splits.values()], sentences.place_taken(), drawn=place.draws)
+    return CorpusLabels(corpus, [*splits.values()], rejects, labels)
 
 
 def _files(corpora: Sequence[CorpusSettings], base: Path, digests: Digests) -> list[FileReport]:
@@ -165,9 +149,7 @@ def _files(corpora: Sequence[CorpusSettings], base: Path, digests: Digests) -> l
 
 
 def _finish(
-    places: Sequence[Placing],
-    splits: Sequence[SplitPairs | SplitLabels],
-    rejects: list[Reject],
+    read: Sequence[CorpusPairs | CorpusLabels],
     sentences: Sentences,
     guard: LeakageGuard,
     known: Known,
@@ -176,50 +158,35 @@ def _finish(
     unread: Sequence[str],
 ) -> Ingested:
     """Cut the new rows into shards: sentences and rows of corpora in order of arrival, drawn pairs close together."""
-    of_pairs = [split for split in splits if isinstance(split, SplitPairs)]
-    of_labels = [split for split in splits if isinstance(split, SplitLabels)]
-    sentence_shards = sentences.shards()
+    of_pairs = [corpus for corpus in read if isinstance(corpus, CorpusPairs)]
+    of_labels = [corpus for corpus in read if isinstance(corpus, CorpusLabels)]
     size = settings.pairs_per_shard
-    shard_of = sentences.shard_of
-    pair_shards: dict[Shard, pl.DataFrame] = {}
-    kinds: tuple[PairKind, ...] = ("positive", "negative", "neighbour")
-    drawn = {place.corpus.name for place in places if place.draws}
-    for kind in kinds:
-        for group in _by_corpus(of_pairs):
-            rows = pairs_of(group, kind, shard_of, drawn=group[0].report.corpus in drawn)
-            first = next_number("pairs", [*known.pair_shards, *pair_shards])
-            pair_shards |= cut(rows if kind == "positive" else arrange(rows, size), "pairs", size, first)
-    label_shards: dict[Shard, pl.DataFrame] = {}
-    for texts in _by_corpus(of_labels):
-        first = next_number("labels", [*known.label_shards, *label_shards])
-        rows = labels_of(texts, shard_of, drawn=texts[0].report.corpus in drawn)
-        label_shards |= cut(rows, "labels", size, first)
-    changed = [split.changed(known) if isinstance(split, SplitPairs) else split.changes for split in splits]
-    corpora = [place.corpus for place in places]
+    pairs: dict[Shard, Rows] = {}
+    for kind in KINDS:
+        for each in of_pairs:
+            first = next_number("pairs", [*known.pair_shards, *pairs])
+            pairs |= each.shards(kind, sentences.names, size, first)
+    labels: dict[Shard, Rows] = {}
+    for texts in of_labels:
+        first = next_number("labels", [*known.label_shards, *labels])
+        labels |= cut(texts.labels.height, texts.labels.__getitem__, "labels", size, first)
+    sentence_shards = sentences.shards()
     report = IngestReport(
-        changed=list(chain.from_iterable(changed)),
-        splits=[split.report for split in splits],
+        changed=list(chain.from_iterable(corpus.changed for corpus in read)),
+        splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
         leaks=guard.reports(),
         overlaps=overlaps(of_pairs, of_labels, sentences, known, unread),
-        label_faults=label_faults(corpora, of_labels, known),
-        unused_labels=unused_labels(corpora, splits),
-        text_faults=text_faults(corpora, of_labels, sentences),
-        judgement_faults=judgement_faults(
-            corpora,
-            [(split, of) for split, of in zip(splits, changed, strict=True) if isinstance(split, SplitPairs)],
-            sentences,
-        ),
-        draws=[report for place in places for report in place.reports()],
-        shrunk=shrunk([corpus.name for corpus in corpora], splits, known, unread),
+        label_faults=label_faults(of_labels, known),
+        unused_labels=unused_labels(read),
+        text_faults=text_faults(of_labels, sentences),
+        judgement_faults=judgement_faults(of_pairs),
+        draws=list(chain.from_iterable(corpus.draws for corpus in of_pairs)),
+        shrunk=shrunk(read, known, unread),
         files=files,
-        new_sentences=len(sentences.new),
+        new_sentences=sentences.new,
         sentence_shards=len(sentence_shards),
-        pair_shards=len(pair_shards),
-        label_shards=len(label_shards),
+        pair_shards=len(pairs),
+        label_shards=len(labels),
     )
-    return Ingested(sentence_shards, pair_shards, label_shards, rejects, report)
-
-
-def _by_corpus(splits: Sequence[AnySplit]) -> list[list[AnySplit]]:
-    """Return the splits of each corpus, whose rows may share a shard."""
-    return [list(group) for _, group in groupby(splits, key=lambda split: split.report.corpus)]
+    rejects = list(chain.from_iterable(corpus.rejects for corpus in read))
+    return Ingested(sentence_shards, Shards(pairs), Shards(labels), rejects, report)

@@ -13,30 +13,50 @@ different splits is left out.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
 from features.core.types import SPLITS, SentenceId, Split
-from features.corpora.rows import Outcome, PairRow, Skip, TextRow
+from features.corpora.rows import Outcome, TextRow
 from features.corpora.settings import CorpusSettings, DrawSettings
+from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, places
 from features.ingest.known import Known
 from features.ingest.report import DrawReport
 from features.ingest.sentences import Sentences
-from features.sentences import leakage_key, pair_id
+from features.sentences import leakage_key
 
 Spellings = Literal["together", "apart"]
 """Whether the spellings of a text are drawn together, or each by its own hash, as if it were the only one."""
-
-WRITTEN_MEANWHILE = "written while the corpus was read"
-"""Why a row is left out until the next build: pairs are drawn once all are known."""
 
 _FEW, _MANY = 0.5, 1.5
 """Multiples of the requested share beyond which a drawn split is reported."""
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The splits of the pairs of a corpus.
+
+    Args:
+        splits: of each row its place in `SPLITS`, (n_rows,).
+        kept: whether the present settings would put no pair there.
+        joins: why a row is in no split, because it would join two of them; null for one that is in a split.
+        reports: splits that far too few or too many pairs came into.
+    """
+
+    splits: pl.Series
+    kept: pl.Series
+    joins: pl.Series
+    reports: list[DrawReport]
+
+
 class Placing:
-    """Puts every row of a corpus into the split of its file."""
+    """Puts every text of a corpus into the split of its file."""
 
     draws = False
     """Whether rows of one file may be put into several splits."""
@@ -48,10 +68,6 @@ class Placing:
         """Return a row in its split."""
         return row
 
-    def reports(self) -> list[DrawReport]:
-        """Return the splits for which far too few or far too many of the placed rows were drawn."""
-        return []
-
 
 def placings(
     corpora: Sequence[CorpusSettings],
@@ -59,59 +75,37 @@ def placings(
     sentences: Sentences,
     known: Known,
     spellings: Spellings = "together",
-) -> list[Placing]:
-    """Return the objects that assign the rows of corpora to splits, one for each corpus.
+) -> dict[str, Placing]:
+    """Return by corpus the objects that assign its texts to splits.
 
     `rows` reads the rows of one, in the splits of their files; it is called if rows are drawn, all of which have to be
     known before the first is placed.
     """
     texts: dict[DrawSettings | str, _DrawnTexts] = {}
     of_corpus: dict[str, _DrawnTexts] = {}
-    for corpus in corpora:
+    of_texts = [corpus for corpus in corpora if corpus.record.has_texts]
+    for corpus in of_texts:
         if _draws_texts(corpus, known):
             # Without a `draw` now, a corpus is alone.
             common = (corpus.draw if spellings == "together" else None) or corpus.name
             of_corpus[corpus.name] = texts.setdefault(common, _DrawnTexts(sentences, known))
             of_corpus[corpus.name].add(corpus, rows(corpus) if spellings == "together" else ())
-    return [_placing(corpus, rows, sentences, known, of_corpus.get(corpus.name)) for corpus in corpora]
+    return {corpus.name: _placing(corpus, sentences, known, of_corpus.get(corpus.name)) for corpus in of_texts}
 
 
 def _draws_texts(corpus: CorpusSettings, known: Known) -> bool:
     """Return whether texts are drawn, or were and may be followed by new spellings."""
-    if corpus.drawn_from is None or corpus.record.kind == "classes" or not corpus.record.has_texts:
+    if corpus.drawn_from is None or corpus.record.kind == "classes":
         return False
     return corpus.draw is not None or not known.splits_of_texts(corpus.name).isdisjoint(corpus.without_files)
 
 
-def _placing(
-    corpus: CorpusSettings,
-    rows: Callable[[CorpusSettings], Iterable[Outcome]],
-    sentences: Sentences,
-    known: Known,
-    alike: "_DrawnTexts | None",
-) -> Placing:
+def _placing(corpus: CorpusSettings, sentences: Sentences, known: Known, alike: "_DrawnTexts | None") -> Placing:
     """Return the object for one corpus; `alike` has the texts of all that are drawn as its own are, if they are."""
     source = corpus.drawn_from
     if source is None or corpus.record.kind == "classes":
         return Placing(corpus)
-    if corpus.record.has_texts:
-        return _Texts(corpus, source, sentences, known, alike or _DrawnTexts(sentences, known, corpus.name))
-    if corpus.draw is None and known.splits_of_pairs(corpus.name).isdisjoint(corpus.without_files):
-        return Placing(corpus)
-    return _Pairs(corpus, source, rows(corpus), sentences, known)
-
-
-class _Drawing(Placing):
-    """Assigns rows in the files of one split, the source, to the splits without files."""
-
-    draws = True
-
-    def __init__(self, corpus: CorpusSettings, source: Split, sentences: Sentences, known: Known) -> None:
-        super().__init__(corpus)
-        self.source = source
-        self.splits = (source, *corpus.without_files)
-        self.sentences = sentences
-        self.known = known
+    return _Texts(corpus, source, sentences, known, alike or _DrawnTexts(sentences, known, corpus.name))
 
 
 class _DrawnTexts:
@@ -149,16 +143,23 @@ class _DrawnTexts:
         }
 
 
-class _Texts(_Drawing):
-    """Assigns texts to splits, independently of each other but for the spellings of one.
+class _Texts(Placing):
+    """Assigns texts in the files of one split, the source, to it and the splits without files.
 
-    `alike` are the texts of all corpora that are drawn as this one, which is among them.
+    Texts are drawn independently of each other but for the spellings of one. `alike` are those of all corpora that are
+    drawn as this one, which is among them.
     """
+
+    draws = True
 
     def __init__(
         self, corpus: CorpusSettings, source: Split, sentences: Sentences, known: Known, alike: _DrawnTexts
     ) -> None:
-        super().__init__(corpus, source, sentences, known)
+        super().__init__(corpus)
+        self.source = source
+        self.splits = (source, *corpus.without_files)
+        self.sentences = sentences
+        self.known = known
         self._alike = alike
 
     def place(self, row: Outcome) -> Outcome:
@@ -174,124 +175,179 @@ class _Texts(_Drawing):
         return row._replace(split=split, kept=split not in draws)
 
 
-class _Pairs(_Drawing):
-    """Assigns pairs to splits, keeping those together that share a sentence or a user-defined group.
+def draw_pairs(
+    corpus: CorpusSettings,
+    known: Known,
+    rows: pl.DataFrame,
+    ids: IdArray,
+    texts: pl.Series,
+    too_long: NDArray[np.bool_],
+) -> Drawn | None:
+    """Assign pairs to splits, keeping those together that share a sentence or a user-defined group.
 
-    `rows` are all rows of the corpus.
+    Args:
+        corpus: whose pairs they are.
+        known: the store.
+        rows: columns `split`, `a`, `b` (numbers of sentences) and `group`, (n_rows,).
+        ids: ids of the sentences, sorted, (n_sentences,).
+        texts: their normalised texts.
+        too_long: whether each is too long: a reject joins nothing.
+
+    Returns:
+        None if every row stays in the split of its file.
     """
+    source = corpus.drawn_from
+    stored = known.placed_pairs(corpus.name)
+    if source is None or (corpus.draw is None and set(stored["split"].unique()).isdisjoint(corpus.without_files)):
+        return None
+    shares = corpus.draw.shares if corpus.draw is not None else {}
+    possible = {source, *shares, *(("train",) if shares else ())}
+    splits = (source, *corpus.without_files)
+    stored = stored.filter(pl.col("split").is_in(splits))
+    stored_ids = [from_hexadecimal(stored[side]) for side in ("sentence_a", "sentence_b")]
+    sentences = np.unique(np.concatenate([ids, *stored_ids]))
+    groups = _Groups(len(sentences))
+    sides = (places(side, sentences).tolist() for side in stored_ids)
+    for a, b, color in zip(*sides, stored["split"].to_list(), strict=True):
+        groups.color(_Hanging(a, b), color)
 
-    def __init__(
-        self, corpus: CorpusSettings, source: Split, rows: Iterable[Outcome], sentences: Sentences, known: Known
-    ) -> None:
-        super().__init__(corpus, source, sentences, known)
-        self._shares = corpus.draw.shares if corpus.draw is not None else {}
-        self._possible = {source, *self._shares, *(("train",) if self._shares else ())}
-        self._groups = _Groups()
-        self._placed: Counter[Split] = Counter()
-        self._has_stored = False
-        for a, b, split in known.split_pairs(corpus.name):
-            if split in self.splits:
-                self._groups.color(_Hanging(a, b), split)
-        for row in rows:
-            if isinstance(row, PairRow) and row.split == source:
-                hanging = self._hanging(row)
-                if hanging:
-                    self._groups.join(hanging)
-        self._total = self._groups.pairs.total()
+    drawn = _drawn_rows(rows, source, too_long)
+    hanging = _hanging(rows[drawn], places(ids, sentences), texts, groups)
+    for each in hanging:
+        groups.join(each)
+    total = groups.pairs.total()
+    before = _stored_splits(corpus, known, rows[drawn], ids, splits)
+    codes = rows["split"].to_numpy().copy()
+    kept = np.zeros(rows.height, np.bool_)
+    joins: dict[int, str] = {}
+    placed: Counter[Split] = Counter()
+    for row, each, was in zip(drawn.tolist(), hanging, before, strict=True):
+        root, *others = {groups.root(node) for node in each.nodes}
+        if was is not None:
+            split = was
+        elif others:  # it was not joined, since it would join two splits of the store
+            first, second = sorted(groups.colors(each), key=SPLITS.index)[:2]
+            joins[row] = (
+                f"the pair would join sentences of {first} and of {second}, and no sentence may be in two splits"
+            )
+            continue
+        elif root in groups.split:
+            split = groups.split[root]
+        elif corpus.draw is None:
+            split = source
+        else:
+            (smallest,) = hexadecimal(sentences[[groups.first[root]]])
+            split = corpus.draw.split_of(SentenceId(smallest), groups.pairs[root] / total)
+        placed[split] += 1
+        codes[row] = SPLITS.index(split)
+        kept[row] = split not in possible
+    why = pl.repeat(None, rows.height, dtype=pl.String, eager=True).scatter(list(joins), list(joins.values()))
+    return Drawn(
+        pl.Series(codes), pl.Series(kept), why, _too_few_or_many(corpus, shares, placed, groups, stored=any(before))
+    )
 
-    def place(self, row: Outcome) -> Outcome:
-        if not isinstance(row, PairRow) or row.split != self.source:
-            return row
-        hanging = self._hanging(row)
-        if not hanging:
-            return row
-        stored = self._stored(hanging)
-        split = stored or self._drawn(row, hanging)
-        if split is not None:
-            self._has_stored |= stored is not None
-            self._placed[split] += 1
-            return row._replace(split=split, kept=split not in self._possible)
-        colors = sorted(self._groups.colors(hanging), key=SPLITS.index)
-        if len(colors) < 2:  # it was not in the file at the first reading; the next build takes it
-            return Skip(row.split, WRITTEN_MEANWHILE, row.origin)
-        first, second = colors[:2]
-        why = f"the pair would join sentences of {first} and of {second}, and no sentence may be in two splits"
-        return row._replace(joins=why)
 
-    def _hanging(self, row: PairRow) -> "_Hanging | None":
-        """Return what a pair joins; None if a sentence is too long: a reject joins nothing."""
-        (a, text_a, too_long), (b, text_b, too_long_b) = map(self.sentences.identify, (row.text_a, row.text_b))
-        if too_long or too_long_b:
-            return None
-        keys = [f"key {key}" for key in map(leakage_key, (text_a, text_b)) if key]
-        return _Hanging(a, b, (*keys, f"group {row.group}") if row.group else tuple(keys))
+def _drawn_rows(rows: pl.DataFrame, source: Split, too_long: NDArray[np.bool_]) -> NDArray[np.int64]:
+    long = too_long[rows["a"].to_numpy()] | too_long[rows["b"].to_numpy()]
+    return np.flatnonzero((rows["split"].to_numpy() == SPLITS.index(source)) & ~long)
 
-    def _stored(self, pair: "_Hanging") -> Split | None:
-        """Return the split that the store has a pair in."""
-        ids, name = self.known.pair_ids, self.corpus.name
-        return next(
-            (split for split in self.splits if pair_id(name, split, "positive", pair.a, pair.b, 0) in ids), None
+
+def _hanging(
+    rows: pl.DataFrame,
+    nodes: NDArray[np.int64],
+    texts: pl.Series,
+    groups: "_Groups",
+) -> list["_Hanging"]:
+    """Return what each row joins: its sentences (`nodes` of the groups), their leakage keys, and its group."""
+    further: dict[str, int] = {}
+    of_sentence: dict[int, int | None] = {}
+
+    def node(text: str) -> int:
+        if text not in further:
+            further[text] = groups.add()
+        return further[text]
+
+    for sentence in np.unique(np.concatenate([rows["a"].to_numpy(), rows["b"].to_numpy()])).tolist():
+        key = leakage_key(texts[sentence])
+        of_sentence[sentence] = node(f"key {key}") if key else None
+    return [
+        _Hanging(
+            int(nodes[a]),
+            int(nodes[b]),
+            tuple(
+                each
+                for each in (of_sentence[a], of_sentence[b], node(f"group {group}") if group else None)
+                if each is not None
+            ),
         )
+        for a, b, group in rows.select("a", "b", "group").iter_rows()
+    ]
 
-    def _drawn(self, row: PairRow, hanging: "_Hanging") -> Split | None:
-        """Return the split of a new pair; None for one that would join two splits, or that is unknown."""
-        groups = self._groups
-        root, *others = {groups.root(node) for node in hanging.nodes}
-        if others or root not in groups.first:
-            return None
-        if root in groups.split:
-            return groups.split[root]
-        if self.corpus.draw is None:
-            return row.split
-        return self.corpus.draw.split_of(groups.first[root], groups.pairs[root] / self._total)
 
-    def reports(self) -> list[DrawReport]:
-        total = self._placed.total()
-        report = partial(
-            DrawReport,
-            corpus=self.corpus.name,
-            pairs=total,
-            largest=max(self._groups.pairs.values(), default=0),
-            stored=self._has_stored,
-        )
-        return [
-            report(split=split, share=share, drawn=self._placed[split])
-            for split, share in self._shares.items()
-            if not _FEW * share * total <= self._placed[split] <= _MANY * share * total
-        ]
+def _stored_splits(
+    corpus: CorpusSettings, known: Known, rows: pl.DataFrame, ids: IdArray, splits: Sequence[Split]
+) -> list[Split | None]:
+    """Return the split that the store has each pair in."""
+    stored = known.pairs(corpus.name).ids
+    found: list[Split | None] = [None] * rows.height
+    first, second = ids[rows["a"].to_numpy()], ids[rows["b"].to_numpy()]
+    for split in reversed(splits) if len(stored) else ():
+        names = pair_ids(corpus.name, split, "positive", first, second, np.zeros(rows.height, np.int64))
+        for place in np.flatnonzero(places(names, stored) >= 0).tolist():
+            found[place] = split
+    return found
+
+
+def _too_few_or_many(
+    corpus: CorpusSettings, shares: Mapping[Split, float], placed: Counter[Split], groups: "_Groups", *, stored: bool
+) -> list[DrawReport]:
+    total = placed.total()
+    report = partial(
+        DrawReport, corpus=corpus.name, pairs=total, largest=max(groups.pairs.values(), default=0), stored=stored
+    )
+    return [
+        report(split=split, share=share, drawn=placed[split])
+        for split, share in shares.items()
+        if not _FEW * share * total <= placed[split] <= _MANY * share * total
+    ]
 
 
 class _Hanging(NamedTuple):
     """What a pair joins: its sentences, and further their leakage keys, and their image, topic or document."""
 
-    a: SentenceId
-    b: SentenceId
-    further: tuple[str, ...] = ()
+    a: int
+    b: int
+    further: tuple[int, ...] = ()
 
     @property
-    def nodes(self) -> tuple[str, ...]:
+    def nodes(self) -> tuple[int, ...]:
         return (self.a, self.b, *self.further)
 
 
 class _Groups:
-    """Sets of sentences that are joined by pairs (union-find).
+    """Sets of nodes, the first of which are sentences in the order of their ids, that are joined by pairs (union-find).
 
     Attributes:
-        first: root → the sentence with the smallest id, which represents the group whatever the order of its pairs.
+        first: root → the first sentence, which represents the group whatever the order of its pairs.
         pairs: root → its number of pairs.
         split: root → the split that the store has it in.
     """
 
-    def __init__(self) -> None:
-        self._above: dict[str, str] = {}
-        self.first: dict[str, SentenceId] = {}
-        self.pairs: Counter[str] = Counter()
-        self.split: dict[str, Split] = {}
+    def __init__(self, sentences: int) -> None:
+        self._above = list(range(sentences))
+        self.first: dict[int, int] = {}
+        self.pairs: Counter[int] = Counter()
+        self.split: dict[int, Split] = {}
 
-    def root(self, node: str) -> str:
+    def add(self) -> int:
+        """Add a node that is not a sentence."""
+        self._above.append(len(self._above))
+        return self._above[-1]
+
+    def root(self, node: int) -> int:
         """Return the present root of the group of a node."""
         above = self._above
-        while above.setdefault(node, node) != node:
+        while above[node] != node:
             above[node] = node = above[above[node]]
         return node
 
@@ -309,7 +365,7 @@ class _Groups:
         if len(self.colors(hanging)) < 2:
             self.pairs[self._united(hanging)] += 1
 
-    def _united(self, hanging: _Hanging) -> str:
+    def _united(self, hanging: _Hanging) -> int:
         """Merge the groups of what a pair joins, and return the root."""
         root, *others = dict.fromkeys(map(self.root, hanging.nodes))
         firsts = [hanging.a, hanging.b, *(self.first.pop(node) for node in (root, *others) if node in self.first)]

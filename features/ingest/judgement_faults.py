@@ -3,42 +3,32 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from itertools import chain
 from typing import Literal
 
 import polars as pl
 
-from features.corpora.settings import CorpusSettings
+from features.core.types import SPLITS
+from features.ingest.corpus_pairs import CorpusPairs
 from features.ingest.fault_reports import JudgementFaultReport
 from features.ingest.label_faults import cut, spelt_alike
 from features.ingest.report import ChangedJudgement
-from features.ingest.sentences import Sentences
-from features.ingest.split_pairs import SplitPairs
 
 Judgement = Literal["label", "score"]
 _JUDGEMENTS: tuple[Judgement, ...] = ("label", "score")
 
 
-def judgement_faults(
-    corpora: Sequence[CorpusSettings],
-    splits: Sequence[tuple[SplitPairs, Sequence[ChangedJudgement]]],
-    sentences: Sentences,
-) -> list[JudgementFaultReport]:
-    """Return what is suspicious about the judgements of corpora, over all their splits with pairs.
-
-    Each split comes with its known pairs whose judgement has changed.
-    """
+def judgement_faults(corpora: Sequence[CorpusPairs]) -> list[JudgementFaultReport]:
+    """Return what is suspicious about the judgements of corpora, over all their splits."""
     reports = []
-    for corpus in corpora:
-        own = [(split, changed) for split, changed in splits if split.report.corpus == corpus.name]
-        columns = [columns for split, _ in own for columns in (split.positives, split.stored)]
+    for of_corpus in corpora:
+        corpus, rows = of_corpus.corpus, of_corpus.rows
         for judgement in _JUDGEMENTS:
-            counts = Counter(chain.from_iterable(getattr(each, judgement) for each in columns))
-            pairs, empty = counts.total(), counts.pop(None, 0)
-            report = partial(JudgementFaultReport, corpus=corpus.name, judgement=judgement, pairs=pairs)
+            counts = dict(rows[judgement].value_counts().iter_rows())
+            empty = counts.pop(None, 0)
+            report = partial(JudgementFaultReport, corpus=corpus.name, judgement=judgement, pairs=rows.height)
             # A known pair keeps what is stored, so one that has a judgement there lacks none.
-            missing = empty + sum(_lacks_more(each, judgement) for _, changed in own for each in changed)
-            some = bool(counts) or missing < pairs
+            missing = empty + sum(_lacks_more(each, judgement) for each in of_corpus.changed)
+            some = bool(counts) or missing < rows.height
             # A corpus without judgements lacks none, unless its settings name a column for them.
             if missing and (some or judgement in (corpus.columns or {})):
                 reports.append(report(fault="missing" if some else "none", affected=missing))
@@ -48,23 +38,24 @@ def judgement_faults(
                 reports.append(report(fault="spelling", affected=affected, examples=examples))
             # Pairs of known datasets have what their makers gave them.
             if corpus.record.kind == "own" and len(counts) > 1:
-                names = ("sentence_a", "sentence_b", judgement)
-                frame = pl.DataFrame({name: list(chain(*(getattr(each, name) for each in columns))) for name in names})
-                repeated = _judged_differently(frame, judgement)
+                repeated = _judged_differently(of_corpus, judgement)
                 if repeated.height:
                     first, second, given, _ = repeated.row(0)
                     values = Counter(f"{value:g}" if judgement == "score" else repr(value) for value in given)
-                    texts = (cut(sentences.text_of(first)), cut(sentences.text_of(second)))
+                    texts = (cut(of_corpus.text_of(first)), cut(of_corpus.text_of(second)))
                     affected = repeated.height
                     reports.append(report(fault="several", affected=affected, examples=dict(values), texts=texts))
     return reports
 
 
-def _judged_differently(pairs: pl.DataFrame, judgement: Judgement) -> pl.DataFrame:
-    """Return the pairs of sentences that have several judgements, each with all of them."""
+def _judged_differently(of_corpus: CorpusPairs, judgement: Judgement) -> pl.DataFrame:
+    """Return the pairs of sentences that have several judgements, each with all of them, split by split, new first."""
+    order = {SPLITS.index(split): place for place, split in enumerate(of_corpus.reports)}
+    rows = of_corpus.rows.drop_nulls(judgement)
     return (
-        pairs.drop_nulls(judgement)
-        .group_by("sentence_a", "sentence_b", maintain_order=True)
+        rows.filter(rows.select("a", "b").is_duplicated())
+        .sort(pl.col("split").replace_strict(order), "stored", maintain_order=True)
+        .group_by("a", "b", maintain_order=True)
         .agg(pl.col(judgement), kinds=pl.col(judgement).n_unique())
         .filter(pl.col("kinds") > 1)
     )

@@ -1,11 +1,15 @@
 """What is already in the store."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from features.core.faults import UnknownShard
-from features.core.types import LabelId, PairId, SentenceId, Shard, Split
+from features.core.types import LabelId, SentenceId, Shard, Split
+from features.ingest.ids import IdArray, from_hexadecimal
 from features.schemas import LABELS, PAIRS, Columns
 
 _SHARD: Columns = {"shard": pl.String}
@@ -24,6 +28,13 @@ KNOWN_LABELS: Columns = {name: (LABELS | _SHARD)[name] for name in _LABELS}
 which it keeps."""
 
 
+class StoredPairs(NamedTuple):
+    """Pairs in the order of their ids: these, and the rows, columns of `KNOWN_PAIRS`."""
+
+    ids: IdArray
+    rows: pl.DataFrame
+
+
 class Known:
     """The stored sentences, pairs and labels: columns of `KNOWN_SENTENCES` and so on; `ingest` says the rest."""
 
@@ -33,25 +44,12 @@ class Known:
         pairs: pl.DataFrame,
         labels: pl.DataFrame | None,
         placed: pl.DataFrame | None = None,
-        admits: Callable[[PairId | LabelId], bool] | None = None,
         placed_labels: pl.DataFrame | None = None,
-        unread: Sequence[str] = (),
     ) -> None:
-        sentences = _checked(sentences, KNOWN_SENTENCES, "sentences")
+        self.sentences = _checked(sentences, KNOWN_SENTENCES, "sentences")
         self.judgements = _checked(pairs, KNOWN_PAIRS, "pairs")
         self.labels = _checked(labels, KNOWN_LABELS, "labels")
         self._placed = self.judgements if placed is None else _checked(placed, KNOWN_PAIRS, "pairs")
-        self.admits = admits or (lambda _: True)
-        self.shard_of: dict[SentenceId, Shard] = dict(
-            zip(sentences["sentence_id"].to_list(), sentences["shard"].to_list(), strict=True)
-        )
-        of_read = self.judgements.filter(~pl.col("corpus").is_in(unread))  # nothing is added to the others
-        self.pair_ids: set[PairId] = set(of_read["pair_id"].to_list())
-        self.with_negative: set[PairId] = set(of_read["positive_id"].drop_nulls().to_list())
-        drawn = of_read.filter(kind="neighbour")
-        self.with_neighbours: set[tuple[str, SentenceId]] = {
-            key for side in ("sentence_a", "sentence_b") for key in drawn.select("corpus", side).iter_rows()
-        }
         self.pair_shards: list[Shard] = self.judgements["shard"].unique().to_list()
         self.label_of: dict[LabelId, str] = dict(
             zip(self.labels["label_id"].to_list(), self.labels["label"].to_list(), strict=True)
@@ -63,21 +61,25 @@ class Known:
             (corpus, sentence): tuple(splits) for corpus, sentence, splits in of_texts.iter_rows()
         }
 
-    def splits_of_pairs(self, corpus: str) -> set[Split]:
-        """Return the splits of a corpus for which the store has pairs."""
-        return {split for _, _, split in self.split_pairs(corpus)}
+    def shard_numbers(self, names: Sequence[Shard]) -> NDArray[np.int32]:
+        """Return the place of the shard of each sentence among the names, (n_sentences,)."""
+        shards = self.sentences["shard"].cast(pl.Enum(names))
+        return shards.to_physical().cast(pl.Int32).to_numpy()
 
-    def paired(self, corpus: str) -> set[tuple[SentenceId, SentenceId]]:
-        """Return both sentences of the stored pairs of a corpus, of every kind."""
-        return set(self.judgements.filter(corpus=corpus).select("sentence_a", "sentence_b").iter_rows())
+    def pairs(self, corpus: str) -> StoredPairs:
+        """Return the stored pairs of a corpus, of every kind."""
+        rows = self.judgements.filter(corpus=corpus)
+        ids = from_hexadecimal(rows["pair_id"])
+        order = np.argsort(ids)
+        return StoredPairs(ids[order], rows[order])
+
+    def placed_pairs(self, corpus: str) -> pl.DataFrame:
+        """Return the stored pairs of a corpus whose splits are binding, of every kind."""
+        return self._placed.filter(corpus=corpus)
 
     def splits_of_texts(self, corpus: str) -> set[Split]:
         """Return the splits of a corpus for which the store has texts."""
         return {split for (name, _), splits in self.splits_of_text.items() if name == corpus for split in splits}
-
-    def split_pairs(self, corpus: str) -> Iterator[tuple[SentenceId, SentenceId, Split]]:
-        """Return both sentences and the split of the stored pairs of a corpus."""
-        return self._placed.filter(corpus=corpus).select("sentence_a", "sentence_b", "split").iter_rows()
 
 
 def _checked(frame: pl.DataFrame | None, columns: Columns, table: str) -> pl.DataFrame:

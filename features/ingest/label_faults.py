@@ -15,12 +15,11 @@ from os.path import commonprefix
 from features.core.types import SentenceId, Split
 from features.corpora.dataset import TextLayout
 from features.corpora.reading import own_record
-from features.corpora.settings import CorpusSettings
+from features.ingest.corpus_pairs import CorpusPairs
 from features.ingest.fault_reports import ChosenLabelReport, LabelFaultReport, TextFaultReport
 from features.ingest.known import Known
 from features.ingest.sentences import Sentences
-from features.ingest.split_labels import SplitLabels
-from features.ingest.split_pairs import SplitPairs
+from features.ingest.split_labels import CorpusLabels, SplitLabels
 from features.sentences import normalise
 
 _SEPARATORS = (",", ";", "|")
@@ -29,13 +28,11 @@ _MANY = 10  # texts that hardly differ in all of their labels by chance
 _SHOWN = 40  # characters of a text that a message shows
 
 
-def label_faults(
-    corpora: Sequence[CorpusSettings], splits: Sequence[SplitLabels], known: Known
-) -> list[LabelFaultReport]:
+def label_faults(corpora: Sequence[CorpusLabels], known: Known) -> list[LabelFaultReport]:
     """Return what is suspicious about the labels of corpora, over all their splits; not of texts with one class."""
     reports = []
-    for corpus in corpora:
-        own = [split for split in splits if split.report.corpus == corpus.name]
+    for of_corpus in corpora:
+        corpus, own = of_corpus.corpus, of_corpus.splits
         counts: Counter[tuple[str, str]] = Counter()
         for split in own:
             if split.several:
@@ -136,32 +133,27 @@ def spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
     return sorted((labels for labels in spelt.values() if len(labels) > 1), key=lambda ls: -sum(counts[x] for x in ls))
 
 
-def unused_labels(
-    corpora: Sequence[CorpusSettings], splits: Sequence[SplitPairs | SplitLabels]
-) -> list[ChosenLabelReport]:
+def unused_labels(read: Sequence[CorpusPairs | CorpusLabels]) -> list[ChosenLabelReport]:
     """Return the labels that the settings of corpora choose and no row of their splits has: perhaps misspelt ones."""
     reports = []
-    for corpus in corpora:
-        had: set[str | None] = set()
-        for split in (split for split in splits if split.report.corpus == corpus.name):
-            if isinstance(split, SplitLabels):
-                had |= {label for _, label in split.counts}
-            else:
-                had |= {*split.positives.label, *split.stored.label}
+    for each in read:
+        corpus = each.corpus
+        if isinstance(each, CorpusPairs):
+            had = {*each.rows["label"].unique()}
+        else:
+            had = {label for split in each.splits for _, label in split.counts}
         unused = [label for label in corpus.chosen_labels or () if label not in had]
         reports += [ChosenLabelReport(corpus=corpus.name, label=label) for label in unused]
     return reports
 
 
-def text_faults(
-    corpora: Sequence[CorpusSettings], splits: Sequence[SplitLabels], sentences: Sentences
-) -> list[TextFaultReport]:
+def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> list[TextFaultReport]:
     """Return the corpora that have texts in several spellings, over all their splits; not texts with one class."""
     reports = []
     for corpus in corpora:
         spellings: dict[SentenceId, dict[str, set[Split]]] = {}
-        for split in splits:
-            if split.report.corpus == corpus.name and split.several:
+        for split in corpus.splits:
+            if split.several:
                 for text in split.texts.values():
                     splits_of = spellings.setdefault(sentences.shared_id(text), {})
                     splits_of.setdefault(text, set()).add(split.report.split)
@@ -174,7 +166,7 @@ def text_faults(
             start = 0 if same < _SHOWN else same - _SHOWN // 2
             examples = cut(first, start), cut(second, start)
             texts = sum(map(len, several))
-            reports.append(TextFaultReport(corpus=corpus.name, texts=texts, parted=parted, examples=examples))
+            reports.append(TextFaultReport(corpus=corpus.corpus.name, texts=texts, parted=parted, examples=examples))
     return reports
 
 

@@ -8,6 +8,10 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
 from features.core.types import SentenceId, Split
 from features.corpora.reading import evaluation_outcomes
 from features.corpora.rows import PairRow, TextRow
@@ -43,17 +47,29 @@ class LeakageGuard:
                             sets_of[key] = (*sets_of.get(key, ()), evaluation.name)
         return cls(sets_of, drops=settings.mode == "drop")
 
+    @property
+    def has_sets(self) -> bool:
+        """Whether there is anything to guard."""
+        return bool(self._sets_of)
+
+    def leaking(self, texts: pl.Series) -> NDArray[np.bool_]:
+        """Return which normalised texts are those of an evaluation sentence, (n_texts,)."""
+        keys = texts.str.to_lowercase().str.replace_all("[^a-z0-9_]+", " ").str.strip_chars(" ")
+        others = texts.str.contains(r"[^\x00-\x7f]").arg_true()
+        keys = keys.scatter(others, [leakage_key(text) for text in texts.gather(others).to_list()])
+        return keys.is_in(pl.Series(list(self._sets_of)).implode()).to_numpy()
+
     def sets_with(self, text: str) -> tuple[str, ...]:
         """Return the names of the evaluation sets that contain a sentence."""
         return self._sets_of.get(leakage_key(text), ()) if self._sets_of else ()
 
-    def leaks(self, report: SplitReport, *sentences: tuple[SentenceId, str, bool]) -> str | None:
+    def leaks(self, report: SplitReport, *sentences: tuple[SentenceId, str]) -> str | None:
         """Count the row for each set that has one of its sentences; return such a sentence and the sets, in words."""
         if report.split != "train" or not self._sets_of:
             return None
         words = None
         hit: set[str] = set()
-        for sentence, text, _ in sentences:
+        for sentence, text in sentences:
             if sentence not in self._sets_of_sentence:
                 self._sets_of_sentence[sentence] = self.sets_with(text)
             sets = self._sets_of_sentence[sentence]

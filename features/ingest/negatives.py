@@ -5,76 +5,87 @@ in any order, draws the same negatives. a− is never a, a+, or any sentence pai
 stored negative stays, even if a later refresh adds its two sentences as a positive.
 """
 
-import hashlib
 import math
-from collections.abc import Iterator, Sequence, Set
 
-import polars as pl
+import numpy as np
+from numpy.typing import NDArray
 
-from features.core.types import PairId, SentenceId
+from features.ingest.ids import IdArray, draws, places
 
 _TRIES = 32  # draws before all candidates are listed
 
 
-Positive = tuple[PairId, SentenceId, SentenceId]
-"""A positive pair: its id, sentence a, sentence b."""
+def pair_keys(a: NDArray[np.uint32], b: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Return one number for each pair of sentence numbers, (n_pairs,)."""
+    return a.astype(np.uint64) << np.uint64(32) | b
 
 
 def draw_negatives(
-    pool: Sequence[Positive], wanted: Set[PairId], paired: Set[tuple[SentenceId, SentenceId]]
-) -> Iterator[tuple[Positive, SentenceId | None]]:
-    """Yield each wanted pair of a pool, all positives of one split of one corpus, in the order of ids, with its a−.
+    ids: IdArray,
+    a: NDArray[np.uint32],
+    b: NDArray[np.uint32],
+    wanted: NDArray[np.bool_],
+    paired: NDArray[np.uint64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw a negative for each wanted pair of a pool, all positives of one split of one corpus.
 
-    That is None if every sentence of the pool is a or paired with a, in either order, in the pool or elsewhere.
+    Args:
+        ids: ids of the pairs, (n_pairs,).
+        a: first sentences, numbered in the order of their ids, (n_pairs,).
+        b: second sentences, (n_pairs,).
+        wanted: which of the pairs need a negative, (n_pairs,).
+        paired: keys of sentences that are a pair, in the pool or elsewhere, sorted (`pair_keys`).
+
+    Returns:
+        The wanted pairs in the order of ids, and a− for each: -1 if every sentence of the pool is a or paired with a,
+        in either order.
     """
-    ordered = sorted(pool)
-    listed: dict[SentenceId, list[SentenceId]] = {}
-    for pair in ordered:
-        if pair[0] in wanted:
-            yield pair, _draw(pair, ordered, paired, listed)
-
-
-def _draw(
-    pair: Positive,
-    ordered: Sequence[Positive],
-    paired: Set[tuple[SentenceId, SentenceId]],
-    listed: dict[SentenceId, list[SentenceId]],
-) -> SentenceId | None:
-    name, a, _ = pair
-
-    def may_be(candidate: SentenceId) -> bool:
-        return candidate != a and (a, candidate) not in paired and (candidate, a) not in paired
-
+    ordered = np.argsort(ids)
+    of_pool = a[ordered], b[ordered]
+    drawn = ordered[wanted[ordered]]
+    other = np.full(len(drawn), -1, np.int64)
+    left = np.arange(len(drawn))
     for attempt in range(_TRIES):
-        place, side = divmod(_hash(name, attempt) % (2 * len(ordered)), 2)
-        _, first, second = ordered[place]
-        candidate = second if side else first
-        if may_be(candidate):
-            return candidate
-    # Few candidates remain for this a (a small split, or one question with many answers): list them once.
-    if a not in listed:
-        listed[a] = sorted({sentence for _, *both in ordered for sentence in both if may_be(sentence)})
-    return listed[a][_hash(name, _TRIES) % len(listed[a])] if listed[a] else None
+        if not len(left):
+            break
+        place, side = np.divmod(draws(ids[drawn[left]], attempt) % np.uint64(2 * len(ordered)), np.uint64(2))
+        candidates = np.where(side, of_pool[1][place], of_pool[0][place])
+        may_be = _may_be(a[drawn[left]], candidates, paired)
+        other[left[may_be]] = candidates[may_be]
+        left = left[~may_be]
+    # Few candidates remain for these (a small split, or one question with many answers): list them once.
+    listed: dict[int, NDArray[np.uint32]] = {}
+    all_sentences = np.unique(np.concatenate(of_pool)) if len(left) else None
+    for each, last in zip(left, draws(ids[drawn[left]], _TRIES).tolist(), strict=True):
+        anchor = int(a[drawn[each]])
+        if anchor not in listed and all_sentences is not None:
+            listed[anchor] = all_sentences[_may_be(np.full_like(all_sentences, anchor), all_sentences, paired)]
+        if len(listed[anchor]):
+            other[each] = listed[anchor][last % len(listed[anchor])]
+    return drawn, other
 
 
-def _hash(pair_id: PairId, attempt: int) -> int:
-    return int.from_bytes(hashlib.blake2b(f"{pair_id}{attempt}".encode(), digest_size=8).digest())
+def _may_be(a: NDArray[np.uint32], candidates: NDArray[np.uint32], paired: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which candidates are neither a nor paired with it."""
+    apart = np.not_equal(a, candidates)
+    for keys in (pair_keys(a, candidates), pair_keys(candidates, a)):
+        apart &= places(keys, paired) < 0
+    return apart
 
 
-def arrange(negatives: pl.DataFrame, pairs_per_shard: int) -> pl.DataFrame:
-    """Order negatives so that a shard of them needs few sentence shards.
+def arranged(
+    ids: IdArray, shard_a: NDArray[np.integer], shard_b: NDArray[np.integer], pairs_per_shard: int
+) -> NDArray[np.int64]:
+    """Return the order of negatives in which a shard of them needs few sentence shards.
 
     Both sentences of a negative may be in any shard, so a shard in random order would need every sentence shard.
     Ordered by the cells of a square grid over (shard_a, shard_b), with about as many cells as there will be shards of
-    `pairs_per_shard`, it needs about two sides of a cell.
+    `pairs_per_shard`, it needs about two sides of a cell. Shards are numbered in the order of their names.
     """
-    if negatives.height <= pairs_per_shard:
-        return negatives.sort("pair_id")
-    side = math.ceil(math.sqrt(negatives.height / pairs_per_shard))
-    shards = sorted({*negatives["shard_a"].unique(), *negatives["shard_b"].unique()})
-    cell = {shard: rank * side // len(shards) for rank, shard in enumerate(shards)}
-    return negatives.sort(
-        pl.col("shard_a").replace_strict(cell, return_dtype=pl.Int32),
-        pl.col("shard_b").replace_strict(cell, return_dtype=pl.Int32),
-        pl.col("pair_id"),
-    )
+    order = np.argsort(ids)
+    if len(ids) <= pairs_per_shard:
+        return order
+    side = math.ceil(math.sqrt(len(ids) / pairs_per_shard))
+    shards = np.unique(np.concatenate([shard_a, shard_b]))
+    cell_a, cell_b = (np.searchsorted(shards, numbers[order]) * side // len(shards) for numbers in (shard_a, shard_b))
+    return order[np.argsort(cell_a * side + cell_b, kind="stable")]

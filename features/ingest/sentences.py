@@ -1,33 +1,103 @@
-"""Sentences during an ingest: their ids, and the shard in which each is placed when its first pair is taken.
+"""Sentences during an ingest: their ids, and the shards in which they are placed in the order in which they come.
 
 Shards never change: rows are cut into new ones, numbered after those that the store has.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from features.core.faults import UnknownShard
 from features.core.types import SentenceId, Shard
 from features.corpora.settings import IngestSettings
+from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, places
 from features.ingest.known import Known
 from features.schemas import SENTENCES
 from features.sentences import id_of_normalised, leakage_key, normalise, sentence_id
 
+Rows = Callable[[], pl.DataFrame]
+"""Makes the rows of a shard."""
+
+
+class Shards(Mapping[Shard, pl.DataFrame]):
+    """Rows by shard, made when they are asked for: all at once would take several times the memory of their columns."""
+
+    def __init__(self, rows: Mapping[Shard, Rows]) -> None:
+        self._rows = dict(rows)
+
+    def __getitem__(self, shard: Shard) -> pl.DataFrame:
+        return self._rows[shard]()
+
+    def __iter__(self) -> Iterator[Shard]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
 
 class Sentences:
-    """Ids of sentences, known and new; a new one is placed in the next shard when its first pair is taken."""
+    """Ids and shards of sentences, known and new.
+
+    Attributes:
+        names: the shards, by the number that `place` returns.
+        new: how many sentences were placed.
+    """
 
     def __init__(self, known: Known, settings: IngestSettings) -> None:
-        self.shard_of = known.shard_of
         self.max_words = settings.max_words
-        self.new: dict[SentenceId, str] = {}
+        self.new = 0
+        self.names: list[Shard] = sorted(known.sentences["shard"].unique())
         self._size = settings.sentences_per_shard
-        self._number = next_number("sentences", set(known.shard_of.values())) - 1
-        self._room = 0
-        self._shard = Shard("")
+        self._number = next_number("sentences", self.names)
+        self._ids, self._shard = from_hexadecimal(known.sentences["sentence_id"]), known.shard_numbers(self.names)
+        self._sort()
+        self._shards: dict[Shard, Rows] = {}
         self._seen: dict[str, tuple[SentenceId, str, bool]] = {}
         self._shared: dict[SentenceId, SentenceId] = {}
+        self._taken: dict[SentenceId, str] = {}
+
+    def place(self, ids: IdArray, texts: pl.Series, taken: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Place the sentences of a corpus that have no shard yet in new ones.
+
+        Args:
+            ids: ids of sentences, sorted, (n_sentences,).
+            texts: their normalised texts.
+            taken: which of them need a shard, in the order in which they come; more than once is fine.
+
+        Returns:
+            The number of the shard of each, -1 where it has none, (n_sentences,).
+        """
+        stored = places(ids, self._ids)
+        shard = np.full(len(ids), -1, np.int32)
+        shard[stored >= 0] = self._shard[stored[stored >= 0]]
+        wanted = taken[shard[taken] < 0]
+        first = np.empty(len(ids), np.int64)
+        first[wanted[::-1]] = np.arange(len(wanted))[::-1]  # the last assignment counts: that of the first occurrence
+        fresh = wanted[first[wanted] == np.arange(len(wanted))]
+        if len(fresh):
+            shard[fresh] = len(self.names) + np.arange(len(fresh)) // self._size
+            own, own_texts = ids[fresh], texts.gather(fresh)
+            for start in range(0, len(fresh), self._size):
+                self.names.append(shard_name("sentences", self._number))
+                self._shards[self.names[-1]] = partial(_rows, own, own_texts, slice(start, start + self._size))
+                self._number += 1
+            self._ids, self._shard = np.append(self._ids, own), np.append(self._shard, shard[fresh])
+            self._sort()
+            self.new += len(fresh)
+        return shard
+
+    def _sort(self) -> None:
+        order = np.argsort(self._ids, kind="stable")
+        self._ids, self._shard = self._ids[order], self._shard[order]
+
+    def shards(self) -> Shards:
+        """Return the new sentences by shard, in the order in which they were placed."""
+        return Shards(self._shards)
+
+    # -- one by one, for texts with labels -----------------------------------------------------------------------------
 
     def identify(self, text: str) -> tuple[SentenceId, str, bool]:
         """Return id, normalised text, and whether the sentence is too long."""
@@ -36,14 +106,6 @@ class Sentences:
             clean = text if clean == text else clean  # one object in memory, not two
             self._seen[text] = (id_of_normalised(clean), clean, clean.count(" ") >= self.max_words)
         return self._seen[text]
-
-    def text_of(self, sentence: SentenceId) -> str:
-        """Return the normalised text of a sentence that was identified."""
-        return next(clean for identity, clean, _ in self._seen.values() if identity == sentence)
-
-    def texts(self, sentences: Set[SentenceId]) -> dict[SentenceId, str]:
-        """Return the normalised texts of sentences that were identified."""
-        return {identity: clean for identity, clean, _ in self._seen.values() if identity in sentences}
 
     def shared_id(self, text: str) -> SentenceId:
         """Return an id that all spellings of a text share: those that are the same for the leakage guard.
@@ -56,33 +118,23 @@ class Sentences:
             self._shared[sentence] = sentence_id(key) if key else sentence
         return self._shared[sentence]
 
-    def place(self, sentence: SentenceId, text: str) -> None:
-        """Place a sentence in a shard unless it has one."""
-        if sentence not in self.shard_of:
-            if not self._room:
-                self._number += 1
-                self._room = self._size
-                self._shard = shard_name("sentences", self._number)
-            self._room -= 1
-            self.shard_of[sentence] = self._shard
-            self.new[sentence] = text
+    def take(self, sentence: SentenceId, text: str) -> None:
+        """Place a sentence in a shard with the next `place_taken`, unless it has one."""
+        self._taken.setdefault(sentence, text)
 
-    def open_shard(self) -> None:
-        """Start a new shard with the next new sentence."""
-        self._room = 0
+    def place_taken(self) -> dict[SentenceId, Shard]:
+        """Return the shard of each sentence that was taken since the last call."""
+        ids = from_hexadecimal(pl.Series(list(self._taken), dtype=pl.String))
+        order = np.argsort(ids)
+        texts = pl.Series(list(self._taken.values()), dtype=pl.String).gather(order)
+        numbers = self.place(ids[order], texts, np.argsort(order))
+        names = zip(hexadecimal(ids[order]), numbers.tolist(), strict=True)
+        self._taken.clear()
+        return {SentenceId(sentence): self.names[number] for sentence, number in names}
 
-    def shards(self) -> dict[Shard, pl.DataFrame]:
-        """Return the new sentences by shard, in the order in which they were placed."""
-        rows = pl.DataFrame(
-            {
-                "sentence_id": list(self.new),
-                "text": list(self.new.values()),
-                "shard": [self.shard_of[sentence] for sentence in self.new],
-            },
-            schema={**SENTENCES, "shard": pl.String},
-        )
-        parts = rows.partition_by("shard", maintain_order=True, as_dict=True, include_key=False)
-        return {Shard(str(shard)): part for (shard,), part in parts.items()}
+
+def _rows(ids: IdArray, texts: pl.Series, here: slice) -> pl.DataFrame:
+    return pl.DataFrame({"sentence_id": hexadecimal(ids[here]), "text": texts[here]}, schema=SENTENCES)
 
 
 def shard_name(table: str, number: int) -> Shard:
@@ -105,9 +157,9 @@ def next_number(table: str, known: Iterable[Shard]) -> int:
     return last + 1
 
 
-def cut(rows: pl.DataFrame, table: str, size: int, first: int) -> dict[Shard, pl.DataFrame]:
+def cut(height: int, rows: Callable[[slice], pl.DataFrame], table: str, size: int, first: int) -> dict[Shard, Rows]:
     """Cut rows into shards of `size` rows, the last one with the remainder, numbered from `first`."""
     return {
-        shard_name(table, first + number): rows.slice(start, size)
-        for number, start in enumerate(range(0, rows.height, size))
+        shard_name(table, first + number): partial(rows, slice(start, start + size))
+        for number, start in enumerate(range(0, height, size))
     }

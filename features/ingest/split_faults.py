@@ -3,40 +3,58 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from features.core.types import SPLITS
+from features.ingest.corpus_pairs import CorpusPairs
+from features.ingest.ids import from_hexadecimal, hexadecimal, places
 from features.ingest.known import Known
 from features.ingest.report import OverlapReport, ShrunkReport
 from features.ingest.sentences import Sentences
-from features.ingest.split_labels import SplitLabels
-from features.ingest.split_pairs import SplitPairs
+from features.ingest.split_labels import CorpusLabels, SplitLabels
 
+_TRAIN = SPLITS.index("train")
 _MOST = 0.5
 """Share of a split's pairs in `train` above which it is reported; smaller overlaps are up to the corpora."""
 
 
 def overlaps(
-    pairs: Sequence[SplitPairs], texts: Sequence[SplitLabels], sentences: Sentences, known: Known, unread: Sequence[str]
+    pairs: Sequence[CorpusPairs],
+    texts: Sequence[CorpusLabels],
+    sentences: Sentences,
+    known: Known,
+    unread: Sequence[str],
 ) -> list[OverlapReport]:
     """Return the evaluation splits that share most of their pairs, or any text, with a split `train`.
 
     Train and dev may have been made from one file by mistake. Corpora with one class per text may repeat texts. The
     pairs of unread corpora are those of the store.
     """
+    of_texts = [split for corpus in texts for split in corpus.splits if split.several]
     reports = _of_pairs(pairs, known.judgements.filter(pl.col("corpus").is_in(unread), kind="positive"))
-    return [*reports, *_of_texts([split for split in texts if split.several], sentences)]
+    return [*reports, *_of_texts(of_texts, sentences)]
 
 
-def _of_pairs(splits: Sequence[SplitPairs], stored: pl.DataFrame) -> list[OverlapReport]:
-    names = ("corpus", "split", "sentence_a", "sentence_b")
-    frames = [
-        pl.DataFrame(list(split.occurrences), schema=dict.fromkeys(names[2:], pl.String), orient="row").select(
-            pl.lit(split.report.corpus).alias("corpus"), pl.lit(split.report.split).alias("split"), *names[2:]
-        )
-        for split in splits
-    ]
-    both = pl.concat_list("sentence_a", "sentence_b").list.sort()
-    pairs = pl.concat([stored.select(names), *frames]).select("corpus", "split", pair=both).unique(maintain_order=True)
+def _of_pairs(corpora: Sequence[CorpusPairs], stored: pl.DataFrame) -> list[OverlapReport]:
+    evaluated = stored.filter(pl.col("split") != "train")
+    of_corpora = [corpus.ids[_numbers(corpus.paired.filter(pl.col("split") != _TRAIN))] for corpus in corpora]
+    of_store = [from_hexadecimal(evaluated[side]) for side in ("sentence_a", "sentence_b")]
+    held_out = np.unique(np.concatenate([*of_corpora, *of_store]))
+    if not len(held_out):
+        return []
+    frames = [_both(stored, stored["sentence_a"], stored["sentence_b"])]
+    for corpus in corpora:
+        # No other pair of train can be one of theirs.
+        there = pl.Series(places(corpus.ids, held_out) >= 0)
+        pairs = corpus.paired.filter(there[corpus.paired["a"]] & there[corpus.paired["b"]])
+        for split in corpus.reports:
+            rows = pairs.filter(split=SPLITS.index(split))
+            named = rows.with_columns(corpus=pl.lit(corpus.corpus.name), split=pl.lit(split))
+            a, b = (pl.Series(hexadecimal(corpus.ids[rows[side].to_numpy()]), dtype=pl.String) for side in ("a", "b"))
+            frames.append(_both(named, a, b))
+    pairs = pl.concat(frames).unique(maintain_order=True)
     train, others = pairs.filter(split="train"), pairs.filter(pl.col("split") != "train")
     counts = others.group_by("corpus", "split").len("pairs")
     shared = (
@@ -47,6 +65,17 @@ def _of_pairs(splits: Sequence[SplitPairs], stored: pl.DataFrame) -> list[Overla
         .filter(pl.col("shared") > _MOST * pl.col("pairs"))
     )
     return [OverlapReport(**row) for row in shared.iter_rows(named=True)]
+
+
+def _numbers(pairs: pl.DataFrame) -> NDArray[np.uint32]:
+    """Return the sentences of pairs."""
+    return np.unique(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
+
+
+def _both(rows: pl.DataFrame, a: pl.Series, b: pl.Series) -> pl.DataFrame:
+    """Return corpus and split of pairs, with their sentences in either order as `pair`."""
+    pair = pl.concat_str(pl.min_horizontal(a, b), pl.max_horizontal(a, b))
+    return rows.select("corpus", "split", pair=pair)
 
 
 def _of_texts(splits: Sequence[SplitLabels], sentences: Sentences) -> Iterator[OverlapReport]:
@@ -67,9 +96,7 @@ def _of_texts(splits: Sequence[SplitLabels], sentences: Sentences) -> Iterator[O
                 )
 
 
-def shrunk(
-    corpora: Sequence[str], splits: Sequence[SplitPairs | SplitLabels], known: Known, unread: Sequence[str]
-) -> list[ShrunkReport]:
+def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Sequence[str]) -> list[ShrunkReport]:
     """Return the corpora of whose stored pairs or texts some were not read again: deleted, edited, moved or cut off.
 
     Corpora that are stored, and are neither read nor unread ones of the project, are returned last.
@@ -77,19 +104,23 @@ def shrunk(
     reports = []
     of_pairs = dict(known.judgements.filter(kind="positive").group_by("corpus").len().iter_rows())
     stored_names = {name for name, _ in known.splits_of_text} | of_pairs.keys()
-    for corpus in [*corpora, *sorted(stored_names - {*corpora, *unread})]:
-        of_corpus = [split for split in splits if split.report.corpus == corpus]
+    of_name = {each.corpus.name: each for each in read}
+    for corpus in [*of_name, *sorted(stored_names - {*of_name, *unread})]:
+        of_corpus = of_name.get(corpus)
         texts = {sentence for name, sentence in known.splits_of_text if name == corpus}
+        what: Literal["texts", "pairs"] = "texts" if texts else "pairs"
+        stored, came, added = of_pairs.get(corpus, 0), 0, 0
         if texts:
-            came = {sentence for split in of_corpus if isinstance(split, SplitLabels) for sentence in split.occurrences}
-            new = {sentence for split in of_corpus if isinstance(split, SplitLabels) for sentence in split.sentences}
-            stored, read, added = len(texts), len(texts & came), len(new - texts)
-        else:
-            stored = of_pairs.get(corpus, 0)
-            read = sum(len(split.stored.pair_id) for split in of_corpus if isinstance(split, SplitPairs))
-            added = sum(split.report.new for split in of_corpus)
-        if read < stored:
-            what: Literal["texts", "pairs"] = "texts" if texts else "pairs"
-            named = corpus in corpora
-            reports.append(ShrunkReport(corpus=corpus, stored=stored, found=read, added=added, what=what, named=named))
+            splits = of_corpus.splits if isinstance(of_corpus, CorpusLabels) else ()
+            stored = len(texts)
+            came = len(texts & {sentence for split in splits for sentence in split.occurrences})
+            added = len({sentence for split in splits for sentence in split.sentences} - texts)
+        elif of_corpus is not None:
+            added = sum(report.new for report in of_corpus.reports.values())
+            came = (
+                sum(report.known for report in of_corpus.reports.values()) if isinstance(of_corpus, CorpusPairs) else 0
+            )
+        if came < stored:
+            named = corpus in of_name
+            reports.append(ShrunkReport(corpus=corpus, stored=stored, found=came, added=added, what=what, named=named))
     return reports

@@ -2,18 +2,19 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import polars as pl
 
-from features.core.types import LabelId, RejectCode, SentenceId, Shard
-from features.corpora.rows import TextRow
+from features.core.types import LabelId, PairId, RejectCode, SentenceId, Shard, Split
+from features.corpora.rows import BadRow, Outcome, Skip, TextRow
+from features.corpora.settings import CorpusSettings
 from features.ingest.known import Known
 from features.ingest.leaks import LeakageGuard
 from features.ingest.report import ChangedJudgement, SplitReport
 from features.ingest.sentences import Sentences
-from features.ingest.split_pairs import in_order_of_arrival
 from features.schemas import LABELS
 from features.sentences import label_id
 from features.stage_output import Reject
@@ -21,7 +22,7 @@ from features.stage_output import Reject
 
 @dataclass(slots=True)
 class SplitLabels:
-    """The labelled texts of one split of one corpus; of the new labels column by column, as `PairColumns`.
+    """The labelled texts of one split of one corpus; of the new labels column by column.
 
     A text with several labels in one aspect has one row for each, once. If a text has one label, rows are counted like
     pairs: a text that occurs twice is two examples, and a label corrected at the source does not add another one.
@@ -54,16 +55,32 @@ class SplitLabels:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     kept: set[SentenceId] = field(default_factory=set)
 
-    def take(self, outcome: TextRow, sentences: Sentences, guard: LeakageGuard, known: Known) -> Reject | None:
-        """Keep a text with its labels; return a reject if it is rejected."""
+    def take(
+        self,
+        outcome: Outcome,
+        sentences: Sentences,
+        guard: LeakageGuard,
+        known: Known,
+        admits: Callable[[PairId | LabelId], bool] | None,
+    ) -> Reject | None:
+        """Count a row, and keep a text with its labels; return a reject if it is rejected."""
         report = self.report
+        report.rows += 1
+        if isinstance(outcome, Skip):
+            report.skipped[outcome.reason] = report.skipped.get(outcome.reason, 0) + 1
+            return None
+        if isinstance(outcome, BadRow):
+            report.rejected += 1
+            return outcome.reject
+        if not isinstance(outcome, TextRow):
+            raise TypeError(f"{outcome!r} is of another kind than its corpus")  # a corpus has rows of one kind
         text = sentences.identify(outcome.text)
         occurrence = 0 if self.several else self.occurrences[text[0]]
         ids: dict[LabelId, tuple[str, str]] = {}
         for aspect, label in outcome.labels:
             own = label if self.several else ""
             identity = label_id(report.corpus, report.split, text[0], aspect, own, occurrence)
-            if known.admits(identity):
+            if admits is None or admits(identity):
                 ids[identity] = (aspect, label)
         if not ids:
             return None
@@ -76,7 +93,7 @@ class SplitLabels:
                 f"({text[1][:40]!r}...)"
             )
             return Reject(next(iter(ids)), RejectCode.SENTENCE_TOO_LONG, message)
-        leak = guard.leaks(report, text)
+        leak = guard.leaks(report, text[:2])
         is_known = not ids.keys().isdisjoint(known.label_of)
         if leak is not None:
             report.leaked += 1
@@ -88,7 +105,7 @@ class SplitLabels:
             self.kept.add(text[0])
             report.kept = len(self.kept)
         self._keep(ids, text[0], outcome.origin, known)
-        sentences.place(text[0], text[1])
+        sentences.take(text[0], text[1])
         self.texts[text[0]] = text[1]
         aspects = frozenset(aspect for aspect, _ in ids.values())
         self.having[text[0]] = self.having.get(text[0], aspects) | aspects
@@ -140,10 +157,31 @@ class SplitLabels:
         return pl.DataFrame(columns, schema=LABELS)
 
 
+@dataclass(frozen=True, slots=True)
+class CorpusLabels:
+    """The labelled texts of one corpus: what became of them by split, the rejects, and new labels, as in `LABELS`."""
+
+    corpus: CorpusSettings
+    splits: Sequence[SplitLabels]
+    rejects: Sequence[Reject]
+    labels: pl.DataFrame
+
+    @property
+    def reports(self) -> dict[Split, SplitReport]:
+        """The counts of each split."""
+        return {split.report.split: split.report for split in self.splits}
+
+    @property
+    def changed(self) -> list[ChangedJudgement]:
+        """Known texts whose one label has changed."""
+        return [change for split in self.splits for change in split.changes]
+
+
 def labels_of(splits: Sequence[SplitLabels], shard_of: Mapping[SentenceId, Shard], *, drawn: bool) -> pl.DataFrame:
     """Return the new labels of a corpus, columns of `LABELS`, split by split; in order of arrival if these are drawn.
 
     Then new rows of a corpus that has grown follow the earlier ones, as shards that are made again require.
     """
     rows = pl.concat([split.frame(shard_of) for split in splits])
-    return in_order_of_arrival(rows, [split.arrived for split in splits]) if drawn else rows
+    arrived = pl.Series("arrived", list(chain.from_iterable(split.arrived for split in splits)), dtype=pl.Int64)
+    return rows.with_columns(arrived).sort("arrived", maintain_order=True).drop("arrived") if drawn else rows

@@ -77,6 +77,8 @@ def amr_recipe(settings: AmrSettings) -> Recipe:
 def _make(inputs: Inputs, settings: AmrSettings, on_rows: OnRows) -> StageOutput:
     from features.parsers.amr import load
 
+    if settings.bank is not None:
+        settings = settings.model_copy(update={"bank": inputs.local(settings.bank)})
     return parse_amr(inputs.read("sentences"), load(settings), on_rows)
 
 

@@ -75,19 +75,13 @@ def total(models: Mapping[str, StageModels]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a stage makes its rows; equal recipes make equal rows from equal input.
+    """How a stage makes its rows; equal recipes make equal rows from equal input."""
 
-    Args:
-        stage: its name, which is also the name of its table.
-        parameters: everything the user can set that changes rows; JSON values only.
-        algorithm: version of the code that makes the rows; raised by hand when its output changes.
-        weights: digest of the model weights; None for a stage without a model.
-    """
-
-    stage: str
+    stage: str  # its name, which is also the name of its table
+    # everything the user can set that changes rows; JSON values only
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    algorithm: str = "1"
-    weights: str | None = None
+    algorithm: str = "1"  # version of the code that makes the rows; raised by hand when its output changes
+    weights: str | None = None  # digest of the model weights; None for a stage without a model
 
     def as_dict(self) -> dict[str, Any]:
         """Return the recipe as it is stored: plain JSON values."""
@@ -122,61 +116,48 @@ class Inputs(Protocol):
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         """Return the rows of a table, optionally only those that `where` selects."""
 
+    def local(self, file: Path) -> Path:
+        """Return a file that settings name, on this machine: the index of the user's graphs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What the rows of a shard depend on besides recipe and tables: the user's own graphs.
+    """What the rows of a shard depend on besides recipe and tables: the user's own graphs."""
 
-    Args:
-        name: what it is, in the explanation of a plan.
-        digest: ids of the sentences of a shard → hash that changes with it; empty if nothing.
-    """
-
-    name: str
+    name: str  # what it is, in the explanation of a plan
+    # ids of the sentences of a shard → hash that changes with it; empty if nothing
     digest: Callable[[Sequence[str]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Stage(Generic[SettingsT]):
-    """A pure function from shards to a shard, and all that the house needs to know of it.
+    """A pure function from shards to a shard, and all that the house needs to know of it."""
 
-    Args:
-        name: name of the stage, of its table, and of its section in the project file.
-        about: what its section sets, in a line for people.
-        over: whether it has a shard for every sentence shard or for every pair shard.
-        reads: tables that it always reads. A stage over sentences reads the same shard of each; a stage over pairs
-            reads its own shard of tables over pairs, and of tables over sentences all shards that its pairs come from.
-        columns: columns of its table.
-        key: columns that identify a row.
-        settings: model of its section. `enabled`, if it has that, is its switch: None makes what an encoder reads,
-            True everything, False nothing. Without a switch it is off when all stages that read it are.
-        recipe: prepared settings → recipe, without loading a model.
-        make: inputs, prepared settings, callback → rows and rejects of one shard; loads what it needs once a process.
-        prepare: settings as in the project file → settings that travel to workers; reads files, loads nothing.
-        reads_also: prepared settings → tables that it reads only with these settings.
-        outside: prepared settings → what rows depend on besides recipe and tables; None if nothing.
-        models: prepared settings → what it loads.
-        imports: settings → modules that a worker imports for it; none if it only looks something up.
-        complete: whether every row of `over` must come out, as a row or as a reject.
-        extensible: whether a project may add columns of numbers to its table.
-    """
-
-    name: str
-    about: str
-    over: Over
+    name: str  # name of the stage, of its table, and of its section in the project file
+    about: str  # what its section sets, in a line for people
+    over: Over  # whether it has a shard for every sentence shard or for every pair shard
+    # tables that it always reads. A stage over sentences reads the same shard of each; a stage over pairs reads its own
+    # shard of tables over pairs, and of tables over sentences all shards that its pairs come from
     reads: tuple[str, ...]
-    columns: Columns
-    key: tuple[str, ...]
+    columns: Columns  # columns of its table
+    key: tuple[str, ...]  # columns that identify a row
+    # model of its section. `enabled`, if it has that, is its switch: None makes what an encoder reads, True everything,
+    # False nothing. Without a switch it is off when all stages that read it are
     settings: type[SettingsT]
-    recipe: Callable[[Any], Recipe]
+    recipe: Callable[[Any], Recipe]  # prepared settings → recipe, without loading a model
+    # inputs, prepared settings, callback → rows and rejects of one shard; loads what it needs once a process
     make: Callable[[Inputs, Any, OnRows], StageOutput]
+    # settings as in the project file → settings that travel to workers; reads files, loads nothing
     prepare: Callable[[SettingsT], BaseModel] = lambda settings: settings
+    # prepared settings → tables that it reads only with these settings
     reads_also: Callable[[Any], tuple[str, ...]] = lambda _: ()
+    # prepared settings → what rows depend on besides recipe and tables; None if nothing
     outside: Callable[[Any], Outside | None] = lambda _: None
-    models: Callable[[Any], StageModels] = lambda _: StageModels()
+    models: Callable[[Any], StageModels] = lambda _: StageModels()  # prepared settings → what it loads
+    # settings → modules that a worker imports for it; none if it only looks something up
     imports: Callable[[SettingsT], tuple[str, ...]] = lambda _: ()
-    complete: bool = True
-    extensible: bool = False
+    complete: bool = True  # whether every row of `over` must come out, as a row or as a reject
+    extensible: bool = False  # whether a project may add columns of numbers to its table
 
     @property
     def has_switch(self) -> bool:

@@ -7,7 +7,10 @@ All knowledge about deltalake is confined to this module. What we found out abou
 - Two transactions that only add do not conflict with each other, so a shard could be added twice. With no retries of
   the library's own (`max_commit_retries=0`) every concurrent commit does conflict; we read the table again and retry.
 - Opening a table reads every commit since the last checkpoint, about 1 ms each: a checkpoint every 20 instead of 100.
-- Expired log files would be cleaned up after 30 days, and with them the versions that releases pin: switched off.
+- Expired log files would be cleaned up after 30 days, and with them the versions that releases pin: switched off. `gc`
+  removes checkpoints instead (`spare_checkpoints`); commits stay, since they say where shards come from.
+- A checkpoint names each file that was ever removed, for as long as the table is told to remember that.
+- `vacuum(keep_versions=...)` and opening read a version anew, 50 ms each: for many, `files_at` reads the log once.
 - The log is written without fsync: we sync it after the commit.
 """
 
@@ -17,7 +20,9 @@ import json
 import math
 import random
 import time
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -38,10 +43,14 @@ from features.store.storage import Storage
 _CONFIGURATION: dict[str, str | None] = {
     "delta.enableExpiredLogCleanup": "false",
     "delta.logRetentionDuration": "interval 36500 days",
-    "delta.deletedFileRetentionDuration": "interval 36500 days",
+    "delta.deletedFileRetentionDuration": "interval 30 days",
     "delta.checkpointInterval": "20",
 }
+_CHECKPOINT = ".checkpoint.parquet"
 _ATTEMPTS = 20
+_READERS = 16
+_AT_ONCE = 64
+"""Entries of the log that are in memory at once; one has some hundred bytes for each shard of its commit."""
 OWN_COLUMN = pl.Float64
 """Type of the columns that a project adds to an extensible table."""
 _METADATA = "facetflow"
@@ -150,6 +159,45 @@ class Table:
         """Return the table's files at a version, by stage and shard; no file is opened."""
         return self._files(self.open(version))
 
+    def files_at(self, versions: Collection[int]) -> Iterator[tuple[int, Collection[DataFile]]]:
+        """Yield versions, ascending, with the files at each: as `files`, but each entry of the log is read once.
+
+        The files are those of a version only until the next one is asked for.
+        """
+        if not versions:
+            return
+        first, *later = sorted(set(versions))
+        files = {file.path: file for file in self.files(first)}
+        yield first, files.values()
+        logs = [self.file(_log(version)) for version in range(first + 1, max(later, default=first) + 1)]
+        with ThreadPoolExecutor(_READERS) as readers:  # a reader of S3 mostly waits
+            for at in range(0, len(logs), _AT_ONCE):
+                with self._clear_errors("Reading"):
+                    entries = list(readers.map(self.storage.read, logs[at : at + _AT_ONCE]))
+                for version, entry in enumerate(entries, start=first + 1 + at):
+                    try:
+                        _replay(entry, files)
+                    except (ValueError, KeyError, TypeError, AttributeError) as error:
+                        raise StoreDamaged(
+                            f"Entry {version} of the log of table {self.name!r} in {self._shown!r} is damaged; restore "
+                            "the table, or build a new store."
+                        ) from error
+                    if version in later:
+                        yield version, files.values()
+
+    def spare_checkpoints(self, versions: Collection[int]) -> list[str]:
+        """Return the checkpoints, relative to the table's folder, from which neither `versions` nor the newest is read.
+
+        Without one, a version is read from an earlier checkpoint and the commits since.
+        """
+        with self._clear_errors("Reading"):
+            names = self.storage.names(f"{self._folder}/_delta_log")
+        checkpoints = [name for name in names if name.endswith(_CHECKPOINT)]
+        # One is read for its own version, too.
+        needed = {bisect_right(checkpoints, f"{version:020d}{_CHECKPOINT}") - 1 for version in versions}
+        needed.add(len(checkpoints) - 1)
+        return [f"_delta_log/{name}" for at, name in enumerate(checkpoints) if at not in needed]
+
     def history(self) -> list[tuple[int, Mapping[str, Any]]]:
         """Return version and metadata of every commit, newest first; those of other programs have no metadata."""
         table = self.open()
@@ -172,10 +220,11 @@ class Table:
                 table.alter.add_columns(Schema.from_arrow(pl.DataFrame(schema=new).to_arrow().schema).fields)
             self._settle(table.version())
 
-    def stale_files(self, keep_versions: Collection[int], older_than: timedelta) -> list[str]:
-        """Return files, relative to the table's folder, that neither the newest nor the given versions name.
+    def stale_files(self, older_than: timedelta) -> list[str]:
+        """Return files, relative to the table's folder, that the newest version does not name.
 
-        Those that were removed from the table, or written and never committed, more recently are not listed.
+        Those that were removed from the table, or written and never committed, more recently are not listed; a removal
+        is remembered for 30 days.
         """
         table = self.open()
         with self._clear_errors("Reading"):
@@ -184,7 +233,6 @@ class Table:
                 dry_run=True,
                 enforce_retention_duration=False,
                 full=True,
-                keep_versions=sorted(keep_versions),
             )
 
     def replace(self, new: Sequence[DataFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
@@ -280,6 +328,25 @@ class Table:
 
 def _log(version: int) -> str:
     return f"_delta_log/{version:020d}.json"
+
+
+def _replay(entry: bytes, files: dict[str, DataFile]) -> None:
+    """Apply an entry of the log, a JSON object a line, to the files of the version before it."""
+    for line in entry.splitlines():
+        action = json.loads(line)
+        if "remove" in action:
+            files.pop(action["remove"]["path"], None)
+        if add := action.get("add"):
+            of = add["partitionValues"]
+            files[add["path"]] = DataFile(
+                path=add["path"],
+                bytes=add["size"],
+                rows=json.loads(add["stats"])["numRecords"],
+                shard=Shard(of["shard"]),
+                fingerprint=Fingerprint(of["fingerprint"]),
+                stage=of.get("stage"),
+                committed=add["modificationTime"],
+            )
 
 
 def _names(table: DeltaTable) -> list[str]:

@@ -18,10 +18,11 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
+from features.core import durable, leftovers
 from features.core.faults import AnotherProcess, LibraryMissing, LockImpossible, StorePathWrong, StoreUnreachable
 from features.core.file_errors import explain, first_line
 from features.store.storage import HEARTBEAT, Entry, Lease, Storage
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 EXPIRY = 4 * HEARTBEAT
 """Seconds after which a lease that nobody renews is taken over."""
+COPY_KEPT = 30 * 86400
+"""Seconds for which a copy of an object stays in the user's cache after it was last asked for."""
 _CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
 _ROLE = ("169.254.169.254", 80)
 """Where a machine in a cloud asks for the credentials of its role."""
@@ -117,11 +121,13 @@ class ObjectStorage(Storage):
         return []
 
     @contextmanager
-    def lease(self, name: str, holder: str, refusal: str) -> Iterator[None]:
+    def lease(
+        self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = lambda _: None
+    ) -> Iterator[None]:
         token = secrets.token_hex(8)
         beating = _Beating(self, name, {"holder": holder, "token": token})
         try:
-            beating.take(refusal)
+            beating.take(refusal, on_wait)
         except OSError as error:
             raise LockImpossible(f"The lease {self.url(name)!r} cannot be taken: {explain(error)}.") from error
         beating.start()
@@ -140,15 +146,15 @@ class ObjectStorage(Storage):
         return Lease(str(content.get("holder", "")), max(age, 0.0), bool(content.get("ended")))
 
     def local(self, name: str) -> Path:
-        """Return a copy in the user's cache, fetched again when the object changes."""
+        """Return a copy in the user's cache, fetched again when the object changes; one that is long unused goes."""
         meta = self._head(name)
         key = hashlib.sha256(f"{self.url(name)} {meta['e_tag']} {meta['size']}".encode()).hexdigest()
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow" / "objects"
         path = folder / key / Path(name).name
         if not path.is_file():
-            from features.core import durable
-
+            _forget_unused(folder)
             durable.write_whole(folder, f"{key}/{path.name}", self.read(name))
+        os.utime(path.parent)
         return path
 
     def url(self, name: str = "") -> str:
@@ -186,7 +192,7 @@ class _Beating:
         self._lost = False
         self._thread = threading.Thread(target=self._renew, daemon=True)
 
-    def take(self, refusal: str) -> None:
+    def take(self, refusal: str, on_wait: Callable[[str], object]) -> None:
         """Take the lease, or raise AnotherProcess as soon as its holder is seen to live."""
         storage, name = self._storage, self._name
         with suppress(FileExistsError):
@@ -194,6 +200,11 @@ class _Beating:
             return
         seen, content = storage._head(name), _content(storage.read(name))
         waited = 0.0
+        if not content.get("ended"):
+            on_wait(
+                f"Waiting up to {EXPIRY:.0f} s to see whether the process {content.get('holder', 'unknown')} still "
+                f"renews {storage.url(name)!r}; if it was killed, this one takes over."
+            )
         while not content.get("ended") and waited < EXPIRY:
             time.sleep(HEARTBEAT / 4)
             waited += HEARTBEAT / 4
@@ -242,6 +253,15 @@ class _Beating:
     def _text(self, *, ended: bool = False) -> bytes:
         self._beat += 1  # so that each is another object, with another tag
         return json.dumps({**self._content, "beat": self._beat, "ended": ended}).encode()
+
+
+def _forget_unused(folder: Path) -> None:
+    """Remove copies of objects that nobody has asked for in a while, and what killed processes left half fetched."""
+    leftovers.remove_dead(folder.glob(f"{durable.TEMPORARY}*"))
+    for copy in folder.glob("*/"):
+        with suppress(FileNotFoundError):
+            if copy.stat().st_mtime < time.time() - COPY_KEPT:
+                shutil.rmtree(copy, ignore_errors=True)
 
 
 def _content(text: bytes) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -43,6 +43,10 @@ class Lease:
     holder: str
     age: float
     ended: bool
+
+
+def _ignore(_: str) -> None:
+    """Tell nobody."""
 
 
 class Storage(ABC):
@@ -81,10 +85,13 @@ class Storage(ABC):
         """Remove what writers that are gone left half written, never what a live one is writing; return it."""
 
     @abstractmethod
-    def lease(self, name: str, holder: str, refusal: str) -> AbstractContextManager[None]:
+    def lease(
+        self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = _ignore
+    ) -> AbstractContextManager[None]:
         """Hold an object that one process at a time can hold, until the block or the process ends.
 
-        Others are told about this process, the holder, and of what it does: "A build works on the store 'x'".
+        Others are told about this process, the holder, and of what it does: "A build works on the store 'x'". Where it
+        takes a while to see whether another holder lives, `on_wait` is called once with a sentence about it.
 
         Raises:
             RunError: another process holds it, or it cannot be written.
@@ -166,7 +173,7 @@ class FolderStorage(Storage):
         return removed
 
     @contextmanager
-    def lease(self, name: str, holder: str, refusal: str) -> Iterator[None]:
+    def lease(self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = _ignore) -> Iterator[None]:
         path = self._path(name)
         with only_one(path, refusal, holder):
             done = threading.Event()

@@ -10,6 +10,7 @@ committing a receipt twice changes nothing; a shard is in a table once or not at
 
 import dataclasses
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -33,7 +34,7 @@ from features.store.releases import Release, read_release, release_numbers, remo
 from features.store.runs import RunRecord, read_runs, remove_run, write_run
 from features.store.scope import PlannedStage, ShardKey, Wanted
 from features.store.storage import Entry
-from features.store.verifying import Verification, check_counts, verify
+from features.store.verifying import Verification, check_counts, rows_by_stage, verify
 from features.store.writing import (
     check_columns,
     check_conservation,
@@ -205,7 +206,9 @@ class Store(StoreReader):
                 raise NoRelease(f"The store {self.location!r} has no release yet; build first.")
             number = numbers[-1]
         release = read_release(self.storage, number)
-        check_counts(self, release)
+        pinned = release.versions.items()
+        counts = {(name, at): rows_by_stage(name, self._table(name).files(at)) for name, at in pinned}
+        check_counts(self.location, release, counts)
         return release
 
     def releases(self) -> list[Release]:
@@ -259,24 +262,29 @@ class Store(StoreReader):
         if without and not dry_run:
             raise ValueError("releases are removed before their files: without= is for dry runs")
         pinned = [release for release in self.releases() if release.number not in without]
+        counts: dict[tuple[str, int], Mapping[str, int]] = {}
+        needed: dict[str, set[str]] = defaultdict(set)
+        for table in self._tables():
+            for version, files in table.files_at(_pinned(table, pinned)):
+                counts[table.name, version] = rows_by_stage(table.name, files)
+                needed[table.name].update(file.path for file in files)
         for release in pinned:
             # Files missing from a damaged log would be taken for garbage.
-            check_counts(self, release)
+            check_counts(self.location, release, counts)
         with clear_errors(f"Removing temporary files of {self.location!r}"):
             removed = self.storage.remove_unfinished(older_than, dry_run=dry_run)
         for table in self._tables():
-            keep = {release.versions[table.name] for release in pinned if table.name in release.versions}
-            removed += self._remove_stale(table, keep, older_than, dry_run=dry_run)
+            stale = set(table.stale_files(older_than)) - needed[table.name]
+            stale.update(table.spare_checkpoints(_pinned(table, pinned)))
+            removed += self._remove_stale(table, sorted(stale), older_than, dry_run=dry_run)
         return Garbage(tuple(entry.name for entry in removed), sum(entry.bytes for entry in removed))
 
-    def _remove_stale(
-        self, table: Table, keep_versions: Collection[int], older_than: timedelta, *, dry_run: bool
-    ) -> list[Entry]:
-        """Remove the files that deltalake's vacuum calls stale; it would add two versions, and leave empty folders."""
+    def _remove_stale(self, table: Table, paths: Sequence[str], older_than: timedelta, *, dry_run: bool) -> list[Entry]:
+        """Remove the old ones of some files; deltalake's vacuum would add two versions, and leave empty folders."""
         oldest = time.time() - older_than.total_seconds()
         stale: list[Entry] = []
         with clear_errors(f"Removing files of table {table.name!r}"):
-            for path in sorted(table.stale_files(keep_versions, older_than)):
+            for path in paths:
                 with suppress(FileNotFoundError):
                     entry = self.storage.stat(table.file(path))
                     # A worker may since have written the same content again without having committed it yet.
@@ -285,3 +293,8 @@ class Store(StoreReader):
             if not dry_run:
                 self.storage.delete(*(entry.name for entry in stale))
         return stale
+
+
+def _pinned(table: Table, releases: Iterable[Release]) -> set[int]:
+    """Return the versions of a table that releases need."""
+    return {release.versions[table.name] for release in releases if table.name in release.versions}

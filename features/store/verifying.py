@@ -1,7 +1,7 @@
 """Whether a store, with all its releases, holds what was written to it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from features.core.errors import StoreError
@@ -34,6 +34,7 @@ def verify(store: StoreReader, tables: Sequence[Table], releases: Sequence[Relea
     """Check every file that the newest versions and the releases name; `Store.verify` says the rest."""
     damaged: list[Damage] = []
     broken: list[str] = []
+    counts: dict[tuple[str, int], Mapping[str, int]] = {}
     count = size = 0
     for table in tables:
         needed: dict[str, DataFile] = {}
@@ -47,13 +48,17 @@ def verify(store: StoreReader, tables: Sequence[Table], releases: Sequence[Relea
             if table.name in release.versions:
                 pinned.setdefault(release.versions[table.name], []).append(release.number)
         releases_of: dict[str, list[int]] = {}
-        for version, numbers in pinned.items():
-            try:
-                for file in table.files(version):
+        unread = dict(pinned)
+        try:
+            for version, files in table.files_at(pinned):
+                counts[table.name, version] = rows_by_stage(table.name, files)
+                numbers = unread.pop(version)
+                for file in files:
                     needed.setdefault(file.path, file)
                     releases_of.setdefault(file.path, []).extend(numbers)
-            except StoreError as error:
-                broken.append(f"Release {', '.join(map(str, numbers))} cannot be read: {error}")
+        except StoreError as error:
+            those = sorted(number for numbers in unread.values() for number in numbers)
+            broken.append(f"Release {', '.join(map(str, those))} cannot be read: {error}")
         count += len(needed)
         size += sum(file.bytes for file in needed.values())
         damaged += [
@@ -61,21 +66,32 @@ def verify(store: StoreReader, tables: Sequence[Table], releases: Sequence[Relea
             for damage in damaged_files(table, needed.values(), deep=deep)
         ]
     for release in releases:
-        try:
-            check_counts(store, release)
-        except ReleaseCountWrong as error:
-            broken.append(str(error))
-        except StoreError:  # cannot be read: reported by table
-            continue
+        if counts.keys() >= set(release.versions.items()):  # else it cannot be read: reported by table
+            try:
+                check_counts(store.location, release, counts)
+            except ReleaseCountWrong as error:
+                broken.append(str(error))
     return Verification(count, size, tuple(damaged), tuple(broken))
 
 
-def check_counts(store: StoreReader, release: Release) -> None:
+def rows_by_stage(table: str, files: Iterable[DataFile]) -> Counter[str]:
+    """Return the rows of files of a table by stage, which is the name of the table unless it is `rejects`."""
+    rows: Counter[str] = Counter()
+    for file in files:
+        rows[file.stage or table] += file.rows
+    return rows
+
+
+def check_counts(location: str, release: Release, counts: Mapping[tuple[str, int], Mapping[str, int]]) -> None:
     """Refuse a release whose tables, according to their present log, do not hold the published numbers of rows.
+
+    Args:
+        location: the store, for the message.
+        release: the release.
+        counts: table and version → `rows_by_stage`, for all that it pins.
 
     Raises:
         ReleaseCountWrong: a table has not as many rows as the release says, or fewer rejects.
-        StoreError: a table cannot be read at the version that the release pins.
     """
     way_out = (
         f"restore the log, use another release, or give this one up: delete 'releases/{release.number:05d}.json' and "
@@ -83,19 +99,18 @@ def check_counts(store: StoreReader, release: Release) -> None:
     )
     for table, rows in release.rows.items():
         version = release.versions[table]
-        held = sum(shard.rows for shard in store.committed(table, version).values())
+        held = counts[table, version].get(table, 0)
         if held != rows:
             raise ReleaseCountWrong(
-                f"Release {release.number} of {store.location!r} was published with {rows:,} rows of {table!r}, but "
+                f"Release {release.number} of {location!r} was published with {rows:,} rows of {table!r}, but "
                 f"version {version} of the table holds {held:,}: its log is damaged; {way_out}."
             )
-    rejected: Counter[str] = Counter()
-    for (stage, _), shard in store.rejected(release.versions["rejects"]).items():
-        rejected[stage] += shard.rows
+    rejected = counts["rejects", release.versions["rejects"]]
     for stage, rejects in release.rejects.items():
         # A stage that was given up may have more rejects than were counted, never fewer.
-        if rejected[stage] < rejects:
+        if rejected.get(stage, 0) < rejects:
             raise ReleaseCountWrong(
-                f"Release {release.number} of {store.location!r} was published with {rejects:,} rejects of {stage!r}, "
-                f"but its version of the table holds {rejected[stage]:,}: the log of 'rejects' is damaged; {way_out}."
+                f"Release {release.number} of {location!r} was published with {rejects:,} rejects of {stage!r}, "
+                f"but its version of the table holds {rejected.get(stage, 0):,}: the log of 'rejects' is damaged; "
+                f"{way_out}."
             )

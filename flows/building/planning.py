@@ -27,31 +27,18 @@ from flows.trainings.identities import Contents
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a refresh would do.
+    """What a refresh would do."""
 
-    Args:
-        store: folder of the store.
-        ingest: what is new in the corpora.
-        plan: the shards to make, including those of new rows.
-        damaged: files that would be rebuilt.
-        obstacles: why the build will or may publish nothing, as sentences.
-        pointless: why the training of an encoder will end at once, as sentences.
-        labels: what `label_counts` returns.
-        release: number of the release that encoders are trained on then; None if there is none.
-        publishes: whether it is a new one.
-        due: the trainings and evaluations that are due on it; each training is evaluated after it.
-    """
-
-    store: str
-    ingest: IngestReport
-    plan: Plan
-    damaged: tuple[Damage, ...]
-    obstacles: tuple[str, ...]
-    pointless: tuple[str, ...]
-    labels: list[dict[str, Any]]
-    release: int | None
-    publishes: bool
-    due: tuple[Due, ...]
+    store: str  # folder of the store
+    ingest: IngestReport  # what is new in the corpora
+    plan: Plan  # the shards to make, including those of new rows
+    damaged: tuple[Damage, ...]  # files that would be rebuilt
+    obstacles: tuple[str, ...]  # why the build will or may publish nothing, as sentences
+    pointless: tuple[str, ...]  # why the training of an encoder will end at once, as sentences
+    labels: list[dict[str, Any]]  # what `label_counts` returns
+    release: int | None  # number of the release that encoders are trained on then; None if there is none
+    publishes: bool  # whether it is a new one
+    due: tuple[Due, ...]  # the trainings and evaluations that are due on it; each training is evaluated after it
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values."""
@@ -122,7 +109,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     marks = {
         (table, shard): fingerprint_of(table, rows) for table, shards in new.items() for shard, rows in shards.items()
     }
-    ahead = StoreAhead(store, {table: remade[table] | shards for table, shards in new.items()}, lost, marks)
+    ahead = StoreAhead(store, {table: {**remade[table], **shards} for table, shards in new.items()}, lost, marks)
     limits = project.limits
     with scratch("plan") as index:
         made_by = chain(project, ahead, index_folder=index)

@@ -15,10 +15,10 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from dask.base import annotate
-from distributed import KilledWorker
+from distributed import Future, KilledWorker
 from distributed.client import ClosedClientError, FutureCancelledError
 from httpx import TransportError
 from prefect.settings import PREFECT_API_URL
@@ -35,9 +35,10 @@ from features.store.store import Store
 from flows.clusters.cluster import JoinedCluster
 from flows.clusters.cluster_watch import watch
 from flows.server.api_watch import ApiWatch
+from flows.server.prefect_address import is_on_this_machine
 from flows.stages import Chain
 from flows.watching.progress import BuildProgress
-from tasks.shard import MAKE_SHARD, ShardJob
+from tasks.shard import MAKE_SHARD, ShardJob, make_shard
 
 IN_FLIGHT = 2
 """Shards submitted per worker: one being made, and one ready when that is done."""
@@ -60,6 +61,16 @@ class Outcome:
     failed: list[FailedShard] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Unseen:
+    """A shard that is made without Prefect: its server is on this machine, and workers on others cannot reach it."""
+
+    wrapped_future: Future[Any]
+
+    def result(self, *, raise_on_failure: bool) -> Receipt | None:
+        return cast("Receipt | None", self.wrapped_future.result())
+
+
 class ShardRunner:
     """Works through the work of a plan; the id of the run is kept with each commit."""
 
@@ -74,7 +85,13 @@ class ShardRunner:
         self._versions = store.versions()
         self._open: set[ShardKey] = set()
         self._lost: set[ShardKey] = set()
-        self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt | None]]] = {}
+        self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt | None] | _Unseen]] = {}
+        # Else each shard would fail, since a task tells Prefect's server that it begins.
+        self._reaches_prefect = (
+            joined.address is None
+            or is_on_this_machine(joined.address)
+            or not is_on_this_machine(str(PREFECT_API_URL.value()))
+        )
         self._finished: queue.SimpleQueue[ShardKey] = queue.SimpleQueue()
         # What workers report of the shards that they are making.
         self._topic = f"facetflow-{run_id}"
@@ -186,7 +203,12 @@ class ShardRunner:
         )
         parameters = {"job": job, "settings": self._chain.settings[work.stage]}
         with annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
-            future = self._joined.runner.submit(MAKE_SHARD, parameters=parameters)
+            future: PrefectDaskFuture[Receipt | None] | _Unseen
+            if self._reaches_prefect:
+                future = self._joined.runner.submit(MAKE_SHARD, parameters=parameters)
+            else:
+                plain = self._joined.client.submit(make_shard, **parameters, pure=False)
+                future = _Unseen(plain)
         key = (work.stage, work.shard)
         self._running[key] = (work, future)
         self._started.setdefault(work.stage, time.monotonic())
@@ -206,7 +228,7 @@ class ShardRunner:
             self._take(*self._running.pop(key))
             timeout = 0.0
 
-    def _take(self, work: ShardWork, future: PrefectDaskFuture[Receipt | None]) -> None:
+    def _take(self, work: ShardWork, future: "PrefectDaskFuture[Receipt | None] | _Unseen") -> None:
         """Read the receipt of a finished shard, or determine why there is none."""
         key = (work.stage, work.shard)
         result: Receipt | BaseException | None

@@ -13,6 +13,7 @@ from features.core.faults import NoRelease
 from features.store.runs import RunRecord
 from features.store.store import Store
 from flows.project import Project
+from flows.terminal import say
 
 SILENCE = 60.0
 """Seconds without a renewal after which a holder counts as silent."""
@@ -38,7 +39,8 @@ def this_process() -> str:
 
 def only_writer(store: Store) -> AbstractContextManager[None]:
     """Hold the lease of a store if nobody else does; it ends with the process, however that happens."""
-    return store.storage.lease(_LEASE, this_process(), f"A build or a clean-up works on the store {store.location!r}")
+    refusal = f"A build or a clean-up works on the store {store.location!r}"
+    return store.storage.lease(_LEASE, this_process(), refusal, on_wait=say)
 
 
 def fate(store: Store, record: RunRecord) -> Fate:

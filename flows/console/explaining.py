@@ -21,19 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """An explained pair.
+    """An explained pair."""
 
-    Args:
-        explanation: measured and, where there is an encoder, predicted.
-        graphs: both graphs with what matches; None without them.
-        origin: where the graphs come from, or why there are none.
-        shares: how the words share a similarity; None if that was not asked for.
-    """
-
-    explanation: "Explanation"
-    graphs: "GraphPair | None"
-    origin: str
-    shares: "Attribution | None" = None
+    explanation: "Explanation"  # measured and, where there is an encoder, predicted
+    graphs: "GraphPair | None"  # both graphs with what matches; None without them
+    origin: str  # where the graphs come from, or why there are none
+    shares: "Attribution | None" = None  # how the words share a similarity; None if that was not asked for
 
     def as_json(self, encoder: "EncoderFacts | None", *, graphs: bool) -> dict[str, Any]:
         """Return the explanation, with what matches in the graphs if requested."""
@@ -45,16 +38,7 @@ class Explained:
 
 
 class Explainer:
-    """Explains pairs, with an encoder where there is one.
-
-    Args:
-        here: the project, if any.
-        encoder: name or folder of an encoder; by default, of the project's encoders with facets, the one in use, else
-            the one that comes with facetflow.
-
-    Raises:
-        ModelError: when there is no such encoder, or it has no facets.
-    """
+    """Explains pairs, with an encoder where there is one: a named one, by default that of `_encoder_in_use`."""
 
     def __init__(self, here: Here, encoder: str | None) -> None:
         self.here = here
@@ -90,19 +74,13 @@ class Explainer:
         measure: bool = True,
         facet: str | None = None,
     ) -> list[Explained]:
-        """Explain pairs, in the given order.
+        """Explain pairs of sentences, in the given order.
 
-        Args:
-            pairs: of sentences.
-            files: files with their graphs; by default these come from the store, else from the parser.
-            measure: whether to measure on graphs.
-            facet: a facet, `residual` or `sentence`, whose similarity is shared among the words; None for no shares.
-
-        Raises:
-            InputError: when a sentence is empty, or a file cannot be read.
-            ModelError: when words have no shares in this encoder.
-            SettingsError: when there is no such facet.
+        Without files with their graphs, these come from the store, else from the parser. The similarity of a facet,
+        `residual` or `sentence`, if one is named, is shared among the words.
         """
+        from features.graph_files.sentence_graphs import measured_pairs
+        from features.stages.label_vectors import LABEL_VECTOR_STAGE
         from training.encoders.s3bert.explain import explain_with, with_graphs, without_encoder
 
         if self.model is None or self.layout is None:
@@ -110,41 +88,20 @@ class Explainer:
         else:
             explanations = explain_with(self.model, self.layout, pairs)
         shares = [None if facet is None else self.attribute(*pair, facet) for pair in pairs]
-        compared, origin = self._measure(explanations, files) if measure else ({}, "not asked for")
-        lacking = f"this pair has none ({origin}), so nothing is measured"
+        texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]
+        settings = None if self.here.project is None else self.here.project.section(LABEL_VECTOR_STAGE)
+        not_asked = [(None, "not asked for")] * len(texts)
+        measured = measured_pairs(texts, files, self.here.store, settings) if measure else not_asked
         return [
-            Explained(with_graphs(said, compared[n]), compared[n], origin, shares[n])
-            if n in compared
-            else Explained(said, None, lacking if measure else origin, shares[n])
-            for n, said in enumerate(explanations)
+            Explained(said if graphs is None else with_graphs(said, graphs), graphs, origin, of_words)
+            for said, (graphs, origin), of_words in zip(explanations, measured, shares, strict=True)
         ]
 
     def attribute(self, a: str, b: str, facet: str) -> "Attribution | None":
-        """Return how the words of two sentences share the similarity of a facet; None without an encoder.
-
-        Raises:
-            ModelError: when words have no shares in this encoder.
-            SettingsError: when there is no such facet.
-        """
+        """Return how the words of two sentences share the similarity of a facet; None without an encoder."""
         from training.attribution import attribute
 
         return None if self.model is None else attribute(self.model, self.layout, a, b, facet)
-
-    def _measure(
-        self, explanations: "Sequence[Explanation]", files: Sequence[Path]
-    ) -> "tuple[dict[int, GraphPair], str]":
-        """Return position → what matches in the graphs of a pair, and where the graphs come from."""
-        from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
-        from features.metrics.explanation.pair import explain_graphs
-        from features.stages.label_vectors import LABEL_VECTOR_STAGE
-
-        texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]
-        distinct = list(dict.fromkeys(text for pair in texts for text in pair))
-        graphs, origin = find_graphs(distinct, files, self.here.store)
-        pairs = pairs_with_graphs(texts, graphs)
-        settings = None if self.here.project is None else self.here.project.section(LABEL_VECTOR_STAGE)
-        vectors = label_vectors(graphs.values(), settings)
-        return dict(zip(pairs, explain_graphs(list(pairs.values()), vectors), strict=True)), origin
 
 
 def _encoder_in_use(here: Here, name: str | None) -> Path | None:

@@ -16,11 +16,7 @@ _REFUSED = "refused: its scores did not hold against those of the run that was c
 
 
 def list_runs(settings: Project, names: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return what is known of each training, by default of all encoders, in the order of their ids.
-
-    Raises:
-        SettingsError: when a name is neither that of a run nor of an encoder of the project.
-    """
+    """Return what is known of each training, by default of all encoders, in the order of their ids."""
     from training.evaluation.promotion import current_runs
     from training.runs import all_runs, encoder_name
 

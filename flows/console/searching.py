@@ -80,11 +80,7 @@ class Searcher:
 
 
 def texts_among(here: Here, among: str | None, columns: Sequence[str]) -> SearchedTexts:
-    """Return the texts of a file, whose named columns are joined, of a folder, a corpus, or the newest release.
-
-    Raises:
-        InputError: when there is nothing of that name, or it has no text.
-    """
+    """Return the texts of a file, whose named columns are joined, of a folder, a corpus, or the newest release."""
     if among is not None and (Path(among) == STANDARD or Path(among).exists()):
         return (texts_of_folder if Path(among).is_dir() else texts_of_file)(Path(among), columns)
     if here.store is None:

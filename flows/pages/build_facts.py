@@ -45,51 +45,29 @@ _FORMAT = 1
 
 @dataclass(slots=True)
 class BuildFacts:
-    """What is known of a build so far.
+    """What is known of a build so far."""
 
-    Args:
-        project: its name.
-        store: folder of the store.
-        run_id: id of the build.
-        process: host and process id.
-        started: UTC, ISO 8601.
-        state: that of its record; `killed` if the next build finds so.
-        written: when this was written; UTC, ISO 8601.
-        finished: when the build ended; None while it runs, or if it was killed.
-        message: how it ended.
-        release: number of the release that it published, or found to be up to date.
-        before: number of the newest release when it began; None if there was none.
-        workers: number of workers; 0 for a build that needed none.
-        ingest: what was read from the corpora; None if they were not read.
-        wall: part → seconds of wall time.
-        stages: what there was to do for each: `stage`, `shards` (all of it), `planned` (to make) and `why`.
-        shards: what became of each shard, as `ShardHistory`.
-        quality: rejected rows by stage and code.
-        unproven: pairs whose best alignment is not proven; None if a file is damaged.
-        tables: rows by table, before and now.
-        recipes: how recipes differ from those of release `before`, a line each.
-    """
-
-    project: str
-    store: str
-    run_id: str
-    process: str
-    started: str
-    state: str = "running"
-    written: str = ""
-    finished: str | None = None
-    message: str = ""
-    release: int | None = None
-    before: int | None = None
-    workers: int = 0
-    ingest: dict[str, Any] | None = None
-    wall: dict[str, float] = field(default_factory=dict)
+    project: str  # its name
+    store: str  # folder of the store
+    run_id: str  # id of the build
+    process: str  # host and process id
+    started: str  # UTC, ISO 8601
+    state: str = "running"  # that of its record; `killed` if the next build finds so
+    written: str = ""  # when this was written; UTC, ISO 8601
+    finished: str | None = None  # when the build ended; None while it runs, or if it was killed
+    message: str = ""  # how it ended
+    release: int | None = None  # number of the release that it published, or found to be up to date
+    before: int | None = None  # number of the newest release when it began; None if there was none
+    workers: int = 0  # number of workers; 0 for a build that needed none
+    ingest: dict[str, Any] | None = None  # what was read from the corpora; None if they were not read
+    wall: dict[str, float] = field(default_factory=dict)  # part → seconds of wall time
+    # what there was to do for each: `stage`, `shards` (all of it), `planned` (to make) and `why`
     stages: list[dict[str, Any]] = field(default_factory=list)
-    shards: list[dict[str, Any]] = field(default_factory=list)
-    quality: list[dict[str, Any]] = field(default_factory=list)
-    unproven: int | None = 0
-    tables: list[dict[str, Any]] = field(default_factory=list)
-    recipes: list[str] = field(default_factory=list)
+    shards: list[dict[str, Any]] = field(default_factory=list)  # what became of each shard, as `ShardHistory`
+    quality: list[dict[str, Any]] = field(default_factory=list)  # rejected rows by stage and code
+    unproven: int | None = 0  # pairs whose best alignment is not proven; None if a file is damaged
+    tables: list[dict[str, Any]] = field(default_factory=list)  # rows by table, before and now
+    recipes: list[str] = field(default_factory=list)  # how recipes differ from those of release `before`, a line each
     format: int = _FORMAT
 
 

@@ -37,27 +37,17 @@ class Attempt:
 
 @dataclass(slots=True)
 class ShardHistory:
-    """What became of one shard.
-
-    Args:
-        rows: rows that go into it.
-        why: why it has to be made.
-        state: its current state; only `committed` outlives the build.
-        rejects: number of its rejected rows; None until it is made.
-        seconds: time that its worker took; None until it is made, or if it had been committed before.
-        error: why it failed or was left out; else empty.
-        attempts: one for each worker that began it, in order.
-    """
+    """What became of one shard."""
 
     stage: str
     shard: str
-    rows: int
-    why: str = ""
-    state: State = "waiting"
-    rejects: int | None = None
-    seconds: float | None = None
-    error: str = ""
-    attempts: list[Attempt] = field(default_factory=list)
+    rows: int  # rows that go into it
+    why: str = ""  # why it has to be made
+    state: State = "waiting"  # its current state; only `committed` outlives the build
+    rejects: int | None = None  # number of its rejected rows; None until it is made
+    seconds: float | None = None  # time that its worker took; None until it is made, or if it had been committed before
+    error: str = ""  # why it failed or was left out; else empty
+    attempts: list[Attempt] = field(default_factory=list)  # one for each worker that began it, in order
 
 
 class BuildHistory:

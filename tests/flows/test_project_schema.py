@@ -8,10 +8,11 @@ from typing import get_args
 
 import jsonschema
 import pytest
+from project_page import sections
 from pydantic import BaseModel, ValidationError
 
 from flows.project import Project
-from flows.project_schema import json_schema, sections
+from flows.project_schema import json_schema
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS
 from training.loop.settings import LoopSettings

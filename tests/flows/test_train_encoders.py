@@ -96,7 +96,8 @@ def project(tmp_path, store, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
     toy = Kind(S3bertSettings, "toy_training", tables=("sentences", "pairs"))
-    for module in ("flows.train_encoder", "flows.trainings.identities", "training.kinds"):
+    monkeypatch.setattr("flows.train_encoder.TRAIN", "toy_training")
+    for module in ("flows.trainings.identities", "training.kinds"):
         monkeypatch.setattr(f"{module}.KINDS", {**KINDS, "s3bert": toy})
 
     def make(*encoders, evaluation=()):

@@ -25,7 +25,7 @@ from training.writing import read_json
 def test_an_error_of_the_training_is_its_sentence(tmp_path, capfd):
     job = TrainingJob(source=Source(store=tmp_path / "none"), settings=S3bertSettings(), output=tmp_path / "run")
     with refused(TrainingFailed):
-        run_job("training.encoders.s3bert.train", job)
+        run_job("training.train", job)
     assert "There is no store" not in capfd.readouterr().err, "it is said once, by who catches it"
 
 

@@ -214,7 +214,7 @@ def goes_on_after_a_kill(
         stopped = job(run="stopped", loop=loop)
         (tmp_path / "job.json").write_text(stopped.model_dump_json())
         assert read_encoder_job(tmp_path / "job.json") == stopped
-        kill_at_a_checkpoint(train.__module__, tmp_path / "job.json", stopped.output)
+        kill_at_a_checkpoint("training.train", tmp_path / "job.json", stopped.output)
         assert not (stopped.output / "encoder").exists()
 
         done = train(stopped)

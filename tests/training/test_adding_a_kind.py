@@ -8,6 +8,7 @@ import pytest
 
 from training.kinds import KINDS, Kind, read_encoder_job
 from training.runs import find_encoder
+from training.train import main
 
 SETTINGS = '''
 from typing import Literal
@@ -28,14 +29,10 @@ from toy.settings import ToySettings
 from training.encoders.learning import learn
 from training.encoders.plan import TrainingPlan
 from training.encoders.running import train_once
-from training.jobs import Source, TrainingJob, read_job
 from training.loop.machine import prepare_machine
 from training.loop.task import Group, Judgement
-from training.process import run_process
 from training.runs import ENCODER, TRAINING_FILE
 from training.writing import write_json
-
-ToyJob = TrainingJob[Source, ToySettings]
 
 
 class ToyTask:
@@ -72,11 +69,7 @@ def train(job):
         machine = prepare_machine(job.settings.loop, job.output)
         learn(plan, machine, job.output, lambda settings: ToyTask(settings.goal), complete, about="a number")
 
-    return train_once(job, plan, "toy.train", start)
-
-
-def main(arguments=None):
-    return run_process("toy.train", "Train a toy.", lambda path: train(read_job(ToyJob, path)), arguments)
+    return train_once(job, plan, start)
 """
 
 
@@ -103,8 +96,7 @@ def train_toy(folder, **settings):
     (folder / "job.json").write_text(json.dumps(content))
     job = read_encoder_job(folder / "job.json")
     assert (job.settings.kind, job.settings.goal, job.settings.loop.epochs) == ("toy", 2.0, 20)
-    module = importlib.import_module(KINDS[job.settings.kind].module)
-    assert module.main(["--settings", str(folder / "job.json"), "--quiet"]) == 0
+    assert main(["--settings", str(folder / "job.json"), "--quiet"]) == 0
     assert not (run / "checkpoint.pt").exists()
     return json.loads((find_encoder(folder / "runs", "first") / "training.json").read_text())
 

@@ -10,10 +10,11 @@ from sentences import refused
 
 from features.core.faults import RunNotWritten
 from training.encoders.s3bert import train as training
-from training.encoders.s3bert.train import S3bertJob, main, train
+from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.loop import checkpoints, loop
 from training.process import Interrupted
+from training.train import main
 from training.writing import require_writable, write_json, writing
 
 FORBIDDEN = Path("/sys/facetflow")  # the superuser as well may not write there

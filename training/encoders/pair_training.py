@@ -39,8 +39,6 @@ StructureT = TypeVar("StructureT", bound="Structure")
 class PairTraining(ABC, Generic[SettingsT, StructureT]):
     """One training; a finished job does nothing."""
 
-    module: ClassVar[str]
-    """Module to run in each process."""
     lacking: ClassVar[str]
     """End of the log message on sentences without a structure."""
     resolved: ClassVar["staticmethod[[Any, Any], Any]"]
@@ -79,7 +77,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         self.ratings = chosen_ratings(self.job)
         digest = data.digest() + (f"+{self.structure.digest()}" if self.structure else "")
         self.plan = TrainingPlan.of(self.job, settings, digest, data.source, ratings=self.ratings, dropped=dropped)
-        return train_once(self.job, self.plan, self.module, self._learn)
+        return train_once(self.job, self.plan, self._learn)
 
     @abstractmethod
     def read_structure(self) -> StructureT | None:

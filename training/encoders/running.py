@@ -18,7 +18,7 @@ from training.encoders.cards import write_card
 from training.encoders.plan import TrainingPlan, is_finished, sizes_of
 from training.encoders.search import with_values
 from training.encoders.settings import EncoderSettings
-from training.jobs import TrainingJob
+from training.jobs import TRAIN, TrainingJob
 from training.loop import together
 from training.loop.launching import all_processes, only_trainer
 from training.progress import log
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from training.encoders.learning import Learnt
 
 
-def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, learn: Callable[[], None]) -> Path:
+def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, learn: Callable[[], None]) -> Path:
     """Train the encoder of a plan, unless it is there already, and return its folder."""
     settings = plan.settings
     if settings.by_ratings and not plan.ratings_digest:
@@ -55,7 +55,7 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
                     *(settings.name, train),
                 )
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json", exclude={"shared"}))
-            with all_processes(plan.settings.loop, module, job):
+            with all_processes(plan.settings.loop, TRAIN, job):
                 learn()
     return encoder
 

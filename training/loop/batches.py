@@ -3,7 +3,7 @@
 A batch is padded to its longest sentence, so mixed lengths waste work. Pairs are shuffled, divided into windows of many
 batches, sorted by length within a window, divided into batches, and the batches are shuffled again: every epoch differs
 and depends only on the seed. A single window would give every epoch, and every seed, the same batches, so few pairs are
-divided into several small ones. A positive stays next to its negative: they share sentence a, which is encoded once.
+divided into several small ones. Pairs of one sentence a stay together: it is encoded once, and they can be compared.
 """
 
 import math
@@ -20,7 +20,7 @@ def epoch_batches(
 ) -> list[NDArray[np.int64]]:
     """Return the batches of an epoch (from 0), each the positions of its pairs; one may have fewer than the others.
 
-    `groups`, (n_pairs,), are numbers from 0: a group is a positive and its negatives. `lengths`, (n_pairs,), are the
+    `groups`, (n_pairs,), are numbers from 0: a group is the pairs of one sentence a. `lengths`, (n_pairs,), are the
     tokens of the longer sentence of each pair.
     """
     random = np.random.default_rng((seed, epoch))
@@ -34,9 +34,3 @@ def epoch_batches(
         by_length = window[np.argsort(longest[groups[window]], kind="stable")]
         batches += [by_length[start : start + batch_size] for start in range(0, len(by_length), batch_size)]
     return [batches[position] for position in random.permutation(len(batches))]
-
-
-def number_groups(pair_ids: NDArray[np.str_], positive_ids: NDArray[np.str_]) -> NDArray[np.int64]:
-    """Return the group of each pair, (n_pairs,): that of its positive, or its own where `positive_ids` is empty."""
-    leaders = np.where(positive_ids == "", pair_ids, positive_ids)
-    return np.unique(leaders, return_inverse=True)[1].astype(np.int64)

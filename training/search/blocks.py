@@ -119,23 +119,15 @@ class VectorBlocks:
 
 @dataclass(frozen=True)
 class EncodedFile:
-    """A file that `facetflow encode` wrote.
+    """A file that `facetflow encode` wrote."""
 
-    Args:
-        path: the file.
-        made: what its metadata tell: the digest of the encoder, its route, whether facets are columns, the precision.
-    """
-
-    path: Path
+    path: Path  # the file
+    # what its metadata tell: the digest of the encoder, its route, whether facets are columns, the precision
     made: Mapping[str, Any]
 
     @classmethod
     def open(cls, path: Path) -> Self | None:
-        """Return the file; None where it is another table.
-
-        Raises:
-            InputError: when it is an Arrow file that `encode` has not written.
-        """
+        """Return the file; None where it is another table."""
         mapped = path.suffix.lower() in ARROW
         if not mapped and path.suffix.lower() != ".parquet":
             return None
@@ -167,15 +159,7 @@ class EncodedFile:
         return len(self._column("text"))
 
     def vectors(self, encoder: Path, task: str | None) -> VectorBlocks:
-        """Return the vectors.
-
-        Args:
-            encoder: the encoder that they are searched with.
-            task: its route.
-
-        Raises:
-            InputError: when another encoder or route wrote them, or their precision cannot be searched.
-        """
+        """Return the vectors, to be searched with the encoder and route that wrote them."""
         name = source_name(self.path)
         if self.made["encoder"] != models.digest(encoder):
             raise VectorsWrong(

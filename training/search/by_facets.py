@@ -18,12 +18,7 @@ from training.search.blocks import VectorBlocks
 def facet_cosines(
     query: NDArray[np.float32], texts: VectorBlocks, layout: FacetLayout, names: Sequence[str]
 ) -> NDArray[np.float32]:
-    """Return the similarity of a query, (1, d), and n texts in some facets: (n, n_names).
-
-    Raises:
-        ModelError: the encoder compares facets otherwise than by cosine.
-        SettingsError: the encoder has no such facet.
-    """
+    """Return the similarity of a query, (1, d), and n texts in some facets: (n, n_names)."""
     if names and layout.similarity != "cosine":
         raise CannotExplain("this encoder compares facets by their L1 distance: search by the whole embedding")
     return np.stack([texts.cosines(query, facet_dimensions(layout, name)) for name in names], axis=1)
@@ -32,17 +27,9 @@ def facet_cosines(
 def weighted_scores(
     query: NDArray[np.float32], texts: VectorBlocks, layout: FacetLayout, weights: Mapping[str, float]
 ) -> NDArray[np.float32]:
-    """Return the weighted mean of the similarities in some facets, (n,), in [-1, 1].
+    """Return the weighted mean of a query's, (1, d), similarities with n texts in some facets, (n,), in [-1, 1].
 
-    Args:
-        query: its embedding, (1, d).
-        texts: the embeddings of n texts.
-        layout: the facets.
-        weights: facet → weight; where it is negative, texts that differ come first.
-
-    Raises:
-        ModelError: the encoder compares facets otherwise than by cosine.
-        SettingsError: the encoder has no such facet, or all weights are 0.
+    Where the weight of a facet is negative, texts that differ in it come first.
     """
     total = sum(map(abs, weights.values()))
     if not total:

@@ -98,11 +98,7 @@ def stream_texts(path: Path, columns: Sequence[str] = ()) -> Iterator[TextCells]
 
 
 def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:
-    """Read the texts of the tables and text files in a folder, as `texts_of_file` reads each; ids begin with the file.
-
-    Raises:
-        InputError: when it has no such file, or one of them cannot be read or has no text.
-    """
+    """Read the texts of the tables and text files in a folder as `texts_of_file` does; ids begin with the file."""
     suffixes = (".txt", *_TABLES)
     files = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in suffixes)
     if not files:

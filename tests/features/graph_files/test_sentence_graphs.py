@@ -6,7 +6,7 @@ from sentences import refused
 
 from features.core.errors import ModelError
 from features.core.faults import FileMissing
-from features.graph_files.sentence_graphs import find_graphs, graphs_in_files, label_vectors, pairs_with_graphs
+from features.graph_files.sentence_graphs import find_graphs, graphs_in_files, label_vectors, measured_pairs
 from features.graphs.graph import decode
 from features.metrics.label_vectors import LabelVectors
 from features.parsers.settings import LabelVectorSettings
@@ -53,6 +53,11 @@ def test_vectors_of_labels_or_none_without_their_model(tmp_path):
     assert label_vectors([decode(SLEEP)], LabelVectorSettings(model=str(tmp_path / "none"))) is None
 
 
-def test_pairs_need_both_graphs():
-    graphs = {"a": decode(SLEEP), "b": decode("(b / boy)")}
-    assert pairs_with_graphs([("a", "c"), ("a", "b")], graphs) == {1: (graphs["a"], graphs["b"])}
+def test_pairs_need_both_graphs(graphs):
+    without, (pair, origin) = measured_pairs(
+        [("A boy sleeps.", "It rains."), ("A boy sleeps.", "A boy sleeps.")],
+        [graphs],
+        settings=LabelVectorSettings(model=str(graphs)),
+    )
+    assert without == (None, "this pair has none (graphs of graphs.amr), so nothing is measured")
+    assert (pair.left, pair.right, origin) == (decode(SLEEP), decode(SLEEP), "graphs of graphs.amr")

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.ingest import building
 from features.ingest.building import Ingested, ingest
 from features.ingest.known import KNOWN_PAIRS, KNOWN_SENTENCES
 
@@ -271,24 +270,3 @@ def test_judged_tweets_about_one_topic_are_in_one_split(tmp_path):
     assert set(found.values()) == {"train", "dev"}
     for topic in range(30):
         assert len({found[f"Tweet {number}."] for number in range(topic, 120, 30)}) == 1
-
-
-def test_rows_that_are_written_while_a_corpus_is_read_wait_for_the_next_build(tmp_path, monkeypatch):
-    late = [("Left 3.", "Late.", "1"), ("Left 1.", "Left 2.", "1"), ("Very late.", "Very late.", "1"), ("?", "?", "1")]
-    write(tmp_path, *apart(60))
-    read = building.read_outcomes
-    readings = iter([apart(60) + late])
-
-    def growing(*arguments):
-        yield from read(*arguments)
-        for rows in readings:  # between the first reading and the second
-            write(tmp_path, *rows)
-
-    monkeypatch.setattr(building, "read_outcomes", growing)
-    first = run(tmp_path, corpus())
-    assert sum(pairs_in(first).values()) == 60
-    skipped = [split.skipped for split in first.report.splits if split.skipped]
-    assert skipped == [{"written while the corpus was read": 4}]
-    second = run(tmp_path, corpus(), first)
-    assert sum(split.new + split.joining for split in second.report.splits) == 4
-    splits_of(first, second)

@@ -1,6 +1,9 @@
 """Whatever the rows and their order, none is lost or duplicated, and nothing stored changes."""
 
+import math
 import tempfile
+from collections import Counter
+from hashlib import blake2b
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +14,7 @@ from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSetti
 from features.ingest.building import Ingested, ingest
 from features.ingest.known import KNOWN_PAIRS, KNOWN_SENTENCES
 from features.schemas import PAIRS, SENTENCES
+from features.sentences import normalise, pair_id, sentence_id
 
 Row = tuple[str, str, str]
 
@@ -184,3 +188,63 @@ def test_shards_are_full_but_for_the_last_of_each_kind(rows, sizes):
         for of_kind in heights.values():
             assert all(height == size for height in of_kind[:-1])
             assert 0 < of_kind[-1] <= size
+
+
+def one_by_one(files: dict[str, list[Row]], sizes: tuple[int, int]) -> tuple[list, list]:
+    """Return the shards of sentences and of pairs of a first ingest without a guard, found row by row."""
+    texts: dict[str, str] = {}
+    positives, negatives = [], []
+    for split, rows in files.items():
+        pool, count = [], Counter()
+        for a, b, score in rows:
+            if not b or score == "x" or "\t" in b:
+                continue
+            ids = sentence_id(a), sentence_id(b)
+            pair = pair_id("pairs", split, "positive", *ids, count[ids])
+            count[ids] += 1
+            if max(len(a.split()), len(b.split())) <= 3:
+                pool.append((pair, *ids))
+                positives.append((pair, *ids, None))
+                for sentence, text in zip(ids, (a, b), strict=True):
+                    texts.setdefault(sentence, normalise(text))
+        negatives += negatives_of(sorted(pool), count, split)
+    place = {sentence: number // sizes[0] for number, sentence in enumerate(texts)}
+    side = math.ceil(math.sqrt(len(negatives) / sizes[1]))
+    ranks = sorted({place[sentence] for _, *both, _ in negatives for sentence in both})
+    cell = {shard: rank * side // len(ranks) for rank, shard in enumerate(ranks)}
+    if len(negatives) > sizes[1]:
+        negatives.sort(key=lambda row: (cell[place[row[1]]], cell[place[row[2]]], row[0]))
+    else:
+        negatives.sort()
+    return in_shards([*texts.items()], sizes[0]), in_shards(positives, sizes[1]) + in_shards(negatives, sizes[1])
+
+
+def negatives_of(pool, paired, split):
+    """Yield the negatives of positives, which are sorted."""
+    taken = set()
+    for pair, a, _ in pool:
+        draws = [int.from_bytes(blake2b(f"{pair}{n}".encode(), digest_size=8).digest()) for n in range(33)]
+        both = [sentence for _, *of_pair in pool for sentence in of_pair]
+        fit = {each for each in both if each != a and not paired.keys() & {(a, each), (each, a)}}
+        drawn = [both[draw % len(both)] for draw in draws[:-1]]
+        if fit:
+            other = next((each for each in drawn if each in fit), sorted(fit)[draws[-1] % len(fit)])
+            names = (pair_id("pairs", split, "negative", a, other, number) for number in range(len(pool)))
+            negative = next(name for name in names if name not in taken)
+            taken.add(negative)
+            yield negative, a, other, pair
+
+
+def in_shards(rows, size):
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+@quick
+@given(rows_of_a_file, rows_of_a_file, shard_sizes)
+def test_columns_give_the_same_rows_in_the_same_shards_as_one_row_after_the_other(train, dev, sizes):
+    ingested = run({"train": [train], "dev": [dev]}, None, sizes)
+    sentences, pairs = one_by_one({"train": train, "dev": dev}, sizes)
+
+    columns = ["pair_id", "sentence_a", "sentence_b", "positive_id"]
+    assert [rows.rows() for rows in ingested.sentences.values()] == sentences
+    assert [rows.select(columns).rows() for rows in ingested.pairs.values()] == pairs

@@ -1,5 +1,6 @@
 """A store in an object storage, whose answers get lost, and which throttles and refuses."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -144,9 +145,15 @@ def test_one_process_at_a_time_holds_a_lease(bucket, quick):
 def test_a_lease_whose_holder_was_killed_is_taken_over_whatever_the_clocks_say(bucket, quick):
     _, url = bucket
     killed = object_storage._Beating(storage_at(url), "lease", {"holder": "dead:1", "token": "x"})
-    killed.take("A build works")  # and never renewed
-    with storage_at(url).lease("lease", "host:2", "A build works"):
+    waits = []
+    killed.take("A build works", waits.append)  # and never renewed
+    assert waits == []
+    with storage_at(url).lease("lease", "host:2", "A build works", waits.append):
         assert storage_at(url).lease_of("lease").holder == "host:2"
+    (sentence,) = waits
+    assert "Waiting up to 1 s to see whether the process dead:1" in sentence
+    with storage_at(url).lease("lease", "host:3", "A build works", waits.append):
+        assert len(waits) == 1, "one that was given back needs no wait"
 
 
 def test_a_holder_that_was_cut_off_learns_that_its_lease_is_gone(bucket, quick):
@@ -181,6 +188,24 @@ def test_a_local_copy_is_fetched_once_for_each_content(bucket, tmp_path, monkeyp
     assert sum("GET" in line and "a.bin" in line for line in server.seen()) == 1
     place.put("graphs/a.bin", b"two")
     assert place.local("graphs/a.bin").read_bytes() == b"two"
+
+
+def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(bucket, tmp_path, monkeypatch):
+    _, url = bucket
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    place = storage_at(url)
+    copies = {}
+    for name in ("asked_for", "forgotten"):
+        place.put(f"graphs/{name}.bin", name.encode())
+        copies[name] = place.local(f"graphs/{name}.bin")
+        os.utime(copies[name].parent, (0, 0))
+    half = tmp_path / "facetflow" / "objects" / "_tmp-of-a-killed-process"
+    half.write_bytes(b"half")
+    place.local("graphs/asked_for.bin")
+    place.put("graphs/new.bin", b"new")
+    new = place.local("graphs/new.bin")
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {copies["asked_for"].name, new.name}
+    assert place.local("graphs/forgotten.bin").read_bytes() == b"forgotten"
 
 
 @pytest.mark.parametrize("url", ["s3://bucket", "s3://bucket/x?secret=y", "ftp://host/x"])

@@ -7,6 +7,7 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 from sentences import refused
 
@@ -26,7 +27,7 @@ from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.releases import release_numbers, write_release
 from features.store.scope import PlannedStage
-from features.store.store import Garbage
+from features.store.store import Garbage, Store
 
 NOW = timedelta(0)
 
@@ -295,6 +296,60 @@ def test_files_of_releases_and_of_now_stay(store, build):
     assert store.read("amr").equals(before[1])
     with refused(TableFileDamaged):
         store.read("amr", unpublished)
+
+
+def checkpoints(store):
+    return sorted(path.name for path in Path(store.location).glob("tables/amr/_delta_log/*.checkpoint.parquet"))
+
+
+def test_pinned_releases_open_after_checkpoints_and_gc_and_spare_checkpoints_go(store, build):
+    releases = []
+    for size in range(21):  # three commits each
+        build(size)
+        if size in {3, 9}:
+            releases.append(store.publish(f"run-{size}", stages=stages(size)))
+    table, newest = store._table("amr"), store.versions()["amr"]
+    before = {version: table.files(version) for version in range(newest + 1)}
+    rows = [store.read("amr", release.versions["amr"]) for release in releases]
+    first, second, last = checkpoints(store)
+
+    planned = store.collect_garbage(NOW, dry_run=True)
+    assert checkpoints(store) == [first, second, last]
+    assert store.collect_garbage(NOW) == planned
+    assert checkpoints(store) == [first, last], "the second release is read from the first one"
+
+    again = Store.open(store.location)
+    assert [again.release(release.number) for release in releases] == releases
+    assert all(again.read("amr", of.versions["amr"]).equals(held) for of, held in zip(releases, rows, strict=True))
+    assert {version: table.files(version) for version in range(newest + 1)} == before, "any version can be opened"
+    assert again.verify(deep=True).damaged == again.verify(deep=True).broken == ()
+    build(21)
+    assert again.publish("run-21", stages=stages(21)).number == 3
+
+
+def test_the_log_is_replayed_as_it_is_opened(store, build, reject):
+    build(1, rejected=1)
+    reject("f:1")
+    store.withdraw([("amr", "s1")], run_id="later")
+    build(2, rejected=2, only=("s0", "s1"))
+    for name, version in store.versions().items():
+        table, wanted = store._table(name), range(0, version + 1, 2)
+        replayed = {at: sorted(files, key=lambda file: file.path) for at, files in table.files_at(wanted)}
+        assert replayed == {at: sorted(table.files(at), key=lambda file: file.path) for at in wanted}, name
+    assert list(store._table("amr").files_at(())) == []
+
+
+def test_what_was_removed_long_ago_leaves_the_checkpoints(store, build, monkeypatch):
+    month_ago = time.time_ns() - 31 * 86400 * 10**9
+    with monkeypatch.context() as past:
+        past.setattr(delta.time, "time_ns", lambda: month_ago)
+        for size in range(6):
+            build(size)
+    for size in range(6, 8):
+        build(size)
+    (checkpoint,) = Path(store.location).glob("tables/amr/_delta_log/*.checkpoint.parquet")
+    removed = pl.read_parquet(checkpoint)["remove"].struct.field("path").drop_nulls()
+    assert 0 < removed.len() < 9, "18 were removed, 15 of them a month ago"
 
 
 def test_garbage_collection_is_no_change_of_the_store(store, build):

@@ -76,12 +76,15 @@ def read(monkeypatch):
     """Return the names of the corpora that were read, a list to clear."""
     names: list[str] = []
 
-    def reading(corpus, base):
-        names.append(corpus.name)
-        return building_read(corpus, base)
+    def noting(reader):
+        def read(corpus, base):
+            names.append(corpus.name)
+            return reader(corpus, base)
 
-    building_read = building.read_outcomes
-    monkeypatch.setattr(building, "read_outcomes", reading)
+        return read
+
+    for reader in ("read_batches", "read_outcomes"):
+        monkeypatch.setattr(building, reader, noting(getattr(building, reader)))
     return names
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.loop.batches import epoch_batches, number_groups
+from training.loop.batches import epoch_batches
 
 pair_lengths = st.lists(st.integers(1, 60), min_size=1, max_size=300)
 
@@ -56,9 +56,3 @@ def test_a_positive_and_its_negative_share_a_batch():
     for number, batch in enumerate(batches):
         where[batch] = number
     assert (where[:count] == where[count:]).mean() > 0.9
-
-
-def test_groups_are_positives_with_their_negatives():
-    pair_ids, positive_ids = np.array(["p1", "n1", "p2", "n2"]), np.array(["", "p1", "", "p2"])
-    groups = number_groups(pair_ids, positive_ids)
-    assert groups[0] == groups[1] != groups[2] == groups[3]

@@ -72,7 +72,7 @@ def test_torchrun_starts_them_too(make_job, tmp_path):
     job = make_job(1)
     (tmp_path / "job.json").write_text(job.model_dump_json())
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    module = ["-m", "training.encoders.s3bert.train", "--settings", str(tmp_path / "job.json")]
+    module = ["-m", "training.train", "--settings", str(tmp_path / "job.json")]
     done = subprocess.run([*command, *module], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (job.output / "encoder" / "facets.json").exists()

@@ -7,6 +7,7 @@ import torch
 from training.encoders.s3bert.facets import plan_layout
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.decomposition import DecompositionObjective
+from training.objectives.ordering import OrderingObjective
 
 B, K, H, D = 5, 3, 4, 15
 
@@ -118,3 +119,29 @@ def test_a_facet_of_zeros_gives_no_nan():
     assert loss.item() == pytest.approx(1)
     assert left.grad is not None
     assert torch.isfinite(left.grad).all()
+
+
+def test_ordering_is_its_formula():
+    random = np.random.default_rng(5)
+    similar, metrics = random.standard_normal((B, K)), random.integers(0, 3, (B, K)) / 2
+    first, second = (
+        np.array([0, 0, 3, 4, 7]),
+        np.array([1, 2, 1, 5, 4]),
+    )  # 0 and 1 share 0, 0 and 2 share 1, 3 and 4 share 4
+    terms = [[] for _ in range(K)]
+    for i, j in [(0, 1), (0, 2), (3, 4)]:
+        for k in range(K):
+            high, low = (i, j) if metrics[i, k] > metrics[j, k] else (j, i)
+            if metrics[i, k] != metrics[j, k]:
+                terms[k].append(np.log1p(np.exp(-(similar[high, k] - similar[low, k]) / 0.1)))
+    expected = sum(np.mean(each) for each in terms if each) / K
+    loss = OrderingObjective(0.1)(*map(torch.from_numpy, (similar, metrics, first, second)))
+    assert loss.item() == pytest.approx(expected)
+
+
+def test_nothing_is_ordered_where_no_sentence_is_shared():
+    values, first = torch.rand(B, K, requires_grad=True), torch.arange(B)
+    loss = OrderingObjective()(values, torch.rand(B, K), first, first + B)
+    loss.backward()
+    assert loss.item() == 0
+    assert not values.grad.any()

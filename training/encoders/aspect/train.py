@@ -1,7 +1,5 @@
-"""Train an encoder of aspects in a separate process: `python -m training.encoders.aspect.train --settings FILE`."""
+"""Train an encoder of aspects."""
 
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,15 +12,13 @@ from training.encoders.aspect.encoder import position_of_layers, start_model
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.plan import TrainingPlan
 from training.encoders.running import corpora_of, train_once, write_encoder
-from training.jobs import Source, TrainingJob, read_job
-from training.process import run_process
+from training.jobs import Source, TrainingJob
 
 if TYPE_CHECKING:
     from training.encoders.aspect.task import AspectTask
     from training.encoders.learning import Learnt
 
 AspectJob = TrainingJob[Source, AspectSettings]
-MODULE = "training.encoders.aspect.train"
 
 
 def train(job: AspectJob) -> Path:
@@ -31,7 +27,7 @@ def train(job: AspectJob) -> Path:
     settings = resolved(data, job.settings)
     data = learnt_from(data, settings)
     plan = TrainingPlan.of(job, settings, data.digest(), data.source)
-    return train_once(job, plan, MODULE, lambda: _train(job, plan, settings, data))
+    return train_once(job, plan, lambda: _train(job, plan, settings, data))
 
 
 def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) -> None:
@@ -83,13 +79,3 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
         complete,
         about=f"{len(texts)} training texts, {len(dev)} dev texts, {cut}",
     )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one training job."""
-    about = "Train an encoder of aspects: TrainingJob as JSON."
-    return run_process(MODULE, about, lambda path: train(read_job(AspectJob, path)), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,5 @@
-"""Train an encoder with spans in a separate process: `python -m training.encoders.pas.train --settings FILE`."""
+"""Train an encoder with spans."""
 
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,8 +7,7 @@ from training.data.parses import Frames
 from training.encoders.pair_training import PairTraining
 from training.encoders.pas.data import learnt_from, resolved
 from training.encoders.pas.settings import PasSettings
-from training.jobs import Source, TrainingJob, read_job
-from training.process import run_process
+from training.jobs import Source, TrainingJob
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -20,13 +17,11 @@ if TYPE_CHECKING:
     from training.encoders.structures import Structures
 
 PasJob = TrainingJob[Source, PasSettings]
-MODULE = "training.encoders.pas.train"
 
 
 class PasTraining(PairTraining[PasSettings, Frames]):
     """Training with predicates and their arguments as structure; the twin has no spans."""
 
-    module = MODULE
     lacking = "have no semantic roles and are trained on without spans; `facetflow rejects` says why"
     resolved = staticmethod(resolved)
     learnt_from = staticmethod(learnt_from)
@@ -63,13 +58,3 @@ class PasTraining(PairTraining[PasSettings, Frames]):
 def train(job: PasJob) -> Path:
     """Train an encoder, and return its folder; errors as in `PairTraining.run`."""
     return PasTraining(job).run()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one training job."""
-    about = "Train an encoder with predicate-argument spans: TrainingJob as JSON."
-    return run_process(MODULE, about, lambda path: train(read_job(PasJob, path)), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,6 @@
-"""Train an encoder with a graph in a separate process: `python -m training.encoders.rgcn.train --settings FILE`."""
+"""Train an encoder with a graph."""
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,7 @@ from training.encoders.pair_table import PairTable
 from training.encoders.pair_training import PairTraining
 from training.encoders.rgcn.data import learnt_from, resolved
 from training.encoders.rgcn.settings import RgcnSettings
-from training.jobs import Source, TrainingJob, read_job
-from training.process import run_process
+from training.jobs import Source, TrainingJob
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -24,13 +22,11 @@ if TYPE_CHECKING:
     from training.encoders.rgcn.task import RgcnTask
 
 RgcnJob = TrainingJob[Source, RgcnSettings]
-MODULE = "training.encoders.rgcn.train"
 
 
 class RgcnTraining(PairTraining[RgcnSettings, Parses]):
     """Training with dependency trees as structure; the twin has no graph."""
 
-    module = MODULE
     lacking = "have no dependency tree and are trained on without one (`facetflow rejects` says why)"
     resolved = staticmethod(resolved)
     learnt_from = staticmethod(learnt_from)
@@ -91,13 +87,3 @@ def _teacher(backbone: "Backbone", tokens: "Tokens", settings: RgcnSettings) -> 
     )
     start.states = backbone.states
     return torch.from_numpy(start.embed_many(tokens, np.arange(len(tokens.lengths))))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one training job."""
-    about = "Train an encoder with dependency trees: TrainingJob as JSON."
-    return run_process(MODULE, about, lambda path: train(read_job(RgcnJob, path)), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -85,6 +85,8 @@ class S3bertSettings(TunedSettings):
             ones.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
+        ordering: weight of the ordering objective while layers are tuned: a facet orders the pairs of one sentence as
+            its metric does. It teaches what differs little, such as exchanged arguments among contrast pairs.
         kinds: kinds of pairs to train on: `positive` (a row of a corpus), `negative`, `neighbour`; all when empty.
         layer_corpora: corpora whose pairs make up the batches in which layers are tuned; all when empty. The map is
             learnt from all corpora, and in a batch all pairs count that were measured among its sentences.
@@ -112,6 +114,7 @@ class S3bertSettings(TunedSettings):
     facet_weights: Literal["equal", "variance"] = "equal"
     alpha: Annotated[float, Field(ge=0)] = 1.0
     consistency: Annotated[float, Field(ge=0)] = 1.0
+    ordering: Annotated[float, Field(ge=0)] = 0.0
     kinds: tuple[PairKind, ...] = ()
     layer_corpora: tuple[str, ...] = ()
     layers_tuned: Annotated[int, Field(ge=0)] = 2

@@ -18,6 +18,7 @@ from training.loop.settings import LoopSettings
 from training.loop.task import Group, Judgement
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.decomposition import DecompositionObjective
+from training.objectives.ordering import OrderingObjective
 from training.progress import Counted
 
 Pairs = NDArray[np.int64]
@@ -32,7 +33,7 @@ class Prepared:
     first: NDArray[np.int64]  # positions of sentences a, (n_pairs,)
     second: NDArray[np.int64]  # positions of sentences b, (n_pairs,)
     targets: Tensor  # values of the metrics, (n_pairs, n_facets), float32
-    groups: NDArray[np.int64]  # group of each pair (a positive and its negatives), (n_pairs,)
+    groups: NDArray[np.int64]  # group of each pair, those that share sentence a, (n_pairs,)
     train: NDArray[np.int64]  # positions of the pairs to train on
     # those of them that batches are made of where sentences are encoded; the others are compared where both of their
     # sentences are in a batch
@@ -56,7 +57,7 @@ class S3bertTask:
     ) -> None:
         self.embedder = embedder
         self.decomposition = decomposition.to(embedder.device)
-        self.consistency = ConsistencyObjective()
+        self.consistency, self.ordering = ConsistencyObjective(), OrderingObjective()
         self.prepared = prepared
         self.settings, self.loop = settings, loop
         factor = (settings.scale_learning_rate or loop.learning_rate) / loop.learning_rate
@@ -101,7 +102,13 @@ class S3bertTask:
         pairs = (self.prepared.first[measured], self.prepared.second[measured])
         left, right = (torch.from_numpy(np.searchsorted(sentences, side)).to(device) for side in pairs)
         targets = self.prepared.targets[torch.from_numpy(measured)].to(device)
-        return self._weighed(self.decomposition(embeddings[left], embeddings[right], targets), consistency)
+        decomposition = self.decomposition(embeddings[left], embeddings[right], targets)
+        losses = self._weighed(decomposition, consistency)
+        if among is not None and self.settings.ordering:
+            similarities = self.decomposition.similarities(embeddings[left], embeddings[right])
+            losses["ordering"] = self.ordering(similarities, targets, left, right)
+            losses["loss"] = losses["loss"] + self.settings.ordering * losses["ordering"]
+        return losses
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:

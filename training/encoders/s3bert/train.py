@@ -1,7 +1,6 @@
-"""Train an S3BERT in a separate process: `python -m training.encoders.s3bert.train --settings train.json`."""
+"""Train an S3BERT."""
 
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -18,10 +17,8 @@ from training.encoders.running import corpora_of, train_once, write_encoder
 from training.encoders.s3bert.data import Targets, check_pairs, make_targets, warn_of_little
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
-from training.jobs import Source, TrainingJob, read_job
-from training.loop.batches import number_groups
+from training.jobs import Source, TrainingJob
 from training.loop.settings import LoopSettings
-from training.process import run_process
 from training.runs import MAP
 
 if TYPE_CHECKING:
@@ -33,8 +30,6 @@ if TYPE_CHECKING:
     from training.loop.machine import Machine
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
-
-MODULE = "training.encoders.s3bert.train"
 
 
 def train(job: S3bertJob) -> Path:
@@ -51,7 +46,7 @@ def train(job: S3bertJob) -> Path:
     data = kept.select(splits=settings.splits)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     plan = TrainingPlan.of(job, settings, data.digest(), data.source, ratings=ratings, dropped=dropped)
-    return train_once(job, plan, MODULE, lambda: _train(job, plan, data, ratings))
+    return train_once(job, plan, lambda: _train(job, plan, data, ratings))
 
 
 def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None) -> None:
@@ -78,7 +73,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         first=data.first,
         second=data.second,
         targets=torch.from_numpy(targets.values),
-        groups=number_groups(*(data.pairs[name].fill_null("").to_numpy() for name in ("pair_id", "positive_id"))),
+        groups=np.unique(data.first, return_inverse=True)[1],
         train=train_pairs,
         drawn=train_pairs[_is_drawn(data, settings)[train_pairs]],
         dev=dev_pairs,
@@ -203,13 +198,3 @@ def _scaled(layout: FacetLayout, scales: "Tensor", targets: Targets) -> FacetLay
         for k, facet in enumerate(layout.facets)
     )
     return layout.model_copy(update={"facets": facets})
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one training job."""
-    about = "Train an S3BERT: TrainingJob as JSON."
-    return run_process(MODULE, about, lambda path: train(read_job(S3bertJob, path)), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

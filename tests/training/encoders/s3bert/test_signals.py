@@ -12,9 +12,10 @@ import pytest
 import torch
 
 from training.encoders.s3bert import train as training
-from training.encoders.s3bert.train import S3bertJob, main, train
+from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.loop import checkpoints, loop
+from training.train import main
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_a_real_signal_at_any_step_loses_nothing(job, changed, tmp_path, assert_
     whole = train(job.model_copy(update={"settings": longer, "output": tmp_path / "whole"}))
     stopped = job.model_copy(update={"settings": longer})
     (tmp_path / "job.json").write_text(stopped.model_dump_json())
-    command = [sys.executable, "-m", "training.encoders.s3bert.train", "--settings", str(tmp_path / "job.json")]
+    command = [sys.executable, "-m", "training.train", "--settings", str(tmp_path / "job.json")]
     for number, first in ((signal.SIGINT, 0), (signal.SIGTERM, 100)):
         asked_at = first + random.randrange(1, 80)
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

@@ -14,12 +14,13 @@ from features.core.faults import CheckpointDamaged, Conflict, LossNotFinite, NoT
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.s3bert.train import S3bertJob, main, train
+from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.loop import checkpoints, loop
 from training.loop.settings import LoopSettings
 from training.objectives.consistency import ConsistencyObjective
 from training.runs import latest_encoder
+from training.train import main
 
 SENTENCES = ["the cat sleeps", "two dog runs in the park", "no man sees a red horse"]
 
@@ -128,7 +129,7 @@ def test_a_killed_process_goes_on_from_its_checkpoint(job, kill_at_a_checkpoint,
     killed = with_changes(job, "killed", epochs=40)
     settings = job.output.parent / "job.json"
     settings.write_text(killed.model_dump_json())
-    kill_at_a_checkpoint("training.encoders.s3bert.train", settings, killed.output)
+    kill_at_a_checkpoint("training.train", settings, killed.output)
     assert not (killed.output / "encoder").exists()
     with caplog.at_level("INFO", logger="training"):
         train(killed)
@@ -278,7 +279,9 @@ def test_the_model_card_says_by_which_similarity_facets_are_read(job):
 
 
 def test_the_process_says_in_one_line_what_is_wrong(job, tmp_path, capsys):
-    (tmp_path / "job.json").write_text('{"source": {"store": "s"}, "output": "o", "settings": {}, "trainin": {}}')
+    (tmp_path / "job.json").write_text(
+        '{"source": {"store": "s"}, "output": "o", "settings": {"kind": "s3bert"}, "trainin": {}}'
+    )
     assert main(["--settings", str(tmp_path / "job.json")]) == 1
     assert capsys.readouterr().err == (
         f"error: trainin in '{tmp_path}/job.json' is wrong: Extra inputs are not permitted (FF222)\n"
@@ -292,3 +295,20 @@ def test_a_source_is_a_store_or_a_table(tmp_path):
         Source()
     with refused(Conflict):
         Source(store=tmp_path, pairs=tmp_path)
+
+
+def test_facets_order_the_pairs_of_a_sentence_better_if_that_is_an_objective(job):
+    data = MeasuredPairs.from_file(job.source.pairs).select(splits=("train",))
+    left, right = np.triu_indices(len(data), 1)
+    shared = data.first[left] == data.first[right]
+    differences = (data.metrics()[left] - data.metrics()[right])[shared]
+
+    def share(**changes):
+        folder = train(with_changes(job, f"ordering {len(changes)}", **changes))
+        vectors = SentenceTransformer(str(folder), device="cpu").encode(list(data.texts))
+        similar = FacetLayout.load(folder).similarities(vectors[data.first], vectors[data.second])
+        agree = differences * (similar[left] - similar[right])[shared]
+        return np.mean(agree[differences != 0] > 0)
+
+    usual = {"map_epochs": 2, "facet_dimensions": 8, "layers_tuned": 3, "epochs": 10, "learning_rate": 3e-3}
+    assert share(**usual, ordering=1.0) > share(**usual) + 0.02

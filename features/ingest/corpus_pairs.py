@@ -1,0 +1,371 @@
+"""The pairs of one corpus during an ingest, in columns: new ones, known ones, and rows that are not pairs.
+
+    batches ── normalise, identify ──> rows ── draw splits ──┬─ too long, joining, leaked ──> rejects
+                                                             └─ accepted ──┬─ known
+                                                                           └─ new, and their negatives and neighbours
+
+Sentences are numbers here: their places among the ids of the corpus, sorted.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.core.faults import UnknownShard
+from features.core.types import SPLITS, LabelId, PairId, PairKind, RejectCode, SentenceId, Shard, Split
+from features.corpora.batches import Batch
+from features.corpora.rows import BadRow, Skip
+from features.corpora.settings import CorpusSettings
+from features.ingest.drawing import draw_pairs
+from features.ingest.ids import (
+    IdArray,
+    from_hexadecimal,
+    hexadecimal,
+    ids_of_texts,
+    normalised,
+    occurrences_of,
+    pair_ids,
+    places,
+)
+from features.ingest.known import Known, StoredPairs
+from features.ingest.leaks import LeakageGuard
+from features.ingest.negatives import arranged, draw_negatives, pair_keys
+from features.ingest.neighbours import draw_neighbours
+from features.ingest.new_pairs import PAIR_TABLE, PairTable, joined, table_of
+from features.ingest.report import ChangedJudgement, DrawReport, SplitReport
+from features.ingest.sentences import Rows, Sentences, cut
+from features.schemas import PAIRS
+from features.stage_output import Reject
+
+KINDS: tuple[PairKind, ...] = ("positive", "negative", "neighbour")
+_CODES = {split: code for code, split in enumerate(SPLITS)}
+
+
+class CorpusPairs:
+    """The pairs of one corpus; `batches` are its rows.
+
+    Attributes:
+        corpus: its settings.
+        is_drawn: whether rows of one file may be in several splits.
+        reports: split → its counts, in the order in which the splits occur.
+        rejects: rows that are wrong or kept out, in the order of the files.
+        draws: drawn splits that far too few or too many pairs came into.
+        changed: stored pairs whose judgement is another one now.
+        ids: ids of its sentences, sorted, (n_sentences,).
+        texts: their normalised texts.
+        rows: the pairs that are not rejected, columns `split`, `a`, `b`, `score`, `label`, `stored`.
+        paired: all pairs of the files, columns `split`, `a`, `b`.
+        tables: kind → new pairs.
+    """
+
+    def __init__(self, corpus: CorpusSettings, batches: Iterable[Batch], max_words: int) -> None:
+        self.corpus = corpus
+        self.is_drawn = False
+        self.reports: dict[Split, SplitReport] = {}
+        self.rejects: list[Reject] = []
+        self.draws: list[DrawReport] = []
+        self.changed: list[ChangedJudgement] = []
+        self.tables: dict[PairKind, PairTable] = {}
+        self._others: list[tuple[int, Skip | BadRow]] = []
+        self._shards = np.empty(0, np.int32)
+        ids, texts, frames = [], [], []
+        for pairs, others in batches:
+            both = normalised(pl.concat([pairs["text_a"], pairs["text_b"]]))
+            texts.append(both)
+            ids.append(ids_of_texts(both))
+            frames.append(pairs.drop("text_a", "text_b"))
+            self._others += others
+        self.ids, first, numbers = np.unique(np.concatenate(ids), return_index=True, return_inverse=True)
+        self.texts = pl.concat(texts).gather(first)
+        self._too_long = (self.texts.str.count_matches(" ", literal=True) >= max_words).to_numpy()
+        start = 0
+        for place, frame in enumerate(frames):
+            a, b = numbers[start : start + 2 * frame.height].astype(np.uint32).reshape(2, -1)
+            start += 2 * frame.height
+            frames[place] = frame.with_columns(pl.col("split").to_physical(), a=pl.Series(a), b=pl.Series(b))
+        self.rows = pl.concat(frames)
+        self.paired = self.rows.select("split", "a", "b")
+
+    def take(
+        self,
+        sentences: Sentences,
+        guard: LeakageGuard,
+        known: Known,
+        admits: Callable[[PairId | LabelId], bool] | None,
+    ) -> None:
+        """Keep the rows that are pairs of the corpus, place their sentences, and draw negatives and neighbours."""
+        stored = known.pairs(self.corpus.name)
+        drawn = draw_pairs(self.corpus, known, self.rows, self.ids, self.texts, self._too_long)
+        rows = self.rows.with_columns(kept=False, joins=pl.lit(None, pl.String))
+        if drawn is not None:
+            self.is_drawn, self.draws = True, drawn.reports
+            rows = rows.with_columns(split=drawn.splits, kept=drawn.kept, joins=drawn.joins)
+        rejects = self._count_rows(rows)
+        rows = rows.with_columns(occurrence=occurrences_of(_keys(rows)))
+        ids = self._ids_of(rows)
+        if admits is not None:
+            rows = rows.with_columns(
+                admitted=pl.Series([admits(PairId(name)) for name in hexadecimal(ids)]).cast(pl.UInt8)
+            )
+            # A repeat is numbered by those before it: where one is missing, so are those after it.
+            admitted = rows.select(pl.col("admitted").cum_min().over("split", "a", "b")).to_series() > 0
+            rows, ids = rows.filter(admitted), ids[admitted.to_numpy()]
+        self.paired = rows.select("split", "a", "b")
+        rows = rows.with_columns(stored=places(ids, stored.ids) >= 0)
+        leaked, kept_out = self._reject(rows, ids, sentences, guard, rejects)
+        self.rejects = [reject for _, reject in sorted(rejects, key=lambda each: each[0])]
+        rows, ids, leaked = rows.filter(~kept_out), ids[~kept_out], leaked[~kept_out]
+        self._count("repeats", rows.filter(pl.col("occurrence") > 0))
+        self._count("kept", rows.filter("kept"))
+        self._count("known", rows.filter("stored"))
+        self._count("new", new := rows.filter(~pl.col("stored")))
+        self._place(sentences, rows, ids)
+        self._compare(rows, ids, stored)
+        self.rows = rows.select(*PAIR_TABLE, "stored")
+        table = PairTable(ids[~rows["stored"].to_numpy()], new.select(*PAIR_TABLE))
+        if not self.is_drawn:  # split by split, otherwise in order of arrival
+            order = {SPLITS.index(split): place for place, split in enumerate(self.reports)}
+            table = table.ordered(np.argsort(new["split"].replace_strict(order).to_numpy(), kind="stable"))
+        self.tables["positive"] = table
+        # A leaked pair that was stored before the guard knew gets no negative and gives none.
+        pool = ~(leaked & guard.drops)
+        self._draw_further(rows.filter(pool), ids[pool], stored)
+
+    def shards(self, kind: PairKind, names: Sequence[Shard], size: int, first: int) -> dict[Shard, Rows]:
+        """Cut the new pairs of a kind into shards numbered from `first`; `names` are those of the sentence shards."""
+        table, shards = self.tables[kind], pl.Series(names, dtype=pl.String)
+        if kind != "positive":
+            ranks = shards.rank("dense").to_numpy()
+            a, b = (ranks[self._shards[table.rows[side].to_numpy()]] for side in ("a", "b"))
+            table = table.ordered(arranged(table.ids, a, b, size))
+        return cut(len(table.ids), partial(self._frame, kind, table, shards), "pairs", size, first)
+
+    def _frame(self, kind: PairKind, table: PairTable, names: pl.Series, here: slice) -> pl.DataFrame:
+        """Return some rows of a table with the columns of `PAIRS`."""
+        rows = table.rows[here]
+        a, b = rows["a"].to_numpy(), rows["b"].to_numpy()
+        columns = {
+            "pair_id": hexadecimal(table.ids[here]),
+            "corpus": [self.corpus.name] * rows.height,
+            "split": [SPLITS[code] for code in rows["split"].to_list()],
+            "kind": [kind] * rows.height,
+            "sentence_a": hexadecimal(self.ids[a]),
+            "sentence_b": hexadecimal(self.ids[b]),
+            "shard_a": names[self._shards[a]],
+            "shard_b": names[self._shards[b]],
+            "score": rows["score"],
+            "label": rows["label"].cast(pl.String),
+            "positive_id": [None] * rows.height if table.positives is None else hexadecimal(table.positives[here]),
+        }
+        return pl.DataFrame(columns, schema=PAIRS)
+
+    def text_of(self, sentence: int) -> str:
+        """Return the normalised text of a sentence."""
+        text: str = self.texts[sentence]
+        return text
+
+    def _count_rows(self, rows: pl.DataFrame) -> list[tuple[int, Reject]]:
+        """Count the rows of each split, pairs and others, and return the wrong ones with their places."""
+        of_pairs = rows.group_by("split").agg(pl.col("row").min(), pl.len())
+        first: dict[Split, int] = {SPLITS[split]: row for split, row, _ in of_pairs.iter_rows()}
+        for row, other in reversed(self._others):
+            first[other.split] = min(row, first.get(other.split, row))
+        for split in sorted(first, key=first.__getitem__):
+            self.reports[split] = SplitReport(corpus=self.corpus.name, split=split)
+        for split, _, count in of_pairs.iter_rows():
+            self.reports[SPLITS[split]].rows = count
+        rejects = []
+        for row, other in self._others:
+            report = self.reports[other.split]
+            report.rows += 1
+            if isinstance(other, Skip):
+                report.skipped[other.reason] = report.skipped.get(other.reason, 0) + 1
+            else:
+                report.rejected += 1
+                rejects.append((row, other.reject))
+        return rejects
+
+    def _reject(
+        self,
+        rows: pl.DataFrame,
+        ids: IdArray,
+        sentences: Sentences,
+        guard: LeakageGuard,
+        rejects: list[tuple[int, Reject]],
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Add the rows that are kept out to the rejects, and return which leak, and which are kept out."""
+        a, b = rows["a"].to_numpy(), rows["b"].to_numpy()
+        too_long = self._too_long[a] | self._too_long[b]
+        kept_out = too_long | rows["joins"].is_not_null().to_numpy()
+        leaked = self._may_leak(a, b, rows["split"].to_numpy(), guard) & ~kept_out
+        for place in np.flatnonzero(kept_out | leaked).tolist():
+            row = rows.row(place, named=True)
+            report = self.reports[SPLITS[row["split"]]]
+            texts = self.text_of(row["a"]), self.text_of(row["b"])
+            if too_long[place]:
+                report.rejected += 1
+                longer = max(texts, key=lambda text: text.count(" "))
+                code, why = (
+                    RejectCode.SENTENCE_TOO_LONG,
+                    (
+                        f"a sentence has {longer.count(' ') + 1} words; expected at most {sentences.max_words} "
+                        f"({longer[:40]!r}...)"
+                    ),
+                )
+            elif row["joins"] is not None:
+                report.joining += 1
+                code, why = RejectCode.JOINS_SPLITS, row["joins"]
+            else:
+                both = map(SentenceId, hexadecimal(self.ids[[row["a"], row["b"]]]))
+                code, why = RejectCode.LEAKED, guard.leaks(report, *zip(both, texts, strict=True)) or ""
+                report.leaked += 1
+                report.leaked_stored += row["stored"]
+                if row["stored"] or not guard.drops:
+                    continue
+                report.dropped += 1
+                kept_out[place] = True
+            (name,) = hexadecimal(ids[[place]])
+            rejects.append((row["row"], Reject(name, code, f"{_origin(row)}: {why}")))
+        return leaked, kept_out
+
+    def _may_leak(
+        self, a: NDArray[np.uint32], b: NDArray[np.uint32], splits: NDArray[np.uint8], guard: LeakageGuard
+    ) -> NDArray[np.bool_]:
+        """Return which rows have an evaluation sentence in train."""
+        trained = splits == SPLITS.index("train")
+        leaks = np.zeros(len(self.ids), np.bool_)
+        if guard.has_sets:
+            leaks[np.concatenate([a[trained], b[trained]])] = True
+            leaks[leaks] = guard.leaking(self.texts.filter(leaks))
+        return np.asarray(trained & (leaks[a] | leaks[b]))
+
+    def _count(self, what: Literal["repeats", "kept", "known", "new"], rows: pl.DataFrame) -> None:
+        for split, count in rows["split"].value_counts().iter_rows():
+            setattr(self.reports[SPLITS[split]], what, count)
+
+    def _place(self, sentences: Sentences, rows: pl.DataFrame, ids: IdArray) -> None:
+        """Place the sentences of the new rows; raise an error if stored pairs have sentences that are not stored."""
+        new = rows.filter(~pl.col("stored")).select("a", "b").to_numpy().ravel()
+        self._shards = sentences.place(self.ids, self.texts, new)
+        nowhere = pl.Series(self._shards < 0)
+        for place in (rows["stored"] & (nowhere[rows["a"]] | nowhere[rows["b"]])).arg_true().head(1).to_list():
+            pair, origin = *hexadecimal(ids[[place]]), _origin(rows.row(place, named=True))
+            raise UnknownShard(
+                f"pair {pair!r} ({origin}) is known but its sentences are not: pass all shards of both tables."
+            )
+
+    def _compare(self, rows: pl.DataFrame, ids: IdArray, stored: StoredPairs) -> None:
+        """Count and keep the stored pairs whose score or label has changed."""
+        is_stored = rows["stored"].to_numpy()
+        if not is_stored.any():
+            return
+        label = pl.col("label").cast(pl.String)
+        now = rows.filter("stored").select("split", "file", "line", found_score="score", found_label=label)
+        names = ids[is_stored]
+        before = stored.rows[places(names, stored.ids)].select(stored_score="score", stored_label="label")
+        changed = (
+            pl.concat([now, before], how="horizontal")
+            .with_row_index("place")
+            .filter(
+                pl.col("found_score").ne_missing(pl.col("stored_score"))
+                | pl.col("found_label").ne_missing(pl.col("stored_label"))
+            )
+        )
+        for split, report in self.reports.items():
+            of_split = changed.filter(split=SPLITS.index(split))
+            report.changed = of_split.height
+            pairs = hexadecimal(names[of_split["place"].to_numpy()])
+            judgements = ("stored_score", "found_score", "stored_label", "found_label")
+            self.changed += [
+                ChangedJudgement(
+                    corpus=self.corpus.name,
+                    pair_id=pair,
+                    origin=_origin(row),
+                    **{name: row[name] for name in judgements},
+                )
+                for pair, row in zip(pairs, of_split.iter_rows(named=True), strict=True)
+            ]
+
+    def _draw_further(self, rows: pl.DataFrame, ids: IdArray, stored: StoredPairs) -> None:
+        """Draw negatives and neighbours for and from the rows of each split."""
+        parts: dict[PairKind, list[PairTable]] = {"negative": [], "neighbour": []}
+        for split, report in self.reports.items():
+            here = rows["split"] == SPLITS.index(split)
+            a, b = (rows[side].filter(here).to_numpy() for side in ("a", "b"))
+            if split in self.corpus.drawn_splits:
+                table, without = self._negatives(split, ids[here.to_numpy()], a, b, stored)
+                parts["negative"].append(table)
+                report.negatives, report.without_negative = len(table.ids), without
+            if split == "train" and self.corpus.neighbours:
+                table = self._neighbours(np.unique(np.concatenate([a, b])), stored, parts["negative"])
+                parts["neighbour"].append(table)
+                report.neighbours = len(table.ids)
+        for kind, tables in parts.items():
+            self.tables[kind] = joined(tables)
+
+    def _negatives(
+        self, split: Split, ids: IdArray, a: NDArray[np.uint32], b: NDArray[np.uint32], stored: StoredPairs
+    ) -> tuple[PairTable, int]:
+        """Return a negative for every positive that has none, and the number of those for which there is none."""
+        positives = np.sort(from_hexadecimal(stored.rows["positive_id"].drop_nulls()))
+        paired = self.paired.filter(split=SPLITS.index(split))
+        keys = np.sort(pair_keys(paired["a"].to_numpy(), paired["b"].to_numpy()))
+        drawn, others = draw_negatives(ids, a, b, places(ids, positives) < 0, keys)
+        drawn, other = drawn[others >= 0], others[others >= 0].astype(np.uint32)
+        first = a[drawn]
+        keys = pair_keys(first, other)
+        # Two positives with one sentence a may draw the same sentence.
+        occurrences = occurrences_of(keys)
+        names = pair_ids(self.corpus.name, split, "negative", self.ids[first], self.ids[other], occurrences)
+        free: dict[int, int] = {}
+        for place in np.flatnonzero(np.isin(keys, keys[places(names, stored.ids) >= 0])).tolist():
+            one, key = slice(place, place + 1), int(keys[place])
+            while True:
+                number = free[key] = free.get(key, -1) + 1
+                names[one] = pair_ids(
+                    self.corpus.name, split, "negative", self.ids[first[one]], self.ids[other[one]], np.array([number])
+                )
+                if places(names[one], stored.ids)[0] < 0:
+                    break
+        return table_of(names, split, first, other, ids[drawn]), len(others) - len(drawn)
+
+    def _neighbours(self, pool: NDArray[np.uint32], stored: StoredPairs, negatives: Sequence[PairTable]) -> PairTable:
+        """Return neighbours in train of every sentence of the pool that has none."""
+        train = SPLITS.index("train")
+        names = [*map(SentenceId, hexadecimal(self.ids[pool]))]
+        number = dict(zip(names, pool.tolist(), strict=True))
+        having = stored.rows.filter(kind="neighbour")
+        wanted = number.keys() - {*having["sentence_a"], *having["sentence_b"]}
+        paired = {*stored.rows.select("sentence_a", "sentence_b").iter_rows()}
+        for rows in (self.paired, *(table.rows for table in negatives)):
+            a, b = (rows.filter(split=train)[side].to_numpy() for side in ("a", "b"))
+            paired |= {*zip(hexadecimal(self.ids[a]), hexadecimal(self.ids[b]), strict=True)}
+        texts = dict(zip(names, self.texts.gather(pool).to_list(), strict=True))
+        near = [*draw_neighbours(texts, wanted, paired, self.corpus.neighbours)] if wanted else []
+        a, b = (np.array([number[pair[side]] for pair in near], dtype=np.uint32) for side in (0, 1))
+        none = np.zeros(len(near), np.int64)
+        ids = pair_ids(self.corpus.name, "train", "neighbour", self.ids[a], self.ids[b], none)
+        return table_of(ids, "train", a, b)
+
+    def _ids_of(self, rows: pl.DataFrame) -> IdArray:
+        """Return the ids of positive pairs."""
+        ids = np.empty(rows.height, self.ids.dtype)
+        for code, split in enumerate(SPLITS):
+            here = (rows["split"] == code).to_numpy()
+            a, b, occurrences = (rows[name].to_numpy()[here] for name in ("a", "b", "occurrence"))
+            ids[here] = pair_ids(self.corpus.name, split, "positive", self.ids[a], self.ids[b], occurrences)
+        return ids
+
+
+def _origin(row: Mapping[str, Any]) -> str:
+    return f"{row['file']}:{row['line']}"
+
+
+def _keys(rows: pl.DataFrame) -> NDArray[np.uint64]:
+    """Return one number for each split and pair of sentences, of which there are fewer than 2^31."""
+    split, a, b = (rows[name].to_numpy().astype(np.uint64) for name in ("split", "a", "b"))
+    return np.asarray(split << np.uint64(62) | a << np.uint64(31) | b)

@@ -1,0 +1,98 @@
+"""Ids of sentences and pairs by the million: ten bytes each in an array, as hexadecimal digits only where written.
+
+The order of the bytes is that of the digits, so that sorted ids are sorted either way.
+"""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.core.types import PairKind, Split
+from features.sentences import ID_BYTES, normalise
+
+IdArray = NDArray[np.bytes_]
+"""Ids as bytes, (n_ids,)."""
+
+ID = f"S{ID_BYTES}"
+_BATCH = 1 << 18  # ids that are Python objects at a time
+_NORMAL = r"^[!-~]+(?: [!-~]+)*$"
+"""ASCII words with single spaces between them, which `normalise` leaves as they are."""
+
+
+def normalised(texts: pl.Series) -> pl.Series:
+    """Return texts as `normalise` returns each."""
+    others = (~texts.str.contains(_NORMAL)).arg_true()
+    if not len(others):
+        return texts
+    return texts.scatter(others, [normalise(text) for text in texts.gather(others).to_list()])
+
+
+def ids_of_texts(texts: pl.Series) -> IdArray:
+    """Return the ids of normalised texts."""
+    return _digests(text.encode() for text in texts.to_list())
+
+
+def pair_ids(
+    corpus: str, split: Split, kind: PairKind, first: IdArray, second: IdArray, occurrences: NDArray[np.int64]
+) -> IdArray:
+    """Return the ids of pairs, as `features.sentences.pair_id` returns each."""
+    parts = [np.empty(0, ID)]
+    for start in range(0, len(first), _BATCH):
+        here = slice(start, start + _BATCH)
+        rows = zip(hexadecimal(first[here]), hexadecimal(second[here]), occurrences[here].tolist(), strict=True)
+        parts.append(_digests(f"{corpus}\x1f{split}\x1f{kind}\x1f{a}\x1f{b}\x1f{n}".encode() for a, b, n in rows))
+    return np.concatenate(parts)
+
+
+def draws(ids: IdArray, attempt: int) -> NDArray[np.uint64]:
+    """Return a hash of each pair's id and the number of the attempt, (n_ids,)."""
+    parts = [np.empty(0, np.uint64)]
+    for start in range(0, len(ids), _BATCH):
+        names = hexadecimal(ids[start : start + _BATCH])
+        raw = b"".join([blake2b(f"{name}{attempt}".encode(), digest_size=8).digest() for name in names])
+        parts.append(np.frombuffer(raw, dtype=">u8").astype(np.uint64))
+    return np.concatenate(parts)
+
+
+def hexadecimal(ids: IdArray) -> list[str]:
+    """Return ids as they are written."""
+    digits, width = np.ascontiguousarray(ids).tobytes().hex(), 2 * ID_BYTES
+    return [digits[start : start + width] for start in range(0, len(digits), width)]
+
+
+def from_hexadecimal(written: pl.Series) -> IdArray:
+    """Return ids that were written as `hexadecimal` does."""
+    parts = [np.empty(0, ID)]
+    for start in range(0, len(written), _BATCH):
+        digits = "".join(written.slice(start, _BATCH).to_list())
+        parts.append(np.frombuffer(bytes.fromhex(digits), dtype=ID))
+    return np.concatenate(parts)
+
+
+def places(values: NDArray[np.generic], among: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Return the place of each value in sorted ones, -1 for those that are not there, (n_values,)."""
+    if not len(among) or not len(values):
+        return np.full(len(values), -1, np.int64)
+    order = np.argsort(values, kind="stable")  # neighbours are looked up near each other, which is much faster
+    ordered = values[order]
+    nearest = np.minimum(np.searchsorted(among, ordered), len(among) - 1)
+    place = np.empty(len(values), np.int64)
+    place[order] = np.where(among[nearest] == ordered, nearest, -1)
+    return place
+
+
+def occurrences_of(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return how often the key of each row occurred in the rows before it, (n_rows,)."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(keys)])
+    counts = np.empty(len(keys), np.int64)
+    counts[order] = np.arange(len(keys)) - np.repeat(first, np.diff(np.append(first, len(keys))))
+    return counts
+
+
+def _digests(texts: Iterable[bytes]) -> IdArray:
+    return np.frombuffer(b"".join([blake2b(text, digest_size=ID_BYTES).digest() for text in texts]), dtype=ID)
