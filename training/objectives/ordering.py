@@ -4,8 +4,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-_TINY = 1e-12
-
 
 class OrderingObjective(nn.Module):
     """Make every facet order the pairs of a sentence as its metric does.
@@ -27,7 +25,7 @@ class OrderingObjective(nn.Module):
     Relations:
         - `DecompositionObjective` sees almost no error where a passive and a sentence with exchanged arguments differ
           by 0.1 in their metrics and by nothing in the embedding. Here what is ordered wrongly has a gradient of 1/τ,
-          and what is ordered rightly by some τ has none.
+          and what is ordered rightly by some τ hardly any.
 
     Args:
         temperature: τ, above 0.
