@@ -5,9 +5,10 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -101,6 +102,16 @@ def shared() -> Path:
     if not (folder / "oracles").is_dir():
         pytest.skip("needs the reference data (oracles, corpora), which are not part of the repository")
     return folder
+
+
+@pytest.fixture
+def its_time(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return what replaces functions of `time` for one module: servers in other threads keep the real clock."""
+
+    def replace(module: str, **functions: Callable[..., object]) -> None:
+        monkeypatch.setattr(f"{module}.time", SimpleNamespace(**{**vars(time), **functions}))
+
+    return replace
 
 
 @pytest.fixture(scope="session")

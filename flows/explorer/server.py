@@ -86,7 +86,7 @@ def application(session: Session) -> Starlette:
         Route(OPENAPI, lambda _: JSONResponse(session.description)),
         Route("/style.css", lambda _: Response(style, media_type="text/css")),
     ]
-    return Starlette(routes=routes, exception_handlers={Exception: _unexpected})
+    return Starlette(routes=routes)
 
 
 def _script(name: str) -> Callable[[Request], Response]:
@@ -94,16 +94,13 @@ def _script(name: str) -> Callable[[Request], Response]:
     return lambda _: Response(text, media_type="text/javascript")
 
 
-def _unexpected(_request: Request, error: Exception) -> Response:
-    """Answer with a page where a form or a template is wrong, which `respond` does not expect."""
-    problem = fault_of(error).with_code()
-    return Response(
-        render("flows.explorer/refused.html", title="Unexpected", problem=problem), 500, media_type="text/html"
-    )
-
-
 def _endpoint(view: View) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
-        return respond(view, request)
+        try:
+            return respond(view, request)
+        except Exception as error:  # noqa: BLE001  # of a form or a template; the server would close the connection
+            problem = fault_of(error).with_code()
+            page = render("flows.explorer/refused.html", title="Unexpected", problem=problem)
+            return Response(page, 500, media_type="text/html")
 
     return endpoint

@@ -1,6 +1,6 @@
 """The parts of a run's time follow each other and add up."""
 
-import time
+from collections.abc import Callable
 
 import psutil
 import pytest
@@ -9,9 +9,10 @@ from flows.wall_time import WallTime
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def clock(its_time: Callable[..., None]) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    started = psutil.Process().create_time()
+    its_time("flows.wall_time", monotonic=lambda: now[0], time=lambda: started + 6)
     return now
 
 
@@ -29,7 +30,6 @@ def test_a_part_within_another_counts_once(clock: list[float], monkeypatch: pyte
 
 def test_a_command_counts_from_the_start_of_its_process(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flows.wall_time._process_is_command", True)
-    monkeypatch.setattr(time, "time", lambda: psutil.Process().create_time() + 6)
     wall = WallTime()
     clock[0] += 1
     assert wall.parts() == {"start": 6.0, "other": 1.0, "total": 7.0}

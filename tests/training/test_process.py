@@ -73,9 +73,9 @@ os.kill(os.getpid(), 15)
     assert "Error" not in done.stderr
 
 
-def test_a_line_comes_when_the_last_one_is_long_ago_and_says_how_far_it_is(monkeypatch, caplog):
+def test_a_line_comes_when_the_last_one_is_long_ago_and_says_how_far_it_is(its_time, caplog):
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    its_time("training.progress", monotonic=lambda: now[0])
     with caplog.at_level(logging.INFO, logger="training"):
         counted = Counted("encoding", 3000, "sentences")
         for seconds in (4, 4, 4, 4, 4, 40):

@@ -26,7 +26,6 @@ from features.core.faults import (
 )
 from features.stage_output import StageOutput
 from features.stages.stage import Recipe
-from features.store import delta
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from features.store.tables import TABLES
@@ -339,7 +338,7 @@ def test_commit_that_comes_in_between_is_seen(store, recipes, filled, monkeypatc
     assert store.read("amr", 1)["sentence_id"].to_list() == ["b"]
 
 
-def test_commits_that_always_come_in_between_are_given_up(store, recipes, filled, monkeypatch):
+def test_commits_that_always_come_in_between_are_given_up(store, recipes, filled, monkeypatch, its_time):
     mine = store.write_shard("amr", "s0", mark(recipes, "amr", "mine"), filled("amr", ["a"]))
     real = DeltaTable.create_write_transaction
     numbers = iter(range(1000))
@@ -352,7 +351,7 @@ def test_commits_that_always_come_in_between_are_given_up(store, recipes, filled
             store.commit([theirs], run_id="theirs", recipes=recipes)
         return real(self, *arguments, **options)
 
-    monkeypatch.setattr(delta.time, "sleep", lambda _: None)
+    its_time("features.store.delta", sleep=lambda _: None)
     monkeypatch.setattr(DeltaTable, "create_write_transaction", come_first)
     with refused(WrittenByAnother):
         store.commit([mine], run_id="mine", recipes=recipes)

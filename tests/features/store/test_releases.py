@@ -6,6 +6,7 @@ import threading
 import time
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -342,7 +343,7 @@ def test_the_log_is_replayed_as_it_is_opened(store, build, reject):
 def test_what_was_removed_long_ago_leaves_the_checkpoints(store, build, monkeypatch):
     month_ago = time.time_ns() - 31 * 86400 * 10**9
     with monkeypatch.context() as past:
-        past.setattr(delta.time, "time_ns", lambda: month_ago)
+        past.setattr(delta, "time", SimpleNamespace(time_ns=lambda: month_ago, sleep=time.sleep))
         for size in range(6):
             build(size)
     for size in range(6, 8):
@@ -415,7 +416,7 @@ def test_shard_written_again_as_it_once_was_stays_until_it_is_committed(store, b
     build(1)
     month_ago = time.time_ns() - 30 * 86400 * 10**9
     with monkeypatch.context() as past:
-        past.setattr(delta.time, "time_ns", lambda: month_ago)
+        past.setattr(delta, "time", SimpleNamespace(time_ns=lambda: month_ago, sleep=time.sleep))
         build(2)
     age(store, 30)
     assert len(store.collect_garbage(timedelta(hours=1), dry_run=True).files) == 3

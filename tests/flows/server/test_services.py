@@ -59,20 +59,20 @@ def test_up_counts_as_running_from_its_first_moment(state, monkeypatch):
     assert not (state / "up.json").exists()
 
 
-def test_a_record_that_is_not_there_yet_is_awaited(state, monkeypatch):
+def test_a_record_that_is_not_there_yet_is_awaited(state, its_time):
     (state / "up.json").unlink()
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        monkeypatch.setattr("time.sleep", lambda _: (state / "up.json").write_text(json.dumps(UP)))
+        its_time("flows.server.up_record", sleep=lambda _: (state / "up.json").write_text(json.dumps(UP)))
         assert running() == Running(os.getpid(), UP["url"])
 
 
-def test_a_command_awaits_the_server_that_is_starting(state, monkeypatch):
+def test_a_command_awaits_the_server_that_is_starting(state, monkeypatch, its_time):
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     monkeypatch.setenv("PREFECT_HOME", str(state))
     monkeypatch.setattr(prefect_address, "answers", lambda url: url == WITH_PASSWORD)
     with up_record.only_one():
-        monkeypatch.setattr("time.sleep", lambda _: up_record.write(UP["url"]))
+        its_time("flows.server.prefect_address", sleep=lambda _: up_record.write(UP["url"]))
         assert prefect_address.configured_api() == WITH_PASSWORD, "it is to do what is due"
 
 

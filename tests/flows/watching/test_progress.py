@@ -14,10 +14,11 @@ from flows.watching.stage_progress import clock
 
 
 @pytest.fixture
-def seconds(monkeypatch):
+def seconds(its_time):
     """A clock that stands still until a test moves it: the only number in the list."""
     now = [1000.0]
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    its_time("flows.watching.progress", monotonic=lambda: now[0])
+    its_time("flows.watching.stage_progress", monotonic=lambda: now[0])
     return now
 
 
@@ -218,9 +219,9 @@ def test_verbose_says_who_makes_which_shard(seconds, capsys, verbosity):
     assert "amr s0: done in 25.0 s, 2 rejected" in lines
 
 
-def test_on_a_terminal_bars_move_within_a_shard(monkeypatch, capsys):
+def test_on_a_terminal_bars_move_within_a_shard(its_time, capsys):
     ticks = itertools.count(1000.0, 0.5)
-    monkeypatch.setattr("time.monotonic", lambda: next(ticks))
+    its_time("flows.watching.stage_progress", monotonic=lambda: next(ticks))
     terminal = io.StringIO()
     with BuildProgress(Console(file=terminal, force_terminal=True, width=80, color_system=None)) as progress:
         planned(progress, amr=(100,))

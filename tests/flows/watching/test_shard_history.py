@@ -6,10 +6,10 @@ from flows.watching.shard_history import BuildHistory, ShardHistory
 
 
 @pytest.fixture
-def seconds(monkeypatch):
+def seconds(its_time):
     """A clock that stands still until a test moves it: the only number in the list."""
     now = [1000.0]
-    monkeypatch.setattr("time.time", lambda: now[0])
+    its_time("flows.watching.shard_history", time=lambda: now[0])
     return now
 
 
