@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from features.contrasts.edits import EDITS, Words, name_place
-from features.contrasts.tree import Tree, VerbForms
+from features.contrasts.edits import EDITS, name_place
+from features.contrasts.tree import Tree
 from features.core.draws import share_of
 
 
@@ -31,12 +31,12 @@ def draw_contrasts(trees: Sequence[Tree], each: int | None = None) -> Iterator[C
     Yields:
         The pairs, edit by edit; for the same trees always the same.
     """
-    names: defaultdict[str, set[str]] = defaultdict(set)
+    held: defaultdict[str, set[str]] = defaultdict(set)
     for tree in trees:
         for position in range(len(tree)):
             if place := name_place(tree, position):
-                names[place].add(tree.tokens[position])
-    words = Words(VerbForms(trees), {place: sorted(held) for place, held in names.items()})
+                held[place].add(tree.tokens[position])
+    names = {place: sorted(those) for place, those in held.items()}
     simple = [tree for tree in trees if sum(map(int.__eq__, tree.heads, range(len(tree)))) == 1]
     drawn = sorted(simple, key=lambda tree: share_of(tree.text))
     voiced: dict[str, str] = {}
@@ -45,7 +45,7 @@ def draw_contrasts(trees: Sequence[Tree], each: int | None = None) -> Iterator[C
         for tree in drawn:
             if count == each:
                 break
-            edited = edit(tree, words)
+            edited = edit(tree, names)
             if edited is None or edited == tree.text:
                 continue
             count += 1

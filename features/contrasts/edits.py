@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from features.contrasts.tree import Span, Tree, VerbForms
+from features.contrasts.tree import Span, Tree, verb_form
 from features.core.draws import share_of
 
 _AUXILIARIES = ("aux", "auxpass")
@@ -23,16 +23,9 @@ _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "te
 _SHORT_NOT = {"ca": "can", "wo": "will", "sha": "shall"}
 
 
-@dataclass(frozen=True)
-class Words:
-    """What edits draw words from."""
-
-    verbs: VerbForms  # forms of verbs
-    # for each place in a sentence, as `name_place` returns it, the names that sentences have there, sorted
-    names: Mapping[str, Sequence[str]]
-
-
-Edit = Callable[[Tree, Words], str | None]
+Names = Mapping[str, Sequence[str]]
+"""For each place in a sentence, as `name_place` returns it, the names that sentences have there, sorted."""
+Edit = Callable[[Tree, Names], str | None]
 
 
 @dataclass(frozen=True)
@@ -63,13 +56,13 @@ def swap(tree: Tree) -> str | None:
     return tree.written(pieces)
 
 
-def voice(tree: Tree, verbs: VerbForms) -> str | None:
+def voice(tree: Tree) -> str | None:
     """Turn an active clause with an object into the passive, and a passive one with an agent into the active."""
     if clause := _clause(tree, "nsubj", "dobj"):
-        verb = _passive(tree, clause, verbs)
+        verb = _passive(tree, clause)
         link = " by "
     elif clause := _clause(tree, "nsubjpass", "agent"):
-        verb = _active(tree, clause, verbs)
+        verb = _active(tree, clause)
         link = " "
     else:
         return None
@@ -89,13 +82,13 @@ def voice(tree: Tree, verbs: VerbForms) -> str | None:
     return tree.written((before, first, " ", verb, particles, link, second, blank, after))
 
 
-def negation(tree: Tree, verbs: VerbForms) -> str | None:
+def negation(tree: Tree) -> str | None:
     """Negate the main clause of a statement, or lift its negation."""
     verb = tree.root
     if tree.tokens[-1] == "?":
         return None
     if negations := tree.children(verb, "neg"):
-        return _lifted(tree, verbs, negations[0])
+        return _lifted(tree, negations[0])
     pieces = list(tree.pieces)
     auxiliaries = tree.children(verb, *_AUXILIARIES)
     if not tree.tags[verb].startswith("VB"):  # a caption such as "A man playing a guitar"
@@ -152,7 +145,7 @@ def number(tree: Tree) -> str | None:
     return None
 
 
-def name(tree: Tree, names: Mapping[str, Sequence[str]]) -> str | None:
+def name(tree: Tree, names: Names) -> str | None:
     """Replace the first name of one word by another that stands in the same place of another sentence."""
     for position in range(len(tree)):
         place = name_place(tree, position)
@@ -176,12 +169,12 @@ def name_place(tree: Tree, position: int) -> str:
 
 
 EDITS: dict[str, Edit] = {
-    "voice": lambda tree, words: voice(tree, words.verbs),
+    "voice": lambda tree, _: voice(tree),
     "swap": lambda tree, _: swap(tree),
-    "negation": lambda tree, words: negation(tree, words.verbs),
+    "negation": lambda tree, _: negation(tree),
     "quantifier": lambda tree, _: quantifier(tree),
     "number": lambda tree, _: number(tree),
-    "name": lambda tree, words: name(tree, words.names),
+    "name": name,
 }
 """The edits by name; all but `voice` change what a sentence says."""
 
@@ -206,10 +199,9 @@ def _clause(tree: Tree, subject_relation: str, object_relation: str, otherwise: 
     return _Clause(verb, tuple(tree.children(verb, *_AUXILIARIES)), subject, subject_span, object_, object_span)
 
 
-def _passive(tree: Tree, clause: _Clause, verbs: VerbForms) -> str | None:
+def _passive(tree: Tree, clause: _Clause) -> str | None:
     lemma = tree.lemmas[clause.verb]
-    participle = None if lemma == "have" else verbs.form(lemma, "VBN")
-    if participle is None or tree.children(clause.verb, "neg", "dative", "conj"):
+    if lemma == "have" or tree.children(clause.verb, "neg", "dative", "conj"):
         return None
     plural = tree.plural(clause.object)
     present, past, perfect = ("are", "were", "have") if plural else ("is", "was", "has")
@@ -228,23 +220,23 @@ def _passive(tree: Tree, clause: _Clause, verbs: VerbForms) -> str | None:
             verb = f"{modal} be"
         case _:
             return None
-    return f"{verb} {participle}"
+    return f"{verb} {verb_form(lemma, 'VBN')}"
 
 
-def _active(tree: Tree, clause: _Clause, verbs: VerbForms) -> str | None:
+def _active(tree: Tree, clause: _Clause) -> str | None:
     if tree.children(clause.verb, "neg", "conj"):
         return None
     lemma, plural = tree.lemmas[clause.verb], tree.plural(clause.object)
     verb: str | None
     match [tree.tokens[position].lower() for position in clause.auxiliaries]:
         case ["was" | "were"]:
-            verb = verbs.form(lemma, "VBD")
+            verb = verb_form(lemma, "VBD")
         case ["is" | "are"]:
-            verb = verbs.form(lemma, "VBP" if plural else "VBZ")
+            verb = verb_form(lemma, "VBP" if plural else "VBZ")
         case ["is" | "are", "being"]:
-            verb = f"{'are' if plural else 'is'} {verbs.form(lemma, 'VBG')}"
+            verb = f"{'are' if plural else 'is'} {verb_form(lemma, 'VBG')}"
         case ["was" | "were", "being"]:
-            verb = f"{'were' if plural else 'was'} {verbs.form(lemma, 'VBG')}"
+            verb = f"{'were' if plural else 'was'} {verb_form(lemma, 'VBG')}"
         case ["has" | "have", "been"]:
             verb = f"{'have' if plural else 'has'} {tree.tokens[clause.verb]}"
         case [modal, "be"]:
@@ -254,7 +246,7 @@ def _active(tree: Tree, clause: _Clause, verbs: VerbForms) -> str | None:
     return verb
 
 
-def _lifted(tree: Tree, verbs: VerbForms, negation: int) -> str | None:
+def _lifted(tree: Tree, negation: int) -> str | None:
     pieces = list(tree.pieces)
     if tree.tokens[negation].lower() not in ("not", "n't", "n’t", "never"):
         return None
@@ -266,7 +258,8 @@ def _lifted(tree: Tree, verbs: VerbForms, negation: int) -> str | None:
     word = tree.tokens[auxiliary].lower()
     verb = tree.heads[auxiliary]
     pieces[auxiliary] = _SHORT_NOT.get(word, tree.tokens[auxiliary]) + (pieces[auxiliary][len(word) :] or blank)
-    if tree.lemmas[auxiliary] == "do" and (form := verbs.form(tree.lemmas[verb], tree.tags[auxiliary])):
+    if tree.lemmas[auxiliary] == "do":
+        form = verb_form(tree.lemmas[verb], tree.tags[auxiliary])
         pieces[auxiliary] = ""
         pieces[verb] = pieces[verb].replace(tree.tokens[verb], form)
     return tree.written(pieces)

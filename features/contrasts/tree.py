@@ -1,10 +1,9 @@
-"""A dependency tree that can be written down again after an edit, and the forms that verbs take in a set of trees.
+"""A dependency tree that can be written down again after an edit, and the forms of verbs.
 
 tokens   The   dog  chased  two  cats  .       as parsed, each with the blank that follows it
 pieces   "The " "dog " "chased " "two " "cats" "."     joined, they are the sentence
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,50 +107,13 @@ class Tree:
         return words[:1].upper() + words[1:] if self.text[:1].isupper() else words
 
 
-class VerbForms:
-    """The forms of verbs as the trees show them: the most frequent one of each lemma and tag.
+def verb_form(lemma: str, tag: str) -> str:
+    """Return the first form of a verb that dictionaries list; that of an unknown verb follows the rules of spelling.
 
-    Regular forms are made where the trees show none, unless they show that the verb is irregular.
+    Args:
+        lemma: the verb.
+        tag: VB (infinitive), VBP or VBZ (present), VBD (past), VBN (past participle) or VBG (gerund).
     """
+    from lemminflect import getInflection
 
-    def __init__(self, trees: Iterable[Tree]) -> None:
-        counts: Counter[tuple[str, str, str]] = Counter()
-        for tree in trees:
-            counts.update(
-                (lemma, tag, token.lower())
-                for token, lemma, tag in zip(tree.tokens, tree.lemmas, tree.tags, strict=True)
-                if tag.startswith("VB") and token.isalpha()
-            )
-        self._forms: dict[tuple[str, str], str] = {}
-        for (lemma, tag, form), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-            self._forms.setdefault((lemma, tag), form)
-
-    def form(self, lemma: str, tag: str) -> str | None:
-        """Return a form of a verb.
-
-        Args:
-            lemma: the verb.
-            tag: VB (infinitive), VBP or VBZ (present), VBD (past), VBN (past participle) or VBG (gerund).
-
-        Returns:
-            The form; None for a past that no tree shows of a verb that is irregular.
-        """
-        if tag in ("VB", "VBP"):
-            return lemma
-        if shown := self._forms.get((lemma, tag)):
-            return shown
-        regular = _regular(lemma, tag)
-        other = {"VBD": "VBN", "VBN": "VBD"}.get(tag, tag)
-        shown = self._forms.get((lemma, other), regular)
-        return regular if shown == regular else shown if shown.endswith("ed") else None
-
-
-def _regular(lemma: str, tag: str) -> str:
-    to_i = lemma.endswith("y") and lemma[-2:-1] not in "aeiou"
-    if tag == "VBZ":
-        sibilant = lemma.endswith(("s", "x", "z", "ch", "sh", "o"))
-        return f"{lemma[:-1]}ies" if to_i else f"{lemma}es" if sibilant else f"{lemma}s"
-    if tag == "VBG":
-        silent = lemma.endswith("e") and not lemma.endswith(("ee", "ye", "oe"))
-        return f"{lemma[:-1] if silent else lemma}ing"
-    return f"{lemma[:-1]}ied" if to_i else f"{lemma}d" if lemma.endswith("e") else f"{lemma}ed"
+    return lemma if tag in ("VB", "VBP") else str(getInflection(lemma, tag)[0])
