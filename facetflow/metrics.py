@@ -25,13 +25,10 @@ from features.graphs.graph import AmrGraph, decode
 from features.graphs.table import graphs_frame, too_large
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.corpus_scores import CorpusScore, choose_metrics, score_corpus
-from features.metrics.label_vectors import LabelVectors, words_of
+from features.metrics.label_vectors import NO_VECTORS, LabelVectors, words_of
 from features.metrics.measurement import PAIRS_AT_ONCE, compare
 from features.metrics.metric import Comparison, Metric
 from features.metrics.registry import ALGORITHM_VERSION, BUILT_IN, METRIC_NAMES, METRICS
-
-if TYPE_CHECKING:
-    from features.metrics.label_vectors import Vectors
 
 __all__ = ["NAMES", "CorpusScore", "GraphMetric", "measure", "metric"]
 __all__ += list(METRIC_NAMES)
@@ -193,9 +190,8 @@ def _decode(text: str, which: str) -> AmrGraph:
 
 
 def _vectors(graphs: Sequence[AmrGraph], names: Sequence[str]) -> LabelVectors:
-    nothing: Vectors = np.empty((0, 1), np.float32)
     if not any(BUILT_IN[name].vectors for name in names):
-        return LabelVectors([], nothing)
+        return NO_VECTORS
     from features.parsers.label_vectors import load
     from features.parsers.settings import LabelVectorSettings
 

@@ -21,7 +21,7 @@ from features.graphs.table import graphs_frame
 from features.metrics.arrays import Statistics
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.corpus_scores import AnyMetric, CorpusScore, choose_metrics, score_corpus
-from features.metrics.label_vectors import LabelVectors
+from features.metrics.label_vectors import NO_VECTORS
 from features.metrics.metric import Comparison, Metric
 from features.metrics.own import OwnMetric
 
@@ -102,9 +102,8 @@ def _statistics(pairs: Sequence[_Pair], metrics: Mapping[str, AnyMetric]) -> dic
     # A missing graph is replaced by the gold graph, for its size; then nothing counts as parsed or matched.
     both = [(gold, gold if parsed is None else parsed) for _, gold, parsed in pairs]
     first = np.arange(len(pairs))
-    nothing = LabelVectors([], np.empty((0, 1), np.float32))  # counts need no vectors
     graphs = GraphBatch.from_rows(graphs_frame([gold for gold, _ in both] + [parsed for _, parsed in both]))
-    comparison = Comparison(graphs, first, first + len(pairs), nothing)
+    comparison = Comparison(graphs, first, first + len(pairs), NO_VECTORS)  # counts need no vectors
     numbers = [number for number, _, _ in pairs]
     statistics = {
         name: metric.statistics(comparison) if isinstance(metric, Metric) else _counts(metric, numbers, both)

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from features.core.errors import ModelError, StoreError
+from features.core.types import OnRows, ignore_rows
 from features.graphs.graph import AmrGraph, decode
 from features.graphs.penman_files import read_blocks
 from features.metrics.explanation.pair import GraphPair, explain_graphs
@@ -62,12 +63,12 @@ class StoredGraphs:
         return self._store.read(table, self._versions[table], where=wanted)
 
 
-def parsed_graphs(texts: Sequence[str]) -> Graphs:
+def parsed_graphs(texts: Sequence[str], on_rows: OnRows = ignore_rows) -> Graphs:
     """Return graphs made by the embedded parser; a ModelError if it is not on this machine."""
     from features.parsers.amr import load
 
     parser = load(AmrSettings(backend="embedded"))
-    parsed = parser.parse([sentence_id(text) for text in texts], list(texts))
+    parsed = parser.parse([sentence_id(text) for text in texts], list(texts), on_rows)
     return {text: decode(graph) for text, graph in zip(texts, parsed, strict=True) if not isinstance(graph, Reject)}
 
 

@@ -122,3 +122,7 @@ def _drawn(word: str, dimensions: int) -> Vectors:
     seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
     vector = np.random.default_rng(seed).standard_normal((1, dimensions))
     return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+
+NO_VECTORS = LabelVectors([], np.empty((0, 1), np.float32))
+"""For metrics that compare none."""

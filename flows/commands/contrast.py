@@ -28,10 +28,13 @@ def contrast(
 
     Edits exchange two arguments (swap), change the voice, set or lift a negation, replace a quantifier, a number or a
     name. The sentences are those of FILE (a table, or one a line), or those of the training pairs in the newest
-    release. Columns of the output: sentence_a, sentence_b, edit; a build parses and measures the pairs like any others.
+    release. Sentences that stand beside their other voice and their exchanged arguments are left out unless graphs by
+    the embedded parser show the difference. Columns of the output: sentence_a, sentence_b, edit; a build parses and
+    measures the pairs like any others.
     """
     import polars as pl
 
+    from features.contrasts.confirming import confirmed, triples
     from features.contrasts.drawing import draw_contrasts
     from features.contrasts.tree import Tree
     from features.core.draws import share_of
@@ -39,6 +42,7 @@ def contrast(
     from features.core.files import write_table
     from features.core.outputs import TABLES, check_output, format_of
     from features.core.wording import counted
+    from features.graph_files.sentence_graphs import parsed_graphs
     from features.parsers.dependencies import load
     from features.parsers.settings import DependencySettings
     from features.parsers.texts import number_sentences, parse_lines, read_sentences
@@ -62,6 +66,10 @@ def contrast(
             )
         trees = [Tree.of(row["text"], row) for row in parsed.filter(pl.col("code").is_null()).iter_rows(named=True)]
         pairs = list(draw_contrasts(trees, each))
+        in_triples = list(dict.fromkeys(text for triple in triples(pairs) for text in triple))
+        if in_triples:
+            with FileProgress("graphs") as progress:
+                pairs = confirmed(pairs, parsed_graphs(in_triples, progress))
         if not pairs:
             raise TooFewTexts("No sentence can be edited: give English sentences with a verb, a number or a name.")
         write_table(pl.DataFrame(pairs, orient="row", schema=["sentence_a", "sentence_b", "edit"]), output, form)

@@ -11,7 +11,7 @@ from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
 from features.metrics.alignment.solve import Alignments, best_alignments
 from features.metrics.explanation.views import BAGS, NODES, TRIPLES, Place, View
-from features.metrics.label_vectors import LabelVectors
+from features.metrics.label_vectors import NO_VECTORS, LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison, f1
 from features.metrics.readings import Readings
@@ -77,7 +77,7 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
         return []
     graphs = GraphBatch.from_rows(graphs_frame([graph for pair in pairs for graph in pair]))
     first = np.arange(0, 2 * len(pairs), 2)
-    comparison = Comparison(graphs, first, first + 1, vectors or LabelVectors([], np.empty((0, 1), np.float32)))
+    comparison = Comparison(graphs, first, first + 1, vectors or NO_VECTORS)
     # The aligned facets follow below; their score is computed from the matches.
     names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or not BUILT_IN[name].vectors)]
     scores = compare(comparison, names)

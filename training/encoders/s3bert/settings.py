@@ -86,7 +86,8 @@ class S3bertSettings(TunedSettings):
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
         ordering: weight of the ordering objective while layers are tuned: a facet orders the pairs of one sentence as
-            its metric does. It teaches what differs little, such as exchanged arguments among contrast pairs.
+            its metric does. It teaches what differs little, such as exchanged arguments among contrast pairs; the dev
+            loss does not count it.
         kinds: kinds of pairs to train on: `positive` (a row of a corpus), `negative`, `neighbour`; all when empty.
         layer_corpora: corpora whose pairs make up the batches in which layers are tuned; all when empty. The map is
             learnt from all corpora, and in a batch all pairs count that were measured among its sentences.
@@ -127,6 +128,8 @@ class S3bertSettings(TunedSettings):
             raise OutOfRange("loop.batch_size must be at least 2: consistency compares the sentences of a batch")
         if not self.layers_tuned and not self.map_epochs:
             raise OutOfRange("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
+        if self.ordering and not self.layers_tuned:
+            raise Conflict("ordering needs tuned layers: raise layers_tuned, or leave ordering out")
         unused = sorted(name for name in self.search if (name in _OF_MAP) == bool(self.layers_tuned))
         if unused := [name for name in unused if name != "scale_learning_rate"]:
             of = "the map, which is learnt before the layers" if self.layers_tuned else "layers, and none is tuned"

@@ -155,6 +155,10 @@ class TestSettings:
         with refused(OutOfRange):
             S3bertSettings(layers_tuned=0, map_epochs=0)
 
+    def test_a_map_alone_orders_nothing(self):
+        with refused(Conflict):
+            S3bertSettings(layers_tuned=0, ordering=1.0)
+
     @pytest.mark.parametrize(("layers", "name"), [(0, "learning_rate"), (2, "map_learning_rate")])
     def test_a_search_varies_what_the_last_part_reads(self, layers, name):
         with refused(Conflict):

@@ -1,0 +1,51 @@
+"""Which exchanged arguments the graphs show.
+
+A dog chased two cats.    Two cats were chased by a dog.    srl 1.00   the roles are kept
+                          Two cats chased a dog.            srl 0.67   and exchanged: all three are kept
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from features.contrasts.drawing import Contrast
+from features.graphs.batch import GraphBatch
+from features.graphs.graph import AmrGraph
+from features.graphs.table import graphs_frame
+from features.metrics.label_vectors import NO_VECTORS
+from features.metrics.measurement import compare
+from features.metrics.metric import Comparison
+
+
+def triples(contrasts: Sequence[Contrast]) -> list[tuple[str, str, str]]:
+    """Return the sentences that stand beside both: sentence, in the other voice, with exchanged arguments."""
+    voiced, swapped = (
+        {pair.sentence_a: pair.sentence_b for pair in contrasts if pair.edit == edit} for edit in ("voice", "swap")
+    )
+    return [(text, other, swapped[text]) for text, other in voiced.items() if text in swapped]
+
+
+def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> list[Contrast]:
+    """Leave out each triple in whose graphs the other voice keeps no more roles than the exchange of arguments.
+
+    Such a triple, one in four, would teach the contrary of what the edits say: the verb was read as a noun, or nobody
+    believes that a wall climbs a man.
+
+    Args:
+        contrasts: pairs as `draw_contrasts` yields them.
+        graphs: text → graph, for the sentences of `triples`; a triple of which one is missing is left out.
+    """
+    drawn = triples(contrasts)
+    compared = [triple for triple in drawn if all(text in graphs for text in triple)]
+    places = {text: place for place, text in enumerate(dict.fromkeys(text for triple in compared for text in triple))}
+    shown: set[str] = set()
+    if compared:
+        batch = GraphBatch.from_rows(graphs_frame(graphs[text] for text in places))
+        first, voiced, swapped = np.array([[places[text] for text in triple] for triple in compared], np.int64).T
+        kept, exchanged = (
+            compare(Comparison(batch, first, second, NO_VECTORS), ["srl"])["srl"].to_numpy()
+            for second in (voiced, swapped)
+        )
+        shown = {compared[place][0] for place in np.flatnonzero(kept > exchanged)}
+    hidden = {text for triple in drawn if triple[0] not in shown for text in triple[:2]}
+    return [pair for pair in contrasts if pair.edit not in ("voice", "swap") or pair.sentence_a not in hidden]
