@@ -1,7 +1,7 @@
 """Contrast pairs of many sentences, drawn evenly over the edits."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from features.contrasts.edits import EDITS, name_place
@@ -17,7 +17,9 @@ class Contrast(NamedTuple):
     edit: str
 
 
-def draw_contrasts(trees: Sequence[Tree], each: int | None = None) -> Iterator[Contrast]:
+def draw_contrasts(
+    trees: Sequence[Tree], each: int | None = None, edits: Collection[str] = tuple(EDITS)
+) -> Iterator[Contrast]:
     """Draw contrast pairs.
 
     Sentences that have another voice are edited first by the other edits, so that a sentence stands beside both: other
@@ -27,6 +29,7 @@ def draw_contrasts(trees: Sequence[Tree], each: int | None = None) -> Iterator[C
     Args:
         trees: trees of different sentences; those with several roots are left alone.
         each: sentences edited by each edit, at most; by default all that it can edit.
+        edits: the edits to make.
 
     Yields:
         The pairs, edit by edit; for the same trees always the same.
@@ -41,6 +44,8 @@ def draw_contrasts(trees: Sequence[Tree], each: int | None = None) -> Iterator[C
     drawn = sorted(simple, key=lambda tree: share_of(tree.text))
     voiced: dict[str, str] = {}
     for name, edit in EDITS.items():
+        if name not in edits:
+            continue
         count = 0
         for tree in drawn:
             if count == each:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from features.contrasts.edits import EDITS
 from flows.console.options import INPUT, TABLES, output_options
 
 if TYPE_CHECKING:
@@ -19,10 +20,21 @@ _PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight h
 @click.argument("file", type=INPUT, required=False)
 @output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.", *TABLES)
 @click.option("--corpus", "corpora", multiple=True, help="Take sentences of this corpus only; may be repeated.")
+@click.option(
+    "--edit", "edits", multiple=True, type=click.Choice(list(EDITS)), help="Make this edit only; may be repeated."
+)
 @click.option("--each", default=5000, show_default=True, type=click.IntRange(min=1), help="Pairs of an edit, at most.")
 @click.pass_obj
 def contrast(
-    project: Path, /, *, file: Path | None, output: Path, form: str | None, corpora: tuple[str, ...], each: int
+    project: Path,
+    /,
+    *,
+    file: Path | None,
+    output: Path,
+    form: str | None,
+    corpora: tuple[str, ...],
+    edits: tuple[str, ...],
+    each: int,
 ) -> None:
     """Edit sentences, so that encoders learn what they overlook: a corpus for the project file.
 
@@ -65,7 +77,7 @@ def contrast(
                 on_rows=progress,
             )
         trees = [Tree.of(row["text"], row) for row in parsed.filter(pl.col("code").is_null()).iter_rows(named=True)]
-        pairs = list(draw_contrasts(trees, each))
+        pairs = list(draw_contrasts(trees, each, edits or tuple(EDITS)))
         in_triples = list(dict.fromkeys(text for triple in triples(pairs) for text in triple))
         if in_triples:
             with FileProgress("graphs") as progress:

@@ -55,3 +55,8 @@ def test_what_cannot_be_edited_is_told(folder, capsys):
 def test_without_a_project_a_file_is_asked_for(folder, capsys):
     assert run(["contrast", "-o", "contrasts.tsv"]) == 1
     assert told(capsys.readouterr().err, UnknownTexts)
+
+
+def test_only_the_edits_that_are_asked_for_are_made(folder):
+    assert run(["contrast", "sentences.txt", "-o", "contrasts.tsv", "--edit", "voice", "--edit", "number"]) == 0
+    assert set(pl.read_csv("contrasts.tsv", separator="\t")["edit"]) == {"voice", "number"}

@@ -96,7 +96,8 @@ class S3bertTask:
         embeddings = self.embedder.embed(sentences)
         device = embeddings.device
         teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
-        left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in np.split(places, 2))
+        drawn = [torch.from_numpy(side).to(device) for side in np.split(places, 2)]
+        left, right = (side[:_CONSISTENT] for side in drawn)
         consistency = self.consistency(embeddings[left], embeddings[right], teacher[left], teacher[right])
         measured = batch if among is None else among.find(sentences)
         pairs = (self.prepared.first[measured], self.prepared.second[measured])
@@ -105,8 +106,10 @@ class S3bertTask:
         decomposition = self.decomposition(embeddings[left], embeddings[right], targets)
         losses = self._weighed(decomposition, consistency)
         if among is not None and self.settings.ordering:
-            similarities = self.decomposition.similarities(embeddings[left], embeddings[right])
-            losses["ordering"] = self.ordering(similarities, targets, left, right)
+            # Of the drawn pairs only: among all that were measured, contrasts would be one in a hundred.
+            similarities = self.decomposition.similarities(*(embeddings[side] for side in drawn))
+            targets = self.prepared.targets[torch.from_numpy(batch)].to(device)
+            losses["ordering"] = self.ordering(similarities, targets, *drawn)
             losses["loss"] = losses["loss"] + self.settings.ordering * losses["ordering"]
         return losses
 
