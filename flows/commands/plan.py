@@ -34,7 +34,7 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     for damage in outlook.damaged:
         click.echo(f"damaged: {damage}")
     if not outlook.plan.stages:
-        click.echo("There is nothing to parse or measure: no encoder reads graphs, trees, roles or metrics.")
+        click.echo("There is nothing to parse or measure: no encoder reads a stage, and none has `enabled = true`.")
     for line in outlook.plan.explain():
         click.echo(line if explain else line.partition(" to do:")[0] + (" to do" if " to do:" in line else ""))
     for sentence in (*outlook.obstacles, *outlook.following()):

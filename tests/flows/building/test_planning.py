@@ -207,7 +207,7 @@ def test_a_project_for_aspects_is_planned_in_words_of_texts_and_labels(tmp_path,
     assert capfd.readouterr().out.splitlines() == [
         "Read 2 rows: 2 new texts, 2 new labels.",
         COUNTS,
-        "There is nothing to parse or measure: no encoder reads graphs, trees, roles or metrics.",
+        "There is nothing to parse or measure: no encoder reads a stage, and none has `enabled = true`.",
         "Release 1 would follow.",
         "1 encoder would be trained: task, because it has no finished training.",
     ]
