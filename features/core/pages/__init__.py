@@ -39,12 +39,12 @@ def render(template: str, **values: Any) -> Markup:
     return Markup(_environment().get_template(template).render(values))  # noqa: S704  # the template escaped them
 
 
-def tell(notes: str, note: str, *values: Any) -> str:
+def tell(notes: str, note: str, *values: Any, **named: Any) -> str:
     """Return what a macro of a template such as `features.ingest/reports.txt` makes of values, as text.
 
     Its lines are joined by blanks; after an empty one a line begins.
     """
-    made: str = getattr(_environment().get_template(notes).module, note)(*values)
+    made: str = getattr(_environment().get_template(notes).module, note)(*values, **named)
     lines = (" ".join(filter(None, line.split("\n"))) for line in made.split("\n\n"))
     return "\n".join(filter(None, lines))
 
