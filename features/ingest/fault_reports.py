@@ -21,29 +21,19 @@ class Remark(Report):
 
 
 class LabelFaultReport(Remark):
-    """Suspicious labels of a corpus in one aspect, or texts without any; they are kept as they are.
-
-    Args:
-        aspect: what the labels are about.
-        fault: `no label`: there is none at all; `missing`: texts have none in it; `one label`: the same for all texts;
-            `each its own`: no two texts share one; `joined`: looks like several labels in a cell; `spelling`: differs
-            from another label only in case or white space; `gone`: in the store and no longer in the file, although
-            its text is.
-        labels: how many labels have the fault.
-        texts: number of texts that have one of them; with `missing`, that have none.
-        among: with `missing`, number of all texts that were read.
-        examples: labels with the number of their texts.
-        separator: with `joined`, what stands between them.
-    """
+    """Suspicious labels of a corpus in one aspect, or texts without any; they are kept as they are."""
 
     corpus: str
-    aspect: str
+    aspect: str  # what the labels are about
+    # `no label`: there is none at all; `missing`: texts have none in it; `one label`: the same for all texts; `each its
+    # own`: no two texts share one; `joined`: looks like several labels in a cell; `spelling`: differs from another
+    # label only in case or white space; `gone`: in the store and no longer in the file, although its text is
     fault: Literal["no label", "missing", "one label", "each its own", "joined", "spelling", "gone"]
-    labels: int = 0
-    texts: int = 0
-    among: int = 0
-    examples: dict[str, int] = Field(default_factory=dict)
-    separator: str = ""
+    labels: int = 0  # how many labels have the fault
+    texts: int = 0  # number of texts that have one of them; with `missing`, that have none
+    among: int = 0  # with `missing`, number of all texts that were read
+    examples: dict[str, int] = Field(default_factory=dict)  # labels with the number of their texts
+    separator: str = ""  # with `joined`, what stands between them
 
 
 class KeyFaultReport(Remark):
@@ -80,23 +70,16 @@ class TextFaultReport(Remark):
 
 
 class JudgementFaultReport(Remark):
-    """Suspicious judgements, labels or scores, of the pairs of a corpus that were read; they are kept as they are.
-
-    Args:
-        judgement: what they are.
-        fault: `none`: neither the file nor the store has one; `missing`: pairs have none in the store, those that are
-            added now included; `spelling`: differs from another label only in case or white space; `several`: two
-            sentences are a pair more than once, with different ones.
-        pairs: number of pairs that were read.
-        affected: number of those with the fault.
-        examples: labels with the number of their pairs; with `several`, those of one pair.
-        texts: with `several`, the sentences of this pair, perhaps shortened.
-    """
+    """Suspicious judgements, labels or scores, of the pairs of a corpus that were read; they are kept as they are."""
 
     corpus: str
-    judgement: Literal["label", "score"]
+    judgement: Literal["label", "score"]  # what they are
+    # `none`: neither the file nor the store has one; `missing`: pairs have none in the store, those that are added now
+    # included; `spelling`: differs from another label only in case or white space; `several`: two sentences are a pair
+    # more than once, with different ones
     fault: Literal["none", "missing", "spelling", "several"]
-    pairs: int
-    affected: int
+    pairs: int  # number of pairs that were read
+    affected: int  # number of those with the fault
+    # labels with the number of their pairs; with `several`, those of one pair
     examples: dict[str, int] = Field(default_factory=dict)
-    texts: tuple[str, str] | None = None
+    texts: tuple[str, str] | None = None  # with `several`, the sentences of this pair, perhaps shortened

@@ -19,45 +19,27 @@ from features.ingest.fault_reports import (
 
 
 class SplitReport(Report):
-    """Counts of one split of one corpus; rows = new + known + dropped + joining + rejected + the skipped.
-
-    Args:
-        rows: rows that were read; for captions, pairs.
-        new: pairs of the corpus, or texts with a new label, that were added.
-        known: those that were stored before, including texts whose labels an earlier row has given.
-        dropped: pairs that were kept out because a sentence is in an evaluation set.
-        joining: pairs that were kept out because they would have joined two drawn splits.
-        rejected: rows that were wrong.
-        skipped: rows left out by design, by reason.
-        repeats: exact repeats of a pair among new and known; all are kept.
-        leaked: pairs with a sentence of an evaluation set, dropped or not.
-        leaked_stored: those of them that were stored before the guard knew; only a new store is free of them.
-        changed: known pairs whose score or label has changed; shards never change, so the stored one is kept.
-        negatives: negatives that were added.
-        neighbours: neighbours that were added.
-        without_negative: positives that have none, because every sentence of the split is paired with theirs.
-        labels: labels of texts that were added.
-        kept: known texts that the present settings would put into another split, and known pairs in a split into which
-            they would put none; shards never change, so the stored split is kept.
-    """
+    """Counts of one split of one corpus; rows = new + known + dropped + joining + rejected + the skipped."""
 
     corpus: str
     split: Split
-    rows: int = 0
-    new: int = 0
-    known: int = 0
-    dropped: int = 0
-    joining: int = 0
-    rejected: int = 0
-    skipped: dict[str, int] = Field(default_factory=dict)
-    repeats: int = 0
-    leaked: int = 0
-    leaked_stored: int = 0
-    changed: int = 0
-    negatives: int = 0
-    neighbours: int = 0
-    without_negative: int = 0
-    labels: int = 0
+    rows: int = 0  # rows that were read; for captions, pairs
+    new: int = 0  # pairs of the corpus, or texts with a new label, that were added
+    known: int = 0  # those that were stored before, including texts whose labels an earlier row has given
+    dropped: int = 0  # pairs that were kept out because a sentence is in an evaluation set
+    joining: int = 0  # pairs that were kept out because they would have joined two drawn splits
+    rejected: int = 0  # rows that were wrong
+    skipped: dict[str, int] = Field(default_factory=dict)  # rows left out by design, by reason
+    repeats: int = 0  # exact repeats of a pair among new and known; all are kept
+    leaked: int = 0  # pairs with a sentence of an evaluation set, dropped or not
+    leaked_stored: int = 0  # those of them that were stored before the guard knew; only a new store is free of them
+    changed: int = 0  # known pairs whose score or label has changed; shards never change, so the stored one is kept
+    negatives: int = 0  # negatives that were added
+    neighbours: int = 0  # neighbours that were added
+    without_negative: int = 0  # positives that have none, because every sentence of the split is paired with theirs
+    labels: int = 0  # labels of texts that were added
+    # known texts that the present settings would put into another split, and known pairs in a split into which they
+    # would put none; shards never change, so the stored split is kept
     kept: int = 0
 
 
