@@ -30,28 +30,22 @@ class Record(BaseModel):
 
 
 class TableLayout(Record):
-    """Rows of a table, one pair each.
+    """Rows of a table, one pair each."""
 
-    Args:
-        columns: the column of each role: by name (in a header line or as a key), or by position from 0 in a file
-            without a header line.
-        form: form of the table; by the suffix of the file when None.
-        optional: roles that a file may lack.
-        width: least number of cells in a row, for files without a header line; cells after the known ones are notes.
-        quotes: of a tab-separated file: double quotes are `ordinary` characters, or `enclose` cells, or this is
-            detected from the file (`detect`). In CSV they always enclose.
-        scores_beside: the scores are not in the file but line by line in a second one, whose name is made by
-            replacing the first text by the second.
-        label_form: how labels are written (`features.corpora.judgements`).
-    """
-
+    # the column of each role: by name (in a header line or as a key), or by position from 0 in a file without a header
+    # line
     columns: Mapping[Role, str | int]
-    form: TableFormat | None = None
-    optional: tuple[Role, ...] = ()
+    form: TableFormat | None = None  # form of the table; by the suffix of the file when None
+    optional: tuple[Role, ...] = ()  # roles that a file may lack
+    # least number of cells in a row, for files without a header line; cells after the known ones are notes
     width: int | None = None
+    # of a tab-separated file: double quotes are `ordinary` characters, or `enclose` cells, or this is detected from the
+    # file (`detect`). In CSV they always enclose
     quotes: Quotes = "detect"
+    # the scores are not in the file but line by line in a second one, whose name is made by replacing the first text by
+    # the second
     scores_beside: tuple[str, str] | None = None
-    label_form: LabelForm = "plain"
+    label_form: LabelForm = "plain"  # how labels are written (`features.corpora.judgements`)
 
     @property
     def has_header(self) -> bool:
@@ -60,18 +54,14 @@ class TableLayout(Record):
 
 
 class CaptionLayout(Record):
-    """Captions of images.
+    """Captions of images."""
 
-    Args:
-        form: `wide` has all captions of an image in one row, after its name, below a header line; `tokens` has rows
-            `image#number <tab> caption` without a header line; `rows` has one caption per row below a header line;
-            `coco json` is the annotation file of COCO.
-        image: name of the column with the image (`wide`, `rows`).
-        caption: name of the column with the caption (`rows`); prefix of the names of the caption columns (`wide`).
-    """
-
+    # `wide` has all captions of an image in one row, after its name, below a header line; `tokens` has rows
+    # `image#number <tab> caption` without a header line; `rows` has one caption per row below a header line; `coco
+    # json` is the annotation file of COCO
     form: Literal["wide", "tokens", "rows", "coco json"]
-    image: str = "image"
+    image: str = "image"  # name of the column with the image (`wide`, `rows`)
+    # name of the column with the caption (`rows`); prefix of the names of the caption columns (`wide`)
     caption: str = "caption"
 
 
@@ -82,28 +72,20 @@ class GraphLayout(Record):
 
 
 class TextLayout(Record):
-    """Texts with labels, one text per row.
+    """Texts with labels, one text per row."""
 
-    Args:
-        form: `label first` has lines `label text`, without a header line; the others are tables with named columns,
-            TSV, CSV, JSON lines or Parquet, by the suffix of the file when None.
-        text: columns that make the text, joined by ": " (title and abstract); several tuples give several texts per
-            row.
-        needs: columns without which a row is left out, because nothing else says what it is about.
-        aspects: aspect → column with its labels; the one aspect of `label first` has no column.
-        separator: separator between several labels in a cell; when None, a cell is one label. A list, as in JSON lines
-            and Parquet, is always several labels.
-        cut: character from which on a label is cut off (`DESC:manner` is `DESC`).
-        encoding: encoding of lines that are not UTF-8, in old releases.
-    """
-
+    # `label first` has lines `label text`, without a header line; the others are tables with named columns, TSV, CSV,
+    # JSON lines or Parquet, by the suffix of the file when None
     form: TableFormat | Literal["label first"] | None = None
+    # columns that make the text, joined by ": " (title and abstract); several tuples give several texts per row
     text: tuple[tuple[str, ...], ...] = ()
-    needs: tuple[str, ...] = ()
-    aspects: Mapping[str, str]
+    needs: tuple[str, ...] = ()  # columns without which a row is left out, because nothing else says what it is about
+    aspects: Mapping[str, str]  # aspect → column with its labels; the one aspect of `label first` has no column
+    # separator between several labels in a cell; when None, a cell is one label. A list, as in JSON lines and Parquet,
+    # is always several labels
     separator: str | None = None
-    cut: str | None = None
-    encoding: str | None = None
+    cut: str | None = None  # character from which on a label is cut off (`DESC:manner` is `DESC`)
+    encoding: str | None = None  # encoding of lines that are not UTF-8, in old releases
 
     @property
     def columns(self) -> list[str]:
@@ -115,44 +97,31 @@ Layout = TableLayout | CaptionLayout | GraphLayout | TextLayout
 
 
 class Dataset(Record):
-    """A pinned record of a dataset.
+    """A pinned record of a dataset."""
 
-    Args:
-        name: its name in settings.
-        kind: what its pairs are judged for; `aspects` and `classes` are texts with several labels and with one label,
-            `own` is a user's data.
-        about: one sentence for a reader who does not know it.
-        splits: the splits that its makers released; by default all three.
-        layouts: the forms that its files come in; a file is read in the first that fits.
-        score_range: lowest and highest human score, as released.
-        unscored: rows without a score belong to the release; they are skipped, not rejected.
-        labels: the labels as released; empty if there are none or any label is accepted.
-        label_scores: score of a label, if an evaluation ranks pairs by their labels.
-        no_gold: labels that mean that annotators disagreed, or that nothing is known; rows without another label are
-            skipped, not rejected.
-        split_names: names of our splits in a column with the role `split`.
-        licence: terms of use, as its makers state them.
-        source: where to get it.
-        paper: where it was published, if it was.
-        package_file: for data that come with facetflow, the file in the package `features.corpora`.
-        sha256: digests of the uncompressed copies that the readers were checked with, by file name.
-    """
-
-    name: str
+    name: str  # its name in settings
+    # what its pairs are judged for; `aspects` and `classes` are texts with several labels and with one label, `own` is
+    # a user's data
     kind: Literal["similarity", "paraphrase", "inference", "captions", "aspects", "classes", "own"]
-    about: str
-    splits: tuple[Split, ...] = SPLITS
+    about: str  # one sentence for a reader who does not know it
+    splits: tuple[Split, ...] = SPLITS  # the splits that its makers released; by default all three
+    # the forms that its files come in; a file is read in the first that fits
     layouts: tuple[Layout, ...] = Field(min_length=1)
-    score_range: tuple[float, float] | None = None
-    unscored: bool = False
-    labels: tuple[str, ...] = ()
+    score_range: tuple[float, float] | None = None  # lowest and highest human score, as released
+    unscored: bool = False  # rows without a score belong to the release; they are skipped, not rejected
+    labels: tuple[str, ...] = ()  # the labels as released; empty if there are none or any label is accepted
+    # score of a label, if an evaluation ranks pairs by their labels
     label_scores: Mapping[str, float] = Field(default_factory=dict)
+    # labels that mean that annotators disagreed, or that nothing is known; rows without another label are skipped, not
+    # rejected
     no_gold: tuple[str, ...] = ()
+    # names of our splits in a column with the role `split`
     split_names: Mapping[str, Split] = {split: split for split in SPLITS}
-    licence: str
-    source: str
-    paper: str = "none"
-    package_file: Path | None = None
+    licence: str  # terms of use, as its makers state them
+    source: str  # where to get it
+    paper: str = "none"  # where it was published, if it was
+    package_file: Path | None = None  # for data that come with facetflow, the file in the package `features.corpora`
+    # digests of the uncompressed copies that the readers were checked with, by file name
     sha256: Mapping[str, str] = Field(default_factory=dict)
 
     @property

@@ -43,21 +43,14 @@ def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPairs:
-    """Pairs with human judgements.
+    """Pairs with human judgements."""
 
-    Args:
-        name: name of the set.
-        texts_a: sentences a, (n_pairs,).
-        texts_b: sentences b, (n_pairs,).
-        scores: float64 (n_pairs,), in the range of the dataset; if it only has labels, the scores of the labels.
-        labels: human labels, (n_pairs,); None if there is none.
-    """
-
-    name: str
-    texts_a: list[str]
-    texts_b: list[str]
+    name: str  # name of the set
+    texts_a: list[str]  # sentences a, (n_pairs,)
+    texts_b: list[str]  # sentences b, (n_pairs,)
+    # float64 (n_pairs,), in the range of the dataset; if it only has labels, the scores of the labels
     scores: npt.NDArray[np.float64]
-    labels: list[str | None]
+    labels: list[str | None]  # human labels, (n_pairs,); None if there is none
 
 
 def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:

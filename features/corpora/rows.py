@@ -7,15 +7,7 @@ from features.stage_output import Reject
 
 
 class PairRow(NamedTuple):
-    """One pair of a source.
-
-    Args:
-        kind: pairs that are read are positive; negatives are drawn at ingest.
-        origin: `file:line`.
-        group: what it shares with pairs that must be in its split: image, topic, document; empty if unknown.
-        kept: whether the store has it in this split, although the present settings would put no pair there.
-        joins: why it is in no split, because it would join two of them; empty if it is in one.
-    """
+    """One pair of a source."""
 
     corpus: str
     split: Split
@@ -23,11 +15,11 @@ class PairRow(NamedTuple):
     text_b: str
     score: float | None
     label: str | None
-    kind: PairKind
-    origin: str
-    group: str = ""
-    kept: bool = False
-    joins: str = ""
+    kind: PairKind  # pairs that are read are positive; negatives are drawn at ingest
+    origin: str  # `file:line`
+    group: str = ""  # what it shares with pairs that must be in its split: image, topic, document; empty if unknown
+    kept: bool = False  # whether the store has it in this split, although the present settings would put no pair there
+    joins: str = ""  # why it is in no split, because it would join two of them; empty if it is in one
 
 
 class TextRow(NamedTuple):

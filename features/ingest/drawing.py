@@ -40,19 +40,12 @@ _FEW, _MANY = 0.5, 1.5
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The splits of the pairs of a corpus.
+    """The splits of the pairs of a corpus."""
 
-    Args:
-        splits: of each row its place in `SPLITS`, (n_rows,).
-        kept: whether the present settings would put no pair there.
-        joins: why a row is in no split, because it would join two of them; null for one that is in a split.
-        reports: splits that far too few or too many pairs came into.
-    """
-
-    splits: pl.Series
-    kept: pl.Series
-    joins: pl.Series
-    reports: list[DrawReport]
+    splits: pl.Series  # of each row its place in `SPLITS`, (n_rows,)
+    kept: pl.Series  # whether the present settings would put no pair there
+    joins: pl.Series  # why a row is in no split, because it would join two of them; null for one that is in a split
+    reports: list[DrawReport]  # splits that far too few or too many pairs came into
 
 
 class Placing:

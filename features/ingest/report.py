@@ -7,60 +7,39 @@ from typing import Any, Literal
 from pydantic import Field
 
 from features.core.types import Split
-from features.core.wording import all_of
 from features.ingest.fault_reports import (
     ChosenLabelReport,
     JudgementFaultReport,
     KeyFaultReport,
     LabelFaultReport,
+    Remark,
     Report,
     TextFaultReport,
 )
 
-_FEW = 0.5
-"""Share of the stored rows below which a file may have been cut off."""
-
 
 class SplitReport(Report):
-    """Counts of one split of one corpus; rows = new + known + dropped + joining + rejected + the skipped.
-
-    Args:
-        rows: rows that were read; for captions, pairs.
-        new: pairs of the corpus, or texts with a new label, that were added.
-        known: those that were stored before, including texts whose labels an earlier row has given.
-        dropped: pairs that were kept out because a sentence is in an evaluation set.
-        joining: pairs that were kept out because they would have joined two drawn splits.
-        rejected: rows that were wrong.
-        skipped: rows left out by design, by reason.
-        repeats: exact repeats of a pair among new and known; all are kept.
-        leaked: pairs with a sentence of an evaluation set, dropped or not.
-        leaked_stored: those of them that were stored before the guard knew; only a new store is free of them.
-        changed: known pairs whose score or label has changed; shards never change, so the stored one is kept.
-        negatives: negatives that were added.
-        neighbours: neighbours that were added.
-        without_negative: positives that have none, because every sentence of the split is paired with theirs.
-        labels: labels of texts that were added.
-        kept: known texts that the present settings would put into another split, and known pairs in a split into which
-            they would put none; shards never change, so the stored split is kept.
-    """
+    """Counts of one split of one corpus; rows = new + known + dropped + joining + rejected + the skipped."""
 
     corpus: str
     split: Split
-    rows: int = 0
-    new: int = 0
-    known: int = 0
-    dropped: int = 0
-    joining: int = 0
-    rejected: int = 0
-    skipped: dict[str, int] = Field(default_factory=dict)
-    repeats: int = 0
-    leaked: int = 0
-    leaked_stored: int = 0
-    changed: int = 0
-    negatives: int = 0
-    neighbours: int = 0
-    without_negative: int = 0
-    labels: int = 0
+    rows: int = 0  # rows that were read; for captions, pairs
+    new: int = 0  # pairs of the corpus, or texts with a new label, that were added
+    known: int = 0  # those that were stored before, including texts whose labels an earlier row has given
+    dropped: int = 0  # pairs that were kept out because a sentence is in an evaluation set
+    joining: int = 0  # pairs that were kept out because they would have joined two drawn splits
+    rejected: int = 0  # rows that were wrong
+    skipped: dict[str, int] = Field(default_factory=dict)  # rows left out by design, by reason
+    repeats: int = 0  # exact repeats of a pair among new and known; all are kept
+    leaked: int = 0  # pairs with a sentence of an evaluation set, dropped or not
+    leaked_stored: int = 0  # those of them that were stored before the guard knew; only a new store is free of them
+    changed: int = 0  # known pairs whose score or label has changed; shards never change, so the stored one is kept
+    negatives: int = 0  # negatives that were added
+    neighbours: int = 0  # neighbours that were added
+    without_negative: int = 0  # positives that have none, because every sentence of the split is paired with theirs
+    labels: int = 0  # labels of texts that were added
+    # known texts that the present settings would put into another split, and known pairs in a split into which they
+    # would put none; shards never change, so the stored split is kept
     kept: int = 0
 
 
@@ -86,7 +65,7 @@ class ChangedJudgement(Report):
     found_label: str | None = None
 
 
-class OverlapReport(Report):
+class OverlapReport(Remark):
     """How many of the distinct pairs (in either order) or labelled texts of a split are also in `train` of a corpus.
 
     A text is also there if another spelling of it is, which differs only in case or punctuation; `spelt` is the number
@@ -101,18 +80,8 @@ class OverlapReport(Report):
     spelt: int = 0
     what: Literal["pairs", "texts"] = "pairs"
 
-    def __str__(self) -> str:
-        every = all_of(self.pairs, self.what.removesuffix("s"))
-        shared = every if self.shared == self.pairs else f"{self.shared:,} of {self.pairs:,} {self.what}"
-        verb, them = ("is", "it") if self.shared == 1 else ("are", "these")
-        spelt = f" ({self.spelt:,} with other case or punctuation)" if self.spelt else ""
-        return (
-            f"{shared} of {self.other_split} of {self.other_corpus!r} {verb} also in train of {self.corpus!r}{spelt}: "
-            f"encoders that learn from train leave {them} out; give each split its own {self.what}."
-        )
 
-
-class DrawReport(Report):
+class DrawReport(Remark):
     """A split of pairs for which far less, or far more, than the requested share was drawn.
 
     `largest` is the size of the largest group of pairs joined by shared sentences; `stored` whether the store
@@ -127,26 +96,8 @@ class DrawReport(Report):
     largest: int
     stored: bool = False
 
-    def __str__(self) -> str:
-        asked = (
-            f"{self.drawn:,} of the {self.pairs:,} pairs of {self.corpus!r} are in {self.split}, for which `draw` asks "
-            f"{100 * self.share:g}%: pairs that share a sentence"
-        )
-        if self.drawn > self.share * self.pairs:
-            stay = f"{asked}, topic or document stay in one split"
-            if self.stored:
-                return f"{stay}, and stored pairs keep theirs; for another `seed` or share, build a new store."
-            return f"{stay}; another `seed` may come closer, or give {self.split} files of its own."
-        asked += " stay in one split"
-        if self.largest > self.share * self.pairs:
-            return (
-                f"{asked}, and as many as {self.largest:,} belong together, more than {self.split} may take, so "
-                "they are in train."
-            )
-        return f"{asked}, and stored pairs keep theirs; give a larger share, or build a new store."
 
-
-class ShrunkReport(Report):
+class ShrunkReport(Remark):
     """A corpus of which some of the stored rows were not read again: its files or its settings have changed.
 
     Pairs that ingest drew do not count; `named` is whether the project still has the corpus, `added` the rows that are
@@ -160,26 +111,10 @@ class ShrunkReport(Report):
     what: Literal["pairs", "texts"]
     named: bool = True
 
-    def __str__(self) -> str:
-        if not self.named:
-            return (
-                f"The store has {self.stored:,} {self.what} of a corpus {self.corpus!r} that the project file does not "
-                "name: they stay, but only encoders that name it in `corpora` are trained and evaluated on it. If it "
-                "was renamed, the store now has its rows under both names; a new store has them once."
-            )
-        if self.found < _FEW * self.stored:
-            return (
-                f"Of the {self.stored:,} {self.what} that the store has of {self.corpus!r}, only {self.found:,} were "
-                "read again: if a file was cut off, restore it and build again. What the store holds stays, also what "
-                "settings now leave out."
-            )
-        gone = self.stored - self.found
-        return (
-            f"{gone:,} of the {self.stored:,} {self.what} that the store has of {self.corpus!r} "
-            f"{'is' if gone == 1 else 'are'} no longer in its files, or in another split of them, or left out: what "
-            "the store holds stays, for training and evaluation. To be free of what was deleted or corrected, build a "
-            "new store."
-        )
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether so little was read again that a file may have been cut off."""
+        return self.found < self.stored / 2
 
 
 class FileReport(Report):

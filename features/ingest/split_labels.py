@@ -26,33 +26,25 @@ class SplitLabels:
 
     A text with several labels in one aspect has one row for each, once. If a text has one label, rows are counted like
     pairs: a text that occurs twice is two examples, and a label corrected at the source does not add another one.
-
-    Args:
-        several: whether a text may have several labels in one aspect.
-        arrivals: counter shared by all splits of a corpus, one number per new label.
-        changes: known texts whose one label has changed.
-        occurrences: how often a text has occurred.
-        texts: the texts that are kept, new and known.
-        having: the aspects in which each of them has a label.
-        seen: labels that occurred before in the split.
-        counts: texts by aspect and label, including known ones.
-        kept: known texts that the present settings would put into another split.
     """
 
     report: SplitReport
-    several: bool
+    several: bool  # whether a text may have several labels in one aspect
+    # counter shared by all splits of a corpus, one number per new label
     arrivals: Iterator[int] = field(default_factory=itertools.count)
     ids: list[LabelId] = field(default_factory=list)
     sentences: list[SentenceId] = field(default_factory=list)
     aspects: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     arrived: list[int] = field(default_factory=list)
-    changes: list[ChangedJudgement] = field(default_factory=list)
-    occurrences: Counter[SentenceId] = field(default_factory=Counter)
-    texts: dict[SentenceId, str] = field(default_factory=dict)
+    changes: list[ChangedJudgement] = field(default_factory=list)  # known texts whose one label has changed
+    occurrences: Counter[SentenceId] = field(default_factory=Counter)  # how often a text has occurred
+    texts: dict[SentenceId, str] = field(default_factory=dict)  # the texts that are kept, new and known
+    # the aspects in which each of them has a label
     having: dict[SentenceId, frozenset[str]] = field(default_factory=dict)
-    seen: set[LabelId] = field(default_factory=set)
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    seen: set[LabelId] = field(default_factory=set)  # labels that occurred before in the split
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # texts by aspect and label, including known ones
+    # known texts that the present settings would put into another split
     kept: set[SentenceId] = field(default_factory=set)
 
     def take(

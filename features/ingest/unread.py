@@ -36,19 +36,13 @@ _NAME = "ingest.json"
 
 
 class Memory(Report):
-    """What the corpora gave when each was last read.
+    """What the corpora gave when each was last read."""
 
-    Args:
-        state: digest of what ingest has committed.
-        keys: corpus → digest of all that its rows depend on, in the order of their rejects.
-        report: of the corpora as they would be read again.
-        files: path → digest of a file.
-    """
-
-    state: str = ""
+    state: str = ""  # digest of what ingest has committed
+    # corpus → digest of all that its rows depend on, in the order of their rejects
     keys: dict[str, str] = Field(default_factory=dict)
-    report: IngestReport = Field(default_factory=IngestReport)
-    files: dict[str, Recorded] = Field(default_factory=dict)
+    report: IngestReport = Field(default_factory=IngestReport)  # of the corpora as they would be read again
+    files: dict[str, Recorded] = Field(default_factory=dict)  # path → digest of a file
 
     @classmethod
     def of(cls, store: StoreReader) -> "Memory":

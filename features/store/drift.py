@@ -36,23 +36,18 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How a metric moved between an old and a new release.
-
-    Args:
-        distance: Kolmogorov-Smirnov: the largest difference of the shares of rows below any value, in [0, 1].
-        transport: Wasserstein-1: how far a value moved on average, in units of the metric.
-        size: a word for the distance. Releases share most of their rows, so chance plays a smaller part than the test
-            assumes: `within chance` means that there are too few rows to tell, not that nothing moved.
-        range: ends of the range that `shares` divide: 0 and 1 if all values lie there, as those of the metrics do;
-            otherwise the smallest and the largest value of both releases.
-    """
+    """How a metric moved between an old and a new release."""
 
     metric: str
     old: Distribution
     new: Distribution
-    distance: float
-    transport: float
+    distance: float  # Kolmogorov-Smirnov: the largest difference of the shares of rows below any value, in [0, 1]
+    transport: float  # Wasserstein-1: how far a value moved on average, in units of the metric
+    # a word for the distance. Releases share most of their rows, so chance plays a smaller part than the test assumes:
+    # `within chance` means that there are too few rows to tell, not that nothing moved
     size: Size
+    # ends of the range that `shares` divide: 0 and 1 if all values lie there, as those of the metrics do; otherwise the
+    # smallest and the largest value of both releases
     range: tuple[float, float]
 
 

@@ -37,21 +37,14 @@ class ShardWork:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What has to be made: stages and shards in an order in which they can be made, and what is expected then.
-
-    Args:
-        expected: fingerprint of every shard of every stage once everything is made.
-        missing: those of them that have never been committed.
-        scope: stage → its wanted shards; the others are not made.
-        outdated: committed shards that are not wanted and not what would be made now.
-    """
+    """What has to be made: stages and shards in an order in which they can be made, and what is expected then."""
 
     stages: tuple[str, ...]
-    expected: Mapping[ShardKey, Fingerprint]
+    expected: Mapping[ShardKey, Fingerprint]  # fingerprint of every shard of every stage once everything is made
     todo: tuple[ShardWork, ...]
-    missing: frozenset[ShardKey]
-    scope: Mapping[str, frozenset[Shard]]
-    outdated: tuple[ShardKey, ...] = ()
+    missing: frozenset[ShardKey]  # those of them that have never been committed
+    scope: Mapping[str, frozenset[Shard]]  # stage → its wanted shards; the others are not made
+    outdated: tuple[ShardKey, ...] = ()  # committed shards that are not wanted and not what would be made now
 
     def shards(self, stage: str) -> int:
         """Return how many shards of the stage are wanted, made or not."""

@@ -17,24 +17,17 @@ _FILE = re.compile(r"(\d{5,})\.json")
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A complete set of features, published by a run of a version of this package (UTC, ISO 8601).
+    """A complete set of features, published by a run of a version of this package (UTC, ISO 8601)."""
 
-    Args:
-        number: 1, 2, 3 and so on.
-        recipes: stage → how its rows were made, as `Recipe.as_dict` gives it.
-        rows: number of rows, by table.
-        rejects: number of rejected rows, by stage.
-        missing: stage → shards that could not be made and are left out.
-    """
-
-    number: int
+    number: int  # 1, 2, 3 and so on
     run_id: str
     created: str
     code_version: str
     versions: Mapping[str, int]
-    recipes: Mapping[str, Mapping[str, Any]]
-    rows: Mapping[str, int]
-    rejects: Mapping[str, int]
+    recipes: Mapping[str, Mapping[str, Any]]  # stage → how its rows were made, as `Recipe.as_dict` gives it
+    rows: Mapping[str, int]  # number of rows, by table
+    rejects: Mapping[str, int]  # number of rejected rows, by stage
+    # stage → shards that could not be made and are left out
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def recipe(self, stage: str) -> Recipe:

@@ -27,41 +27,27 @@ class FailedShard:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One flow run.
+    """One flow run."""
 
-    Args:
-        run_id: letters, digits, `.`, `_` and `-`.
-        started: UTC, ISO 8601.
-        state: `running` also stands for a run that was killed; `interrupted` for one that was asked to stop.
-        finished: UTC, ISO 8601; None while the run goes on.
-        made: shards that were made, by stage.
-        rejected: rows that were rejected, by stage.
-        seconds: time that workers spent in stages, by stage.
-        release: number of the release it published.
-        message: why it did not publish, or how it failed.
-        wall: wall-clock time by part of the run, in seconds; the parts follow each other, `total` is their sum.
-        spans: stage → seconds from its first submission to its last receipt; those of several stages overlap.
-        outside: share of the workers' time spent outside stages; None for a run without workers.
-        process: host and process id, such as `host:4711`.
-        number: position among the runs of the store, from 1: clocks may go back.
-    """
-
-    run_id: str
+    run_id: str  # letters, digits, `.`, `_` and `-`
     flow: str
-    started: str
+    started: str  # UTC, ISO 8601
+    # `running` also stands for a run that was killed; `interrupted` for one that was asked to stop
     state: Literal["running", "done", "partly", "failed", "interrupted"] = "running"
-    finished: str | None = None
-    made: Mapping[str, int] = field(default_factory=dict)
-    rejected: Mapping[str, int] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    finished: str | None = None  # UTC, ISO 8601; None while the run goes on
+    made: Mapping[str, int] = field(default_factory=dict)  # shards that were made, by stage
+    rejected: Mapping[str, int] = field(default_factory=dict)  # rows that were rejected, by stage
+    seconds: Mapping[str, float] = field(default_factory=dict)  # time that workers spent in stages, by stage
     failed: tuple[FailedShard, ...] = ()
-    release: int | None = None
-    message: str = ""
+    release: int | None = None  # number of the release it published
+    message: str = ""  # why it did not publish, or how it failed
+    # wall-clock time by part of the run, in seconds; the parts follow each other, `total` is their sum
     wall: Mapping[str, float] = field(default_factory=dict)
-    outside: float | None = None
+    outside: float | None = None  # share of the workers' time spent outside stages; None for a run without workers
+    # stage → seconds from its first submission to its last receipt; those of several stages overlap
     spans: Mapping[str, float] = field(default_factory=dict)
-    process: str = ""
-    number: int = 0
+    process: str = ""  # host and process id, such as `host:4711`
+    number: int = 0  # position among the runs of the store, from 1: clocks may go back
 
 
 def now() -> str:

@@ -35,32 +35,22 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Which corpora use which shard.
+    """Which corpora use which shard."""
 
-    Args:
-        sentences: sentence shard → corpora with a pair or a label of one of its sentences.
-        pairs: pair shard → corpora of its pairs.
-        sources: pair shard → sentence shards that its sentences are in, sorted.
-    """
-
-    sentences: Mapping[Shard, frozenset[str]]
-    pairs: Mapping[Shard, frozenset[str]]
+    sentences: Mapping[Shard, frozenset[str]]  # sentence shard → corpora with a pair or a label of one of its sentences
+    pairs: Mapping[Shard, frozenset[str]]  # pair shard → corpora of its pairs
+    # pair shard → sentence shards that its sentences are in, sorted
     sources: Mapping[Shard, tuple[Shard, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the scope of a stage depends on.
+    """What the scope of a stage depends on."""
 
-    Args:
-        name: the stage, and its table.
-        over: whether it has a shard for every sentence shard or for every pair shard.
-        needs: the tables that it reads. A stage over sentences reads the same shard of each; a stage over pairs reads
-            its own shard of tables over pairs, and of tables over sentences all shards that its pairs come from.
-    """
-
-    name: str
-    over: Literal["sentences", "pairs"]
+    name: str  # the stage, and its table
+    over: Literal["sentences", "pairs"]  # whether it has a shard for every sentence shard or for every pair shard
+    # the tables that it reads. A stage over sentences reads the same shard of each; a stage over pairs reads its own
+    # shard of tables over pairs, and of tables over sentences all shards that its pairs come from
     needs: tuple[str, ...]
 
 

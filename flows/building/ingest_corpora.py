@@ -4,11 +4,13 @@ import dataclasses
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
+from features.core.pages import tell
 from features.core.types import LEFT_OUT, SPLITS, Fingerprint, RejectCode, Shard
 from features.core.wording import counted
 from features.corpora.digests import Digests
@@ -224,41 +226,13 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     of_labels = (*report.unused_labels, *report.label_faults)
     faults = (*report.key_faults, *of_labels, *report.text_faults, *report.judgement_faults)
     sentences = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws)]
-    sentences += [
-        f"{rows:,} rows of {corpus!r} keep the split that the store has them in, although `draw` or `files` of the "
-        "corpus now put them into another: what the store holds stays as it is, only new rows follow the change. For "
-        "other splits, build a new store."
-        for corpus, rows in _by_corpus(report, "kept").items()
-    ]
-    sentences += [
-        f"{rows:,} {'row' if rows == 1 else 'rows'} of {corpus!r} {'has' if rows == 1 else 'have'} another score or "
-        f"label than in the store{_example(report, corpus)}: what the store holds stays, for training and "
-        "evaluation. For the corrected ones, build a new store."
-        for corpus, rows in _by_corpus(report, "changed").items()
-    ]
-    sentences += [
-        f"{pairs:,} pairs of {corpus!r} are left out, because they would join sentences that the store has in "
-        "different splits (`facetflow rejects`, code joins_splits)."
-        for corpus, pairs in _by_corpus(report, "joining").items()
-    ]
-    if not drops:
-        sentences += [
-            f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of {corpus!r} {'has' if pairs == 1 else 'have'} a sentence "
-            "of an evaluation set, and are kept, as [leakage] says: scores on that set may be better than on new "
-            "sentences."
-            for corpus, pairs in _by_corpus(report, "leaked").items()
-        ]
-    if stored := sum(split.leaked_stored for split in report.splits) if drops else 0:
-        pairs = (
-            "1 training pair that is already in the store has"
-            if stored == 1
-            else f"{stored:,} training pairs that are already in the store have"
-        )
-        sentences.append(
-            f"{pairs} a sentence of an evaluation set: what the store holds stays, and encoders are trained on it; a "
-            "new store is free of such pairs."
-        )
-    return sentences
+    kept, changed, joining, leaked = (_by_corpus(report, of) for of in ("kept", "changed", "joining", "leaked"))
+    stored = sum(split.leaked_stored for split in report.splits) if drops else 0
+    example = partial(_example, report)
+    told = tell(
+        "flows.building/ingest.txt", "warnings", kept, changed, example, joining, {} if drops else leaked, stored
+    )
+    return [*sentences, *filter(None, told.split("\n"))]
 
 
 def _example(report: IngestReport, corpus: str) -> str:
@@ -271,7 +245,7 @@ def _example(report: IngestReport, corpus: str) -> str:
     return ""
 
 
-def _by_corpus(report: IngestReport, count: Literal["kept", "joining", "changed", "leaked"]) -> Counter[str]:
+def _by_corpus(report: IngestReport, count: str) -> Counter[str]:
     """Return a count of splits, summed by corpus; corpora without any are left out."""
     counts: Counter[str] = Counter()
     for split in report.splits:

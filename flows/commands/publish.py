@@ -5,14 +5,11 @@ from pathlib import Path
 import click
 
 from features.core.faults import Conflict
+from flows.console.options import encoder_option
 
 
 @click.command()
-@click.option(
-    "--encoder",
-    metavar="NAME|FOLDER",
-    help="An encoder of the project or one of its runs, or a folder; by default the encoder in use.",
-)
+@encoder_option(" the encoder in use")
 @click.option(
     "-o",
     "--output",

@@ -4,17 +4,13 @@ from pathlib import Path
 
 import click
 
-from flows.console.options import JSON
+from flows.console.options import JSON, export_option, write_export
 
 
 @click.command()
 @click.option("--stage", help="Rejects of one stage: ingest, amr, metrics, …")
 @click.option("--code", help="Rejects with one code, as listed by `facetflow status`.")
-@click.option(
-    "--export",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write all of them to a table: .tsv, .jsonl or .parquet; .csv for spreadsheets, with ' before formulas.",
-)
+@export_option("Write all of them to a table: .tsv, .jsonl or .parquet; .csv for spreadsheets, with ' before formulas.")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(min=0), help="How many to show.")
 @JSON
 @click.pass_obj
@@ -22,17 +18,15 @@ def rejects(
     project: Path, *, stage: str | None, code: str | None, export: Path | None, limit: int, as_json: bool
 ) -> None:
     """Show the rows that ingest and the stages could not process: file, line, code, text and what was wrong."""
-    from features.core.files import table_format, without_formulas, write_table
     from features.ingest.rejected_rows import rejected_rows
     from features.store.store import Store
     from flows.project import load
-    from flows.terminal import say, write_json
+    from flows.terminal import write_json
 
     settings = load(project)
     rows = rejected_rows(Store.open(settings.store), settings.corpora, settings.base, stage=stage, code=code)
     if export is not None:
-        write_table(without_formulas(rows) if table_format(export) == "csv" else rows, export)
-        say(f"Wrote {rows.height:,} rejected rows to {export}")
+        write_export(rows, export, "rejected rows")
     if as_json:
         write_json(rows.to_dicts())
         return

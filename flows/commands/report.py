@@ -5,26 +5,18 @@ from typing import Any
 
 import click
 
+from flows.console.options import encoder_option, export_option, write_export
+
 
 @click.command()
-@click.option(
-    "--encoder",
-    metavar="NAME|FOLDER",
-    help="An encoder of the project or one of its runs, or a folder; by default the one trained last.",
-)
-@click.option(
-    "--export",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the numbers of the tables, unrounded, to one table: .csv, .tsv, .jsonl or .parquet.",
-)
+@encoder_option(" the one trained last")
+@export_option("Write the numbers of the tables, unrounded, to one table: .csv, .tsv, .jsonl or .parquet.")
 @click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
 @click.pass_obj
 def report(project: Path, /, *, encoder: str | None, export: Path | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
-    from features.core.files import table_format, without_formulas, write_table
     from flows.console.here import keep
     from flows.project import load
-    from flows.terminal import say
     from training.evaluation.run import METRICS_FILE, write_report
     from training.evaluation.suites import score_tables
     from training.evaluation.tables import as_frame
@@ -40,9 +32,7 @@ def report(project: Path, /, *, encoder: str | None, export: Path | None, as_jso
     keep(folder)
     path = write_report(folder.parent, folder)
     if export is not None:
-        numbers = as_frame(score_tables(read_json(folder.parent / METRICS_FILE)))
-        write_table(without_formulas(numbers) if table_format(export) == "csv" else numbers, export)
-        say(f"Wrote {numbers.height:,} numbers to {export}")
+        write_export(as_frame(score_tables(read_json(folder.parent / METRICS_FILE))), export, "numbers")
     if as_json:
         click.echo((folder.parent / METRICS_FILE).read_text(encoding="utf-8"), nl=False)
         return

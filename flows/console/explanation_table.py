@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from features.core.pages import render
 from features.metrics.registry import BUILT_IN
 from flows.terminal import visible
 from training.attribution import Attribution
@@ -18,23 +19,6 @@ _POOR = 0.2
 """Facets whose Spearman correlation on dev pairs is lower are folded into one line."""
 _STYLES = {"highest": "green", "lowest": "red", "": ""}
 _OF_ENCODER = ("predicted", "similarity", "standing", "ρ (from)")
-_MEASURED = """\
-measured    the AMR metric on the graphs of the two sentences; where a parser
-            errs, so do the words above and what is measured
-(1.00)      neither graph has what the metric reads
-blind       the metric is 1, but the words tell a difference of its kind"""
-_PREDICTED = f"""\
-predicted   what the encoder expects of it, calibrated on dev pairs
-similarity  of the facet
-standing    share of dev pairs that agree less in the facet
-ρ (from)    how well the facet ranks dev pairs as its metric does (Spearman),
-            and the lower end of its 95 % interval
-?           that end is not above 0, or unknown: what the encoder says is grey
-≠           predicted and measured are more than {DISAGREES} apart"""
-
-_SHARES = """\
-words       the similarity is a sum over pairs of words; a word's vector has
-            read the whole sentence: a share is where the encoder reads it"""
 _STRONGEST = 6
 
 
@@ -61,9 +45,8 @@ def print_explanations(
         if several:
             console.print(Text.assemble(("graphs   ", "dim"), origin))
             console.print()
-    console.print(Text(_MEASURED if encoder is None else f"{_MEASURED}\n{_PREDICTED}", style="dim"))
-    if shares:
-        console.print(Text(_SHARES, style="dim"))
+    known = {"predicted": encoder is not None, "shares": bool(shares), "disagrees": DISAGREES}
+    console.print(Text(render("flows.console/legend.txt", **known).rstrip("\n"), style="dim"))
     if encoder is not None:  # else beside each metric, where there is room
         shown = dict.fromkeys(facet.name for each in explanations for facet in _split(each, unfold=unfold)[0])
         compared = [f"{name:<15} {BUILT_IN[name].compares}" for name in shown if name in BUILT_IN]

@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from flows.terminal import Verbosity, set_verbosity
+from flows.terminal import Verbosity, say, set_verbosity
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -88,6 +91,25 @@ def output_options(about: str, *names: str, required: bool = True) -> Callable[[
     )
     output = click.option("-o", "--output", required=required, type=OUTPUT, help=about)
     return lambda command: output(form(command))
+
+
+def encoder_option(usual: str) -> Callable[[Decorated], Decorated]:
+    """Return the option that names an encoder; `usual` says which one is taken without it."""
+    about = f"An encoder of the project or one of its runs, or a folder; by default{usual}."
+    return click.option("--encoder", metavar="NAME|FOLDER", help=about)
+
+
+def export_option(about: str) -> Callable[[Decorated], Decorated]:
+    """Return the option of a table to write beside what is shown."""
+    return click.option("--export", type=click.Path(dir_okay=False, path_type=Path), help=about)
+
+
+def write_export(rows: "pl.DataFrame", file: Path, what: str) -> None:
+    """Write the table of `--export`, as CSV without what a spreadsheet would run, and say so."""
+    from features.core.files import table_format, without_formulas, write_table
+
+    write_table(without_formulas(rows) if table_format(file) == "csv" else rows, file)
+    say(f"Wrote {rows.height:,} {what} to {file}")
 
 
 def predicates_option(purpose: str = "") -> Callable[[Decorated], Decorated]:

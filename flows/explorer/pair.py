@@ -33,23 +33,14 @@ everything."""
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as shown.
+    """A word as shown."""
 
-    Args:
-        text: the word, or a mark of the tokenizer such as `[CLS]`.
-        space: whether a blank precedes it.
-        links: names of its nodes, as in the drawings.
-        share: its share of the similarity, 1 for all of it; None where shares are unknown.
-        strength: the share relative to the largest of both sentences, in [0, 1].
-        mark: whether it is a mark.
-    """
-
-    text: str
-    space: bool
-    links: str
-    share: float | None = None
-    strength: float = 0.0
-    mark: bool = False
+    text: str  # the word, or a mark of the tokenizer such as `[CLS]`
+    space: bool  # whether a blank precedes it
+    links: str  # names of its nodes, as in the drawings
+    share: float | None = None  # its share of the similarity, 1 for all of it; None where shares are unknown
+    strength: float = 0.0  # the share relative to the largest of both sentences, in [0, 1]
+    mark: bool = False  # whether it is a mark
 
 
 class PairView(View):

@@ -28,27 +28,18 @@ class Asked(NamedTuple):
 
 @dataclass
 class Session:
-    """A run of the explorer.
+    """A run of the explorer."""
 
-    Args:
-        here: the project, if any.
-        explainer: explains pairs.
-        texts: file, folder or corpus to search where the form names none.
-        views: address and title of each view, for the links at the top of a page.
-        description: of all addresses, by OpenAPI.
-        background: what models do.
-        reading: what only reads tables and records, which need not wait for models.
-        command: keeps the runs of encoders from being deleted, until it ends.
-    """
-
-    here: Here
-    explainer: Explainer
-    texts: str = ""
-    views: tuple[tuple[str, str], ...] = ()
-    description: dict[str, Any] = field(default_factory=dict)
-    background: Background = field(default_factory=Background)
+    here: Here  # the project, if any
+    explainer: Explainer  # explains pairs
+    texts: str = ""  # file, folder or corpus to search where the form names none
+    views: tuple[tuple[str, str], ...] = ()  # address and title of each view, for the links at the top of a page
+    description: dict[str, Any] = field(default_factory=dict)  # of all addresses, by OpenAPI
+    background: Background = field(default_factory=Background)  # what models do
+    # what only reads tables and records, which need not wait for models
     reading: Background = field(default_factory=Background)
     asked: deque[Asked] = field(default_factory=lambda: deque(maxlen=30))
+    # keeps the runs of encoders from being deleted, until it ends
     command: click.Context = field(default_factory=click.get_current_context)
     _others: dict[str, Explainer] = field(default_factory=dict)
 

@@ -26,6 +26,7 @@ from features.core.errors import FacetflowError, RunError
 from features.core.faults import ProcessStays
 from features.core.file_errors import clear_errors
 from features.core.leftovers import remove_dead_scratch, scratch
+from features.core.pages import render
 from flows.server import up_record
 from flows.server.dead_runs import mark_dead_runs, processes_of_flows, runs_of_processes, schedule_again
 from flows.server.own_server import OwnServer, log_before
@@ -125,21 +126,8 @@ def systemd_unit(project_file: Path, arguments: list[str]) -> str:
     # systemd expands % specifiers and $ variables, even within quotes.
     special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
     command = " ".join(f'"{word.translate(special)}"' for word in words)
-    return f"""\
-[Unit]
-Description=facetflow: schedule, worker and Prefect server
-After=network.target
-
-[Service]
-ExecStart={command}
-Restart=on-failure
-SuccessExitStatus={128 + signal.SIGTERM:d}
-KillMode=mixed
-TimeoutStopSec={STOP_TIMEOUT + 30:.0f}
-
-[Install]
-WantedBy=default.target
-"""
+    values = {"command": command, "exit_status": 128 + signal.SIGTERM, "timeout": f"{STOP_TIMEOUT + 30:.0f}"}
+    return f"{render('flows.server/unit.txt', **values)}\n"
 
 
 def _file_number(file: Path) -> int | None:

@@ -25,7 +25,7 @@ from training.differences.views import View, view
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.comparison import Comparison, comparison_table, tell_difference
 from training.evaluation.items import Scale
-from training.evaluation.retrieval.maps import ABOUT_MAPS, MAPS_FILE, draw_points, place_column
+from training.evaluation.retrieval.maps import MAPS_FILE, draw_points, place_column
 from training.evaluation.run import read_evaluation
 from training.evaluation.tables import ScoreTable, hundred
 
@@ -227,7 +227,7 @@ def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> Markup:
         both = {**a, "sides": sides, "methods": [method for method in a["methods"] if method in b["methods"]]}
         points = pl.concat([left, right.drop(_POINT)], how="horizontal")
         drawn[name] = draw_points(both, points, f"map{len(drawn)}", titles)
-    return render("training.evaluation/maps.html", about=ABOUT_MAPS, drawings=drawn) if drawn else Markup()
+    return render("training.evaluation/maps.html", drawings=drawn) if drawn else Markup()
 
 
 def _read(run: Path) -> tuple[Mapping[str, Mapping[str, Any]], pl.DataFrame]:

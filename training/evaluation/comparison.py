@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.faults import ScoredDifferently
+from features.core.pages import tell
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, Drawn, verdict
 from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import read_evaluation
 from training.evaluation.seen import tell_use, uses_of
 from training.evaluation.suites import Result, Suite, scored_suites
-from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
+from training.evaluation.tables import NOTES, UNDEFINED, ScoreTable, hundred
 
 Basis = Literal["items", "seeds", "nothing"]
 """What a verdict is based on."""
@@ -230,38 +231,14 @@ def comparison_table(comparison: Comparison, a: str, b: str) -> ScoreTable:
 
 
 def _note(comparison: Comparison) -> str:
-    first, second = comparison.runs
     scores = comparison.scores
     units = list(dict.fromkeys(score.unit for score in scores if score.items is not None))
-    items = " and ".join(units)
-    by_items = (
-        f"One run each: intervals come from a paired bootstrap over the {items}. They say nothing about other seeds; "
-        "train more runs with --seeds to see how much scores vary."
-        if units
-        else "One run each, of suites that keep no single items: a verdict needs several runs of both (--seeds)."
-    )
-    note = {
-        "items": by_items,
-        "seeds": f"{first} seeds of A, {second} of B, as mean ± standard deviation; intervals are Welch's for the "
-        f"difference of two means. They say nothing about other {items or 'data'}.",
-        "nothing": f"{first} run{'s' if first > 1 else ''} of A against {second} of B: a verdict needs one run of "
-        "each, or several of both (--seeds).",
-    }[comparison.basis]
-    taken = dict.fromkeys(score.suite for score in scores if score.items is None)
-    if units and taken and comparison.basis == "items":
-        note += f"\nNo verdict on {', '.join(taken)}: that needs several runs of both (--seeds)."
+    taken = list(dict.fromkeys(score.suite for score in scores if score.items is None))
     judged = sum(score.difference is not None for score in scores)
-    if judged > 1:
-        note += f"\nOf {judged} comparisons at 95 %, about one in twenty is above or below by chance."
-    note += "".join(f"\n{caveat}" for caveat in comparison.caveats)
-    if units:
-        note += f"\nIn common: {', '.join(_counts(comparison))}."
-    if comparison.left_out:
-        reasons: dict[str, list[str]] = {}
-        for name, reason in comparison.left_out.items():
-            reasons.setdefault(reason, []).append(name)
-        note += "".join(f"\nLeft out because {reason}: {', '.join(names)}." for reason, names in reasons.items())
-    return note
+    reasons: dict[str, list[str]] = {}
+    for name, reason in comparison.left_out.items():
+        reasons.setdefault(reason, []).append(name)
+    return tell(NOTES, "comparison", comparison, units, taken, judged, _counts(comparison), reasons)
 
 
 def _counts(comparison: Comparison) -> list[str]:

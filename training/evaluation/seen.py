@@ -3,7 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from features.core.pages import tell
 from training.encoders.settings import BY_LOSS, is_chosen, score_in_words
+from training.evaluation.tables import NOTES
 from training.evaluation_sets import rating_digest
 
 if TYPE_CHECKING:
@@ -46,16 +48,10 @@ def tell_choice(training: Mapping[str, Any]) -> str:
         return ""
     if not is_chosen(settings):
         return "nothing: the model of the last step was kept"
-    kept = {"average": "average of models", "last": "last model"}
-    what = kept.get(settings.get("loop", {}).get("keep", ""), "model")
-    best = f"the best {what} of the {'search' if settings.get('search') else 'training'}"
-    if chosen_by.get("set"):
-        return f"its score on {chosen_by['set']} ({chosen_by['pairs']:,} rated pairs): {best}"
+    kept = {"average": "average of models", "last": "last model"}.get(settings.get("loop", {}).get("keep", ""), "model")
     unit = next((known.get("unit", "pairs") for known in training.get("corpora", {}).values()), "pairs")
-    if training["dev"] is None:
-        return f"nothing: there were no dev {unit}"
     score = score_in_words(settings.get("choose_by", BY_LOSS))
-    return f"its {score} on the dev {unit}: {best}"
+    return tell(NOTES, "choice", kept, settings.get("search"), chosen_by, training["dev"] is None, score, unit)
 
 
 def tell_seen(result: Mapping[str, Any], *, unit: str = "pairs", chosen: str = "on") -> str:
@@ -64,20 +60,7 @@ def tell_seen(result: Mapping[str, Any], *, unit: str = "pairs", chosen: str = "
     A suite's result has what `seen_part` returns as `seen`, the `split`, and splits that the training did not use, with
     their sizes, as `others`; `chosen` says how the model was chosen on them.
     """
-    seen, split, others = result["seen"], result["split"], result["others"]
-    if seen is None:
-        return ""
-    of = f"{split} {unit} of {', '.join(seen['corpora'])}"
-    others_lower = f"on {unit} that its training did not use, its scores may be lower."
-    said = {
-        "learnt": f"The encoder was trained on the {of}: these scores do not show how good it is on others.",
-        "chosen": f"The model was chosen {chosen} the {of}: {others_lower}",
-        "calibrated": f"The classifier was calibrated on the {of}: {others_lower}",
-    }[seen["part"]]
-    if not others:
-        return f"{said} No other split has {unit} to evaluate on."
-    counted = ", ".join(f"{name} ({count:,} {unit})" for name, count in others.items())
-    return f"{said} To evaluate on others, use --split with {counted}."
+    return tell(NOTES, "seen", result, unit, chosen)
 
 
 def uses_of(result: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -94,16 +77,12 @@ def tell_use(part: str, on: str, sides: Sequence[str]) -> str:
     >>> tell_use("chosen", "stsb-dev", ["B"])
     'B was chosen on stsb-dev: its scores there may be higher than on other data.'
     """
-    verb = {"learnt": "trained", "chosen": "chosen", "calibrated": "calibrated"}[part]
-    were, their = ("was", "its") if len(sides) == 1 else ("were", "their")
-    return f"{' and '.join(sides)} {were} {verb} on {on}: {their} scores there may be higher than on other data."
+    return tell(NOTES, "use", part, on, sides)
 
 
 def tell_chosen_by(sets: Sequence[str]) -> str:
     """Return a caveat where the model was chosen by some of the evaluated sets of human ratings."""
-    if not sets:
-        return ""
-    return f"The model was chosen by its score on {', '.join(sets)}: on other ratings it may do worse."
+    return tell(NOTES, "chosen_by", sets)
 
 
 def tell_source(source: Mapping[str, Any]) -> str:

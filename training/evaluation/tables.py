@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 UNDEFINED = "–"
+NOTES = "training.evaluation/notes.txt"
+"""Template of what a reader of scores must know."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,16 @@
                                  /style.css   │            no request, no script; every text from data is escaped
                                  /macros.html ┘
 
+    <package>/templates/<notes>.txt: {% macro note(it) %}a sentence{% endmacro %} ──tell──> text, a sentence a line
+
 A template is named by its package and file, `flows.pages/build.html`. Values are escaped unless they are `Markup`, as
-what `render` returns is, and not at all in Markdown; a name that is not passed is an error. Filters beside Jinja's own:
+what `render` returns is, and not at all in Markdown and text; a name that is not passed is an error. Filters beside
+Jinja's own:
 
     {{ "2026-03-01T09:05:00+00:00" | date }}   1 March 2026, 09:05 UTC
     {{ 1234.5 | number(1) }}                   1,234.5; a None is "–"
     {{ "run `facetflow build`" | code }}       run <code>facetflow build</code>
+    {{ 3 | counted("pair") }}                  3 pairs; `all_of` and `repr` likewise
 """
 
 import re
@@ -20,6 +24,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
+
+from features.core.wording import all_of, counted
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -31,6 +37,16 @@ UNDEFINED = "–"
 def render(template: str, **values: Any) -> Markup:
     """Return a page, or a part of one, from a template such as `flows.pages/build.html` and its values."""
     return Markup(_environment().get_template(template).render(values))  # noqa: S704  # the template escaped them
+
+
+def tell(notes: str, note: str, *values: Any, **named: Any) -> str:
+    """Return what a macro of a template such as `features.ingest/reports.txt` makes of values, as text.
+
+    Its lines are joined by blanks; after an empty one a line begins.
+    """
+    made: str = getattr(_environment().get_template(notes).module, note)(*values, **named)
+    lines = (" ".join(filter(None, line.split("\n"))) for line in made.split("\n\n"))
+    return "\n".join(filter(None, lines))
 
 
 def tell_date(date: str | datetime | None = None) -> str:
@@ -67,12 +83,13 @@ def _environment() -> "Environment":
 
     environment = Environment(
         loader=FunctionLoader(_read),
-        autoescape=select_autoescape(disabled_extensions=("md",), default_for_string=True, default=True),
+        autoescape=select_autoescape(disabled_extensions=("md", "txt"), default_for_string=True, default=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"date": tell_date, "number": tell_number, "code": mark_code}
+    environment.filters |= {"counted": counted, "all_of": all_of, "repr": repr}
     return environment
 
 

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from fnmatch import fnmatch
 
 import pytest
-from jinja2 import UndefinedError
+from jinja2 import FunctionLoader, UndefinedError
 from markupsafe import Markup
 
-from features.core.pages import _environment, mark_code, render, tell_date, tell_number
+from features.core.pages import _environment, mark_code, render, tell, tell_date, tell_number
 
 PACKAGES = ("facetflow", "flows", "tasks", "training", "features")
 HOSTILE = "<script>alert('x')</script> & \"quotes\""
@@ -19,7 +19,7 @@ def templates(root):
         file
         for name in PACKAGES
         for file in sorted((root / name).rglob("templates/*"))
-        if file.suffix in {".html", ".css"}
+        if file.suffix in {".html", ".css", ".txt"}
     ]
 
 
@@ -66,6 +66,23 @@ def test_a_table_tells_words_from_numbers_and_explains_its_columns():
     html = drawn("{{ ui.table({'part': '', 'seconds': 'wall time'}, [['read', 1.5]], words=['part']) }}")
     assert '<th class="words">part</th><th title="wall time">seconds</th>' in html
     assert '<tr><td class="words">read</td><td>1.5</td></tr>' in html
+
+
+def test_a_note_is_joined_to_lines_and_values_stay_as_they_are(monkeypatch):
+    notes = """{% macro note(x, more) %}
+Of {{ x | repr }}
+a part.
+
+{% if more %}
+More: <{{ more }}>.
+
+{% endif %}
+End.
+{% endmacro %}"""
+    loader = FunctionLoader(lambda name: notes if name == "zoo/notes.txt" else None)
+    monkeypatch.setattr(_environment(), "loader", loader)
+    assert tell("zoo/notes.txt", "note", "a  b", "c & d") == "Of 'a  b' a part.\nMore: <c & d>.\nEnd."
+    assert tell("zoo/notes.txt", "note", "", "") == "Of '' a part.\nEnd."
 
 
 def test_numbers_dates_and_commands_are_told_as_people_write_them():

@@ -37,8 +37,6 @@ class AspectSettings(TunedSettings):
     """Aspects and training of an encoder or of its routes; its batch size counts triplets.
 
     Args:
-        name: name of the encoder.
-        kind: kind of encoder.
         preset: default values of the other settings.
         aspects: one or several aspects that similarity is to reflect; may be left out if the texts have only one.
         combine: how to combine several aspects. Texts are alike if they share a label in all of them (`intersection`)

@@ -15,8 +15,6 @@ class PasSettings(PairSettings):
     """Spans and training of an encoder trained on judged pairs; its batch size counts pairs.
 
     Args:
-        name: name of the encoder.
-        kind: kind of encoder.
         positive_label: label of paraphrases: `1` in all paraphrase corpora. If no pair has the default, the one label
             among `paraphrase`, `duplicate`, `true` and `yes` that pairs have, in any letter case.
         classifier: input of the classifier, from the embeddings u and v of a pair. The default parts do not change when
@@ -38,7 +36,6 @@ class PasSettings(PairSettings):
             label, their `f1` at the best threshold, or `loss`; or the name of a set of ratings.
         new_learning_rate: peak learning rate of the modules that the backbone does not have: weights of spans, and
             classifier.
-        loop: settings of the training loop.
     """
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "pas"

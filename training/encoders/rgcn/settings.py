@@ -15,8 +15,6 @@ class RgcnSettings(PairSettings):
     """Objective and graph of an encoder trained on judged pairs; its batch size counts pairs.
 
     Args:
-        name: name of the encoder.
-        kind: kind of encoder.
         objective: `softmax` predicts the label of a pair with a classifier over [u; v; |u-v|]; `multiple_negatives`
             separates the entailed sentence from other sentences of the batch and from contradicting ones;
             `distillation` preserves the similarities of the start model for judged pairs, whatever
@@ -45,7 +43,6 @@ class RgcnSettings(PairSettings):
             one of its training trees; required if that is not a known model.
         new_learning_rate: peak learning rate of the modules that the backbone does not have: graph, LayerNorm and
             classifier.
-        loop: settings of the training loop.
     """
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "rgcn"

@@ -65,8 +65,6 @@ class S3bertSettings(TunedSettings):
     """Objective and loop of an S3BERT; its batch size counts pairs.
 
     Args:
-        name: name of the encoder.
-        kind: kind of encoder.
         preset: default values of the other settings.
         teacher: embeddings whose cosines are preserved: `store` uses those of the release if it has them, `backbone`
             always encodes with the start model.

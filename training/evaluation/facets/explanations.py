@@ -3,23 +3,13 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from features.core.pages import render, tell_date
+from features.core.pages import render, tell, tell_date
 from features.metrics.explanation.drawing import facet_rules, show_pair
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.registry import BUILT_IN
 from training.encoders.s3bert.explain import EncoderFacts, Explanation
 from training.encoders.s3bert.facet_reading import DISAGREES
-
-_MEASURED = (
-    "Measured: an AMR metric on the graphs of the two sentences; where neither has what it reads, it is 1, and where "
-    "a parser errs, so do measured values and words."
-)
-LEGEND = (
-    f"{_MEASURED} Predicted: the encoder's estimate of it without the graphs. "
-    "Similarity: that of the facet. Reliability: how well the facet orders dev pairs as its metric does (Spearman, "
-    "with a 95 % interval); where that is not clearly above 0, the encoder's numbers are grey. Standing: the share of "
-    "dev pairs that agree less in the facet."
-)
+from training.evaluation.tables import NOTES
 
 
 def explanation_card(
@@ -56,7 +46,7 @@ def render_explanations(
         rules=facet_rules(),
         about="Without an encoder." if encoder is None else f"Encoder {encoder.sentence}.",
         origin=origin,
-        legend=_MEASURED if encoder is None else LEGEND,
+        legend=tell(NOTES, "legend", predicted=encoder is not None),
         graphs=bool(graphs),
         cards=[
             explanation_card(explanation, graphs.get(position), f"pair{position}", fold=False)

@@ -5,18 +5,18 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from features.core.pages import render
+from features.core.pages import render, tell
 from features.metrics.explanation.drawing import show_pair
 from features.models import BUNDLED_ENCODER
 from training.encoders.s3bert.explain import from_json
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
-from training.evaluation.facets.explanations import LEGEND, explanation_card
+from training.evaluation.facets.explanations import explanation_card
 from training.evaluation.figures import draw_distribution, draw_prediction
 from training.evaluation.graph_pairs import read_drawn
 from training.evaluation.items import read_items
 from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure
-from training.evaluation.tables import UNDEFINED, Column, ScoreTable, ends, hundred, lines, table
+from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, ends, hundred, lines, table
 
 _COARSE = 0.10  # a typical difference between an encoder and a baseline
 _FINE = 0.05
@@ -60,47 +60,21 @@ def _has_bundled(facets: Facets) -> bool:
 
 def warn_of_few_pairs(facets: Facets) -> str:
     """Return a warning where there are too few pairs for a comparison; nothing where there are enough."""
-    differences, pairs = [row["differences"]["full"] for row in facets["rows"]], facets["pairs"]
+    differences = [row["differences"]["full"] for row in facets["rows"]]
     widths = [difference["high"] - difference["low"] for difference in differences if difference is not None]
     if not widths:
-        return (
-            f"The {pairs:,} {facets['split']} pairs are too few, or differ too little, for any interval: these numbers "
-            "allow no comparison."
-        )
+        return tell(NOTES, "few_pairs", facets, None, None)
     half = median(widths) / 2  # how far chance may move a facet's lead over the start model
-    if half <= _COARSE:
-        return ""
     # The width of an interval shrinks with the square root of the number of pairs.
-    needed = float(f"{pairs * (half / _FINE) ** 2:.1g}")
-    return (
-        f"{pairs:,} {facets['split']} pairs are few: a facet that differs from the start model by less than "
-        f"{100 * half:.0f} may do so by chance. These numbers do not show how good the encoder is; detecting "
-        f"differences of {100 * _FINE:.0f} takes about {needed:,.0f} pairs."
-    )
+    needed = float(f"{facets['pairs'] * (half / _FINE) ** 2:.1g}")
+    return "" if half <= _COARSE else tell(NOTES, "few_pairs", facets, half, needed)
 
 
 def _note(facets: Facets) -> str:
-    fitting = facets["fitting_pairs"]
-    assigned = f"on {fitting:,} other pairs" if fitting else "(no other pairs to assign on)"
-    undefined = ", ".join(row["name"] for row in facets["rows"] if row["encoder"] is None)
-    counts = {
-        baseline: ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-        for baseline, verdicts in facets["verdicts"].items()
-    }
-    return lines(
-        tell_seen(facets, chosen="by its loss on"),
-        warn_of_few_pairs(facets),
-        f"Against SB-full: {counts['full']}. Against SB-rand: {counts['random']}.",
-        f"SB-full is the whole embedding of the start model, SB-rand {facets['width']} random dimensions per facet "
-        f"(mean of {facets['draws']} draws), SB-ILP the dimensions that an integer programme assigns {assigned}.",
-        f"Bundled are the facets of {BUNDLED_ENCODER}, which comes with facetflow and was trained on other pairs; "
-        f"against them: {counts['bundled']}."
-        if _has_bundled(facets)
-        else "",
-        "A facet is above or below where the 95 % interval of the difference, from a paired bootstrap over the pairs, "
-        "excludes 0; where there is no difference, one facet in twenty is above or below by chance.",
-        f"{UNDEFINED}: the metric, or the facet, is the same for all pairs ({undefined})." if undefined else "",
-    )
+    undefined = [row["name"] for row in facets["rows"] if row["encoder"] is None]
+    bundled = BUNDLED_ENCODER if _has_bundled(facets) else ""
+    warnings = (tell_seen(facets, chosen="by its loss on"), warn_of_few_pairs(facets))
+    return lines(*warnings, tell(NOTES, "facets", facets, bundled, undefined))
 
 
 def facet_chapter(facets: Facets, pairs_file: Path, graphs_file: Path) -> Chapter:
@@ -111,14 +85,12 @@ def facet_chapter(facets: Facets, pairs_file: Path, graphs_file: Path) -> Chapte
     warnings = (tell_seen(facets, chosen="by its loss on"), warn_of_few_pairs(facets))
     evaluated = f"{facets['pairs']:,} positive pairs of {facets['split']} ({', '.join(facets['corpora'])})"
     return Chapter(
-        about="A facet is good when its similarity orders pairs of sentences as its metric orders their graphs, and "
-        "better than the start model does. Next to each number: whether the encoder is above or below SB-full, or "
-        "whether these pairs leave it unclear.",
+        about=tell(NOTES, "about_facets"),
         charts={"": chart_facets(facets)},
         more=render(
             "training.evaluation/facets.html",
             about=about,
-            legend=LEGEND,
+            legend=tell(NOTES, "legend", predicted=True),
             examples=[explanation_card(from_json(example)) for example in facets["examples"]],
             graphs={
                 drawn.which: show_pair(drawn.pair, (drawn.sentence_a, drawn.sentence_b), f"graphs{number}")

@@ -7,14 +7,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.pages import render
-from features.core.wording import all_of
+from features.core.pages import render, tell
 from training.evaluation.bars import PAIRED, draw, tell_start, with_mean
 from training.evaluation.figures import draw_precision, draw_reliability
 from training.evaluation.measures import BINS, MEASURES, without_looking
 from training.evaluation.seen import tell_chosen_by, tell_seen
 from training.evaluation.suites import Chapter, Figure
-from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, hundred, lines, table
+from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, count, hundred, lines, table
 
 Row = Mapping[str, Any]
 _SHORT = dict(zip(MEASURES, ("accuracy", "F1", "AP", "MCC", "AUROC"), strict=True))
@@ -60,10 +59,10 @@ def paraphrase_tables(result: Row) -> list[ScoreTable]:
     note = lines(*tell_seen_pairs(result), *map(tell_threshold, sets), *caveats, *result["skipped"])
     tables = [
         table("F1 × 100 of pairs that are paraphrases, at the thresholds below", _COLUMNS, rows, note),
-        table("All measures × 100", _ANSWERS, _answers(sets), _note_on_answers(sets)),
+        table("All measures × 100", _ANSWERS, _answers(sets), tell(NOTES, "answers", sets)),
     ]
     if calibrated:
-        note = _tell_reliability(result)
+        note = tell(NOTES, "reliability", result["classifier"]["calibrated_by"], BINS)
         tables.append(table("Probabilities of a paraphrase × 100", _PROBABILITIES, calibrated, note))
     return tables
 
@@ -71,48 +70,18 @@ def paraphrase_tables(result: Row) -> list[ScoreTable]:
 def tell_seen_pairs(result: Row) -> list[str]:
     """Return caveats to read before any number, a sentence each: scored pairs that also chose a model or threshold."""
     sentences = [tell_seen(result), tell_chosen_by(result["chosen_by"])]
-    if same := [row["name"] for row in result["rows"] if row["thresholds"]["encoder"]["same"]]:
-        sentences.append(
-            f"Thresholds of {', '.join(same)} were chosen on the scored pairs themselves: on others accuracy, F1 and "
-            "MCC may be lower."
-        )
-    return [sentence for sentence in sentences if sentence]
+    same = [row["name"] for row in result["rows"] if row["thresholds"]["encoder"]["same"]]
+    return [sentence for sentence in (*sentences, tell(NOTES, "same_pairs", same)) if sentence]
 
 
 def tell_threshold(row: Row) -> str:
     """Return how a set was scored, and where its thresholds come from."""
-    by_classifier = f"the classifier's probability of {row['labels']['positive']!r}"
-    scored_by = by_classifier if row["scored_by"] == "classifier" else "the cosine of the embeddings"
-    own = f"{row['name']}: scored by {scored_by}, {_tell_from(row['thresholds']['encoder'])}"
-    if "start" not in row["thresholds"]:
-        return f"{own}."
-    return f"{own}; start model by its cosine, {_tell_from(row['thresholds']['start'])}."
-
-
-def _tell_from(threshold: Mapping[str, Any]) -> str:
-    none = "no dev pairs with both labels have such scores"
-    if threshold["value"] is None:
-        return f"without a threshold, because {none}: measures that need one are undefined"
-    value = f"threshold {threshold['value']:.3f}"
-    if threshold["by"] == "half":
-        return f"{value}, because {none}"
-    pairs = f"{threshold['pairs']:,} dev pairs"
-    if threshold["by"] == "dev":
-        return f"{value}, best for F1 on its {pairs}"
-    corpora = ", ".join(threshold["corpora"])
-    return f"{value}, best for F1 on the {pairs} of {corpora}, because it has none with both labels"
+    return tell(NOTES, "threshold", row)
 
 
 def _tell_single(row: Row) -> str:
     """Return a caveat on pairs that all have one label; nothing for others."""
-    if 0 < row["positives"] < row["pairs"]:
-        return ""
-    label = row["labels"]["positive" if row["positives"] else "negative"]
-    have = "has" if row["pairs"] == 1 else "have"
-    return (
-        f"{all_of(row['pairs'], 'pair')} of {row['name']} {have} the label {label!r}: AP, MCC and AUROC, which "
-        "compare two labels, are undefined."
-    )
+    return "" if 0 < row["positives"] < row["pairs"] else tell(NOTES, "single", row)
 
 
 def tell_trivial(row: Row) -> str:
@@ -156,38 +125,6 @@ def _answers(sets: Sequence[Row]) -> list[Row]:
 def _mean(values: Sequence[float | None]) -> float | None:
     defined = [value for value in values if value is not None]
     return sum(defined) / len(defined) if len(defined) == len(values) else None
-
-
-def _tell_reliability(result: Row) -> str:
-    pairs = result["classifier"]["calibrated_by"]
-    by = (
-        f"They were calibrated on {pairs:,} dev pairs when the training ended."
-        if pairs
-        else "They were not calibrated, because there were too few dev pairs when the training ended."
-    )
-    return (
-        "Predicted: mean probability. Observed: share of paraphrases. Error: mean difference of the two over pairs of "
-        f"similar probability (expected calibration error, {BINS} bins). {by}"
-    )
-
-
-def _note_on_answers(sets: Sequence[Row]) -> str:
-    meaning = (
-        "Chosen threshold: that of the notes above. Every pair, no pair: all are called paraphrases, or none is; the "
-        "most frequent label does one of these. AP: average precision. MCC: Matthews' correlation. AUROC: how often a "
-        "paraphrase scores above another pair. Swapped: share of the predictions that change when the sentences are "
-        "swapped."
-    )
-    probable = (
-        "More probable label: threshold .5, as in `facetflow predict`; with `--threshold dev` it takes the one "
-        "with the best F1 on the dev pairs of the training."
-    )
-    changed = ", ".join(f"{row['name']} {row['changed']:,} of {row['pairs']:,}" for row in sets if row["changed"])
-    return lines(
-        meaning,
-        probable if any(row["more_probable"] for row in sets) else "",
-        f"Predictions that change when the sentences are swapped: {changed}." if changed else "",
-    )
 
 
 def paraphrase_chapter(result: Row, pairs: pl.DataFrame) -> Chapter:

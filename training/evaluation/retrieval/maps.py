@@ -27,9 +27,10 @@ import polars as pl
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from features.core.pages import render
+from features.core.pages import render, tell
 from training.data.shared_labels import AspectLabels
 from training.evaluation.retrieval.groups import Group
+from training.evaluation.tables import NOTES
 from training.nearest import neighbours_of
 
 MAPS_FILE = "maps.parquet"
@@ -41,12 +42,6 @@ COLOURS = 9
 _SHOWN_LETTERS = 220
 MODELS = {"encoder": "encoder", "start": "start model"}
 """Key of a model → its display name."""
-ABOUT_MAPS = (
-    "Each point is a text; texts that the model finds similar are close together. Hover over a point, or select one "
-    "and move on with the arrow keys, to read it and to see where it lies on each map; hover over a label to see only "
-    "its texts. Distances between clusters, and their sizes, mean little: the numbers are computed in the full space."
-)
-"""What a reader of maps should know."""
 Project = Callable[[NDArray[np.float32], int], NDArray[np.float64]]
 """Embeddings and a seed → places, (n, 2)."""
 
@@ -223,7 +218,7 @@ def draw_points(
             for row in order
         ],
         legend=[*legend, *([{"kind": "kn", "label": "other", "count": others}] if others else [])],
-        note=_note(drawn, methods),
+        note=tell(NOTES, "map", drawn, methods),
     )
 
 
@@ -232,17 +227,3 @@ def _caption(drawn: Mapping[str, Any], side: str, titles: Mapping[str, str] | No
     silhouette = "" if known["silhouette"] is None else f", silhouette {known['silhouette']:.2f}".replace("-", "−")
     what = MODELS[side].capitalize() if titles is None else titles[side]
     return f"{what}: {100 * known['agreement']:.0f} % of the {drawn['k']} nearest share a label{silhouette}"
-
-
-def _note(drawn: Mapping[str, Any], methods: Sequence[str]) -> str:
-    drawn_by = (
-        f"{drawn['points']:,} of {drawn['of']:,} texts, sampled with seed {drawn['seed']}"
-        if drawn["points"] < drawn["of"]
-        else f"All {drawn['of']:,} texts"
-    )
-    more = "" if len(methods) > 1 else " For UMAP as well: pip install facetflow[maps], and evaluate again."
-    return (
-        f"{drawn_by}, by {' and '.join(methods)} (seed {drawn['seed']}). The {len(drawn['legend'])} most frequent "
-        "labels have a colour; a text with several labels has that of the most frequent one. Nearest texts and "
-        f"silhouette (of the coloured texts) are by cosine in the full space, among the points shown.{more}"
-    )

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from features.core.pages import render
+from features.core.pages import render, tell
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.bootstrap import FEWEST
 from training.evaluation.items import read_items
-from training.evaluation.retrieval.maps import ABOUT_MAPS, MODELS, draw_points
+from training.evaluation.retrieval.maps import MODELS, draw_points
 from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure
-from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, ends, hundred, lines, table
+from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, count, ends, hundred, lines, table
 from training.ranking import MEASURES
 
 Row = Mapping[str, Any]
@@ -22,7 +22,6 @@ _MARKS = {
     "bm25": Mark("BM25: words", "square"),
     "tfidf": Mark("TF-IDF: words", "diamond"),
 }
-_NAMED = 10  # labels that are named in a sentence
 _SHORT = dict(zip(MEASURES, ("P", "R", "MRR", "nDCG", "MAP"), strict=True))
 
 
@@ -52,20 +51,19 @@ def retrieval_tables(result: Row) -> list[ScoreTable]:
             f"The {k} nearest texts",
             [Column("queries by: ranking", "name"), *measures],
             _by_ranking(result, rankings),
-            _note_on_measures(result),
+            tell(NOTES, "rank_measures", k, any(group["texts"] <= k for group in groups)),
         ),
         table(
             f"{mrr} by label frequency",
             [Column("frequency of the label", "name"), labels, queries, *of_each],
             bands,
-            "A query counts for the rarest of its labels that another text has. With few queries these say little.",
+            tell(NOTES, "bands"),
         ),
         table(
             f"{mrr} by labels not seen in training",
             [Column("aspect", "name"), labels, queries, *of_each, interval],
             result["unseen"],
-            "Texts with such a label are queries for the others with it, among all texts: does the aspect generalise? "
-            f"Labels are drawn for the interval, each with its queries; fewer than {FEWEST} have none.",
+            tell(NOTES, "unseen", FEWEST),
         ),
         table(
             f"{mrr} by each route of the encoder",
@@ -75,15 +73,6 @@ def retrieval_tables(result: Row) -> list[ScoreTable]:
         _table_of_maps(result),
     ]
     return [each for each in tables if each.rows]
-
-
-def _tell_unasked(result: Row) -> list[str]:
-    sentences = []
-    for aspect, labels in result["unasked"].items():
-        more = f" and {len(labels) - _NAMED:,} more" if len(labels) > _NAMED else ""
-        named = f"{len(labels):,} ({', '.join(labels[:_NAMED])}{more})"
-        sentences.append(f"Labels held out of training in {aspect}: {named}; no query of {result['split']} has one.")
-    return sentences
 
 
 def _tell_way(group: Row) -> str:
@@ -113,36 +102,9 @@ def _by_ranking(result: Row, rankings: list[str]) -> list[Row]:
 
 
 def _note(result: Row) -> str:
-    k = result["k"]
     left_out = ", ".join(f"{row['name']} {row['without']:,}" for row in result["rows"] if row["without"])
-    routes = ", ".join(result["routes"][0]["mrr"]) if result["routes"] else ""
-    return lines(
-        tell_seen(result, unit="texts"),
-        "Each text is a query and is left out of its own results; a text that shares a label with it is relevant. "
-        "Texts without a label in an aspect are left out of that aspect. "
-        f"MRR@{k}: 1 / rank of the first relevant text among the {k} nearest, 0 where there is none. Equally similar "
-        "texts are ranked alphabetically.",
-        f"Queries left out because no other text is relevant to them: {left_out}." if left_out else "",
-        "Intervals, and whether the encoder is above or below, come from a bootstrap over the queries (paired, at "
-        "95 %); where there is no difference, one comparison in twenty is above or below by chance.",
-        *result["skipped"],
-        *_tell_unasked(result),
-        f"The encoder has routes ({routes}): each aspect is queried by its own route, two aspects by both "
-        "together, and an aspect without a route by all."
-        if routes
-        else "",
-    )
-
-
-def _note_on_measures(result: Row) -> str:
-    k = result["k"]
-    fewer = f", of {k} also where there are fewer" if any(group["texts"] <= k for group in result["rows"]) else ""
-    return (
-        f"P: share of the {k} nearest texts that are relevant{fewer}. R: share of the relevant texts that are among "
-        f"them. nDCG weights hits by their rank. MAP: sum of P at the rank of each hit, divided by the most that is "
-        f"possible, min({k}, relevant texts), not by {k} nor by the number of hits. Random order: what is expected of "
-        "texts in random order. All × 100."
-    )
+    routes = list(result["routes"][0]["mrr"]) if result["routes"] else []
+    return lines(tell_seen(result, unit="texts"), tell(NOTES, "retrieval", result, left_out, routes))
 
 
 def _table_of_maps(result: Row) -> ScoreTable:
@@ -153,14 +115,11 @@ def _table_of_maps(result: Row) -> ScoreTable:
         for title, (key, form) in forms.items()
         for side in sides
     ]
-    k = result["k"]
-    fewer = f" (of all others on maps of {k} or fewer)" if any(drawn["points"] <= k for drawn in result["maps"]) else ""
     return table(
         "Neighbours and clusters",
         [Column("aspect", "name"), Column("texts", "points", count), *columns],
         result["maps"],
-        f"Agree: share of the {k} nearest texts{fewer} in the full space that share a label, × 100. Silhouette of "
-        "the most frequent labels, in [−1, 1]: how much closer texts are to their own label than to the next.",
+        tell(NOTES, "neighbours", result["k"], any(drawn["points"] <= result["k"] for drawn in result["maps"])),
     )
 
 
@@ -177,11 +136,9 @@ def retrieval_chapter(result: Row, maps_file: Path) -> Chapter:
             drawn["name"]: draw_points(drawn, points.filter(map=drawn["name"]), f"map{number}")
             for number, drawn in enumerate(result["maps"])
         }
-        more = render("training.evaluation/maps.html", about=ABOUT_MAPS, drawings=drawings)
+        more = render("training.evaluation/maps.html", drawings=drawings)
     return Chapter(
-        about=f"Each of the {result['texts']:,} texts of {result['split']} is a query for its "
-        f"{min(k, result['texts'] - 1)} most similar texts. A bar is the mean of 1 / rank of the first one that shares "
-        "its label.",
+        about=tell(NOTES, "about_retrieval", result),
         charts={"": _chart(result)},
         more=more,
         facts={

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from features.core.pages import tell
 from features.metrics.bootstrap import Bootstrap
 from features.sentences import leakage_key
 from training.evaluation.bars import PAIRED, draw, tell_start
@@ -18,7 +19,7 @@ from training.evaluation.bootstrap import Drawn, differing, draw_means, in_group
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
-from training.evaluation.tables import Column, ScoreTable, count, hundred, lines, table
+from training.evaluation.tables import NOTES, Column, ScoreTable, count, hundred, table
 
 if TYPE_CHECKING:
     from features.corpora.classified import ClassTask
@@ -238,32 +239,11 @@ def _by_classifier(result: Result) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def _note(result: Result) -> str:
-    said = ["One class: the accuracy of always predicting the most frequent class."]
-    tasks = list({row["task"]: row for row in result["rows"]}.values())
-    crossed = [task["task"] for task in tasks if len(task["parts"]) == 1]
-    if crossed:
-        said.append(f"Nested cross-validation, {result['folds']} × {result['folds']} folds: {', '.join(crossed)}.")
-    for task in tasks:
-        if task["empty"]:
-            said.append(f"Left out of {task['task']}: {task['empty']:,} without text.")
-        if task.get("seen"):
-            said.append(f"Scored items of {task['task']} that train also has: {task['seen']:,} of {task['items']:,}.")
-        if task["unknown"]:
-            listed = ", ".join(f"{label!r} ({count:,})" for label, count in task["unknown"].items())
-            said.append(f"Classes of {task['task']} that occur only in test, and count as errors: {listed}.")
-    return lines(*said, _note_of_lengths([task["lengths"] for task in tasks]))
-
-
-def _note_of_lengths(lengths: Sequence[Mapping[str, float | None]]) -> str:
+    tasks = {row["task"]: row for row in result["rows"]}.values()
+    lengths = [task["lengths"] for task in tasks]
     known = [(each["encoder"] or 0.0, each["start"]) for each in lengths if each["start"] is not None]
     uneven = [pair for pair in known if max(pair) > OTHER_LENGTH * min(pair)]
-    if not uneven:
-        return ""
-    own, start = np.mean(uneven, axis=0)
-    return (
-        f"Embedding lengths differ: {own:.2g} on average for the encoder, {start:.2g} for its start model. "
-        "As in SentEval, they are not normalised; on small sets the length alone changes scores."
-    )
+    return tell(NOTES, "transfer", result["folds"], tasks, np.mean(uneven, axis=0).tolist() if uneven else [])
 
 
 def _figure(tasks: Sequence[Mapping[str, Any]], by_classifier: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
