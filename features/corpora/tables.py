@@ -393,7 +393,7 @@ def _plain_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame | None:
 def _parquet_blocks(rows: pl.LazyFrame) -> Generator[Block, None, int | None]:
     texts = cs.string().fill_null("")
     line = 1
-    for batch in rows.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True):
+    for batch in rows.collect().iter_slices(BLOCK_ROWS):
         cells = batch.with_row_index("line", line)
         line += batch.height
         wrong = pl.any_horizontal(texts.str.contains("\0", literal=True))

@@ -67,7 +67,8 @@ def hexadecimal(ids: IdArray) -> pl.Series:
 
 def from_hexadecimal(written: pl.Series) -> IdArray:
     """Return ids that were written as `hexadecimal` does."""
-    return np.frombuffer(bytes.fromhex(written.str.join().item()), dtype=ID)
+    parts = [bytes.fromhex(written.slice(start, _BATCH).str.join().item()) for start in range(0, len(written), _BATCH)]
+    return np.frombuffer(b"".join(parts), dtype=ID)
 
 
 def places(values: NDArray[np.generic], among: NDArray[np.generic]) -> NDArray[np.int64]:

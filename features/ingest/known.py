@@ -1,6 +1,6 @@
 """What is already in the store."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import UnknownShard
 from features.core.types import LabelId, SentenceId, Shard, Split
-from features.ingest.ids import ID, IdArray, from_hexadecimal, hexadecimal, places
+from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, places
 from features.schemas import LABELS, PAIRS, Columns
 
 _SHARD: Columns = {"shard": pl.String}
@@ -86,9 +86,9 @@ class Known:
         rows = self._sentences.with_columns(pl.col("shard").cast(pl.Enum(self.sentence_shards)).to_physical())
         if len(ids) <= _FEW:
             rows = rows.filter(pl.col("sentence_id").is_in(hexadecimal(ids).implode()))
-        for batch in self._batches("sentences", rows.select(list(KNOWN_SENTENCES))):
-            place = places(from_hexadecimal(batch["sentence_id"]), ids)
-            shards[place[place >= 0]] = batch["shard"].to_numpy()[place >= 0]
+        stored = self.collected(rows.select(list(KNOWN_SENTENCES)), "sentences")
+        place = places(from_hexadecimal(stored["sentence_id"]), ids)
+        shards[place[place >= 0]] = stored["shard"].to_numpy()[place >= 0]
         return shards
 
     def stored_pairs(self, corpus: str) -> StoredPairs:
@@ -110,16 +110,11 @@ class Known:
     def collected(self, rows: pl.LazyFrame, table: str = "pairs") -> pl.DataFrame:
         """Return rows that were made from `pairs`, or from another table."""
         with self._reading(table):
-            return rows.collect(engine="streaming")
+            return rows.collect()
 
     def _ids(self, pairs: pl.LazyFrame, column: str) -> IdArray:
-        batches = self._batches("pairs", pairs.select(pl.col(column)).drop_nulls())
-        return np.concatenate([np.empty(0, ID), *(from_hexadecimal(batch[column]) for batch in batches)])
-
-    def _batches(self, table: str, rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-        """Yield rows shard by shard, in their order."""
-        with self._reading(table):
-            yield from rows.collect_batches(maintain_order=True)
+        # Not `collect_batches`, which may wait for ever (polars 2.1).
+        return from_hexadecimal(self.collected(pairs.select(pl.col(column)).drop_nulls())[column])
 
     def splits_of_texts(self, corpus: str) -> set[Split]:
         """Return the splits of a corpus for which the store has texts."""
