@@ -25,7 +25,7 @@ from features.corpora.judgements import NoJudgement, read_label, read_score
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Source, locate, scores_of
-from features.corpora.tables import TableRow, fitting_layout, read_rows
+from features.corpora.tables import Read, TableRow, fitting_layout, read_rows
 from features.corpora.texts import LabelledText, read_texts
 from features.graphs.penman_files import read_blocks
 from features.stage_output import Reject
@@ -36,9 +36,14 @@ NO_TEXT = "no text"
 
 def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
     """Read what becomes of every row of a corpus; `base` is the folder of the project file."""
-    reader = _Reader(settings.name, own_record(settings), settings.chosen_labels, settings.caption_pairs)
+    reader = reader_of(settings)
     for source in locate(settings.record, settings.files, base, settings.files_key):
         yield from reader.outcomes(source)
+
+
+def reader_of(settings: CorpusSettings) -> "Reader":
+    """Return what reads the files of a corpus."""
+    return Reader(settings.name, own_record(settings), settings.chosen_labels, settings.caption_pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ def evaluation_outcomes(
 ) -> Iterator[PairRow | TextRow | Skip]:
     """Read what becomes of every row of an evaluation set, or of what is held out from training, whatever its label."""
     files = evaluation.held_out if held_out else evaluation.splits
-    reader = _Reader(evaluation.name, own_record(evaluation), None, "all")
+    reader = Reader(evaluation.name, own_record(evaluation), None, "all")
     parts = [{split: named} for split, named in files.items()] if evaluation.files else [files]
     for part in parts:
         for source in locate(evaluation.record, part, base, evaluation.files_key):
@@ -124,7 +129,7 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class Reader:
     """Reads the files of one corpus; of rows with labels, only those with one of `labels` unless that is None."""
 
     corpus: str
@@ -133,11 +138,18 @@ class _Reader:
     caption_pairs: Literal["all"] | int
 
     def outcomes(self, source: Source) -> Iterator[Outcome]:
+        """Return what becomes of every row of a file."""
+        layout = self.table_layout(source)
+        if layout is not None:
+            return self._table(source, layout)
         readers = {GraphLayout: self._graphs, CaptionLayout: self._captions, TextLayout: self._texts}
-        return readers.get(type(self.record.layouts[0]), self._table)(source)  # a record's layouts are of one kind
+        return readers[type(self.record.layouts[0])](source)  # a record's layouts are of one kind
 
-    def _table(self, source: Source) -> Iterator[Outcome]:
+    def table_layout(self, source: Source) -> TableLayout | None:
+        """Return the layout of a table, None for a file of another kind; raise an InputError if a column is missing."""
         layouts = [layout for layout in self.record.layouts if isinstance(layout, TableLayout)]
+        if not layouts:
+            return None
         layout = fitting_layout(source.path, layouts)
         if len(source.splits) > 1 and "split" not in layout.columns:
             raise SplitUnclear(
@@ -149,6 +161,9 @@ class _Reader:
                 f"{source.name!r} has no column with the label, so {list(self.labels)} cannot be chosen: name the "
                 'column of the label, or set labels = "all".'
             )
+        return layout
+
+    def _table(self, source: Source, layout: TableLayout) -> Iterator[Outcome]:
         scores = None
         if layout.scores_beside is not None:
             with open_text(scores_of(layout.scores_beside, source.path)) as text:
@@ -156,20 +171,23 @@ class _Reader:
         line = 0
         for row in read_rows(source.path, layout):
             line = row[0]
-            if isinstance(row, TableRow):
-                yield self._judged(row if scores is None else row._replace(score=scores.get(line, "")), layout, source)
-            else:
-                yield self._bad(source, line, row[1])
+            if scores is not None and isinstance(row, TableRow):
+                row = row._replace(score=scores.get(line, ""))  # noqa: PLW2901
+            yield self.outcome(row, layout, source)
         if scores is not None and len(scores) != line:
             raise NotParallel(
                 f"{source.name!r} has {line} lines, but its score file has {len(scores)}: they must match line by line."
             )
 
+    def outcome(self, row: Read, layout: TableLayout, source: Source) -> Outcome:
+        """Return what becomes of a row of a table."""
+        return self._judged(row, layout, source) if isinstance(row, TableRow) else self._bad(source, *row)
+
     def _judged(self, row: TableRow, layout: TableLayout, source: Source) -> Outcome:
         split = source.splits[0]
         try:
             if "split" in layout.columns:
-                split = self._split(row.split)
+                split = self.split_of(row.split)
                 if split not in source.splits:
                     return Skip(split, "split not asked for", f"{source.name}:{row.line}")
             if not row.sentence_a.strip() or not row.sentence_b.strip():
@@ -189,7 +207,8 @@ class _Reader:
         group = (row.group or "").strip()
         return PairRow(self.corpus, split, row.sentence_a, row.sentence_b, score, label, "positive", origin, group)
 
-    def _split(self, written: str | None) -> Split:
+    def split_of(self, written: str | None) -> Split:
+        """Return the split that a row names; raise RowError WRONG_COLUMNS."""
         name, names = (written or "").strip(), self.record.split_names
         if name not in names:
             message = f"the split {name!r} is unknown; expected one of {', '.join(names)}"

@@ -7,13 +7,15 @@ reading goes on.
 
 import difflib
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
+from polars import selectors as cs
 
 from features.core.errors import RowError
 from features.core.faults import ColumnMissing, ColumnTwice, FileEmpty, FileMissing, UnknownForm
@@ -21,10 +23,21 @@ from features.core.file_errors import first_line
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
 from features.core.wording import counted
-from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, encoding_fault, no_text
+from features.corpora.cells import (
+    BLANK,
+    SEPARATORS,
+    Numbered,
+    as_text,
+    cell_rows,
+    decided_quotes,
+    encoding_fault,
+    line_blocks,
+    no_text,
+)
 from features.corpora.dataset import Quotes, Role, TableLayout
 
 _HEAD = 20  # rows read to decide whether a file fits a layout
+BLOCK_ROWS = 1 << 16
 _MANY, _LONG = 20, 40  # names of columns in a message, and characters of each
 
 Cell = str | float | None
@@ -224,29 +237,92 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout, *, blanks: bo
     quotes = decided_quotes(path, form, layout.quotes)
     rows = cell_rows(path, form, quotes, blanks=blanks)
     if layout.has_header:
-        names = columns_of(path, form, quotes=quotes)
         next(row for row in rows if row[1] is not BLANK)
+    return _Places.of(path, form, layout, quotes).rows(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the cells of roles are in a row of text, and the least and the most cells that it may have."""
+
+    of_role: Mapping[Role, int]
+    least: int
+    most: int
+
+    @classmethod
+    def of(cls, path: Path, form: TableFormat, layout: TableLayout, quotes: Quotes) -> "_Places":
+        if not layout.has_header:  # cells after the known ones are notes
+            return cls({role: int(place) for role, place in layout.columns.items()}, layout.width or 0, 1 << 30)
+        names = columns_of(path, form, quotes=quotes)
         if any(str(place) not in names for place in layout.columns.values()):
             raise ColumnMissing(_lacking(path, layout, names))
-        place_of = {role: names.index(str(place)) for role, place in layout.columns.items()}
-        least = most = len(names)
-    else:
-        place_of = {role: int(place) for role, place in layout.columns.items()}
-        least, most = layout.width or 0, 1 << 30  # cells after the known ones are notes
-    a, b = place_of["sentence_a"], place_of["sentence_b"]
-    others = [place_of.get(role) for role in _OPTIONAL]
-    for line, cells in rows:
-        if isinstance(cells, RowError):
-            yield line, cells
-        elif not least <= len(cells) <= most:
-            expected = f"expected {least}{'' if least == most else ' or more'}"
-            message = f"the row has {counted(len(cells), 'cell')}; {expected}"
-            yield line, RowError(RejectCode.WRONG_COLUMNS, message)
-        else:
-            yield TableRow(line, cells[a], cells[b], *(None if place is None else cells[place] for place in others))
+        return cls({role: names.index(str(place)) for role, place in layout.columns.items()}, len(names), len(names))
+
+    def rows(self, rows: Iterable[Numbered]) -> Iterator[Read]:
+        places = [self.of_role.get(role) for role in ROLES]
+        for line, cells in rows:
+            if isinstance(cells, RowError):
+                yield line, cells
+            elif not self.least <= len(cells) <= self.most:
+                expected = f"expected {self.least}{'' if self.least == self.most else ' or more'}"
+                message = f"the row has {counted(len(cells), 'cell')}; {expected}"
+                yield line, RowError(RejectCode.WRONG_COLUMNS, message)
+            else:
+                yield TableRow(line, *(None if place is None else cells[place] for place in places))  # type: ignore[arg-type]  # sentences have one
 
 
-_OPTIONAL: tuple[Role, ...] = ("score", "label", "split", "group")
+ROLES: tuple[Role, ...] = ("sentence_a", "sentence_b", "score", "label", "split", "group")
+"""The roles of the cells of a `TableRow`, in order."""
+
+
+class Block(NamedTuple):
+    """Consecutive rows of a table: those without a fault of form, columns `line` and roles as written, and others."""
+
+    cells: pl.DataFrame
+    others: list[Read]
+
+
+def table_row(cells: Mapping[str, Any]) -> TableRow:
+    """Return a row of `Block.cells`."""
+    return TableRow(cells["line"], *map(cells.get, ROLES))  # type: ignore[arg-type]  # the sentences are there
+
+
+def read_blocks(path: Path, layout: TableLayout) -> Iterator[Block]:
+    """Read the rows of a table as `read_rows` does, in columns as far as that gives the same."""
+    form = layout.form or table_format(path)
+    done: int | None = 0
+    if form in SEPARATORS:
+        done = yield from _text_blocks(path, form, layout)
+    elif form == "parquet" and (rows := _plain_parquet(path, layout)) is not None:
+        done = yield from _parquet_blocks(rows)
+    if done is not None:
+        left = (row for row in read_rows(path, layout) if row[0] > done)
+        while others := list(islice(left, BLOCK_ROWS)):
+            yield Block(pl.DataFrame(), others)
+
+
+def _text_blocks(path: Path, form: TableFormat, layout: TableLayout) -> Generator[Block, None, int | None]:
+    """Yield the rows before lines that are not plain; return the number of lines that are done, None for all rows."""
+    quotes = decided_quotes(path, form, layout.quotes)
+    places = _Places.of(path, form, layout, quotes)
+    nothing = True
+    separator, header = SEPARATORS[form], layout.has_header
+    cells = pl.col("row").str.split_exact(separator, max(places.of_role.values())).struct
+    count = pl.col("row").str.count_matches(separator, literal=True) + 1
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        for first, block, plain in line_blocks(text, quotes):
+            if not plain:
+                return first - 1
+            rows = pl.DataFrame({"row": pl.Series([block]).str.split("\n").explode().str.strip_chars_end("\r")})
+            rows = rows.with_row_index("line", first).filter(pl.col("row") != "")
+            if header:
+                header, rows = rows.is_empty(), rows[1:]
+            nothing = nothing and rows.is_empty()
+            fit = rows.select(count.is_between(places.least, places.most)).to_series()
+            others = ((line, row.split(separator)) for line, row in rows.filter(~fit).iter_rows())
+            columns = {role: cells.field(f"field_{place}") for role, place in places.of_role.items()}
+            yield Block(rows.filter(fit).select("line", **columns), [*places.rows(others)])
+    return 0 if nothing else None
 
 
 def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Read]:
@@ -264,7 +340,7 @@ def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Rea
             if missing:
                 yield number, RowError(RejectCode.WRONG_COLUMNS, f"the object lacks {', '.join(missing)}")
             else:
-                yield _typed(number, cells.get("sentence_a"), cells.get("sentence_b"), *map(cells.get, _OPTIONAL))
+                yield _typed(number, *map(cells.get, ROLES))
 
 
 def parse_object(line: str) -> dict[str, object] | RowError:
@@ -301,9 +377,29 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
 def _parquet_rows(path: Path, layout: TableLayout) -> Iterator[Read]:
     names = {role: str(place) for role, place in layout.columns.items()}
     frame = scan_parquet(path).select(**{role: pl.col(name) for role, name in names.items()}).collect()
-    order = [frame.columns.index(role) if role in names else None for role in ("sentence_a", "sentence_b", *_OPTIONAL)]
+    order = [frame.columns.index(role) if role in names else None for role in ROLES]
     for number, row in enumerate(frame.iter_rows(), start=1):
         yield _typed(number, *(None if place is None else row[place] for place in order))
+
+
+def _plain_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame | None:
+    """Return the cells of a Parquet file by role, None if one that is not a score may be anything but text."""
+    rows = scan_parquet(path).select(**{role: pl.col(str(place)) for role, place in layout.columns.items()})
+    types = dict(rows.collect_schema())
+    score = types.pop("score", pl.String())
+    return rows if {*types.values()} == {pl.String} and (score == pl.String or score.is_numeric()) else None
+
+
+def _parquet_blocks(rows: pl.LazyFrame) -> Generator[Block, None, int | None]:
+    texts = cs.string().fill_null("")
+    line = 1
+    for batch in rows.collect().iter_slices(BLOCK_ROWS):
+        cells = batch.with_row_index("line", line)
+        line += batch.height
+        wrong = pl.any_horizontal(texts.str.contains("\0", literal=True))
+        others = [_typed(row["line"], *map(row.get, ROLES)) for row in cells.filter(wrong).iter_rows(named=True)]
+        yield Block(cells.filter(~wrong).with_columns(texts), others)
+    return 0 if line == 1 else None
 
 
 def _typed(line: int, a: object, b: object, score: object, *others: object) -> TableRow | tuple[int, RowError]:

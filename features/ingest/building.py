@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -57,9 +58,9 @@ def ingest(
     leakage: LeakageSettings,
     settings: IngestSettings,
     base: Path,
-    known_sentences: pl.DataFrame,
-    known_pairs: pl.DataFrame,
-    known_labels: pl.DataFrame | None = None,
+    known_sentences: pl.DataFrame | pl.LazyFrame,
+    known_pairs: pl.DataFrame | pl.LazyFrame,
+    known_labels: pl.DataFrame | pl.LazyFrame | None = None,
     *,
     placed: pl.DataFrame | None = None,
     placed_labels: pl.DataFrame | None = None,
@@ -67,6 +68,7 @@ def ingest(
     spellings: Spellings = "together",
     unread: Sequence[str] = (),
     digests: Digests | None = None,
+    reading: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> Ingested:
     """Read corpora and make shards from what is not yet in the store.
 
@@ -77,8 +79,9 @@ def ingest(
         leakage: the guard of evaluation sentences.
         settings: sizes of shards, longest sentence.
         base: folder that relative paths are resolved against: that of the project file.
-        known_sentences: stored sentences, columns of `KNOWN_SENTENCES`; may be an empty frame, as the others.
-        known_pairs: stored pairs, columns of `KNOWN_PAIRS`.
+        known_sentences: stored sentences, columns of `KNOWN_SENTENCES`; may be an empty frame, as the others. Of a lazy
+            frame, only what the corpora meet is read.
+        known_pairs: stored pairs, columns of `KNOWN_PAIRS`; lazy or not, too.
         known_labels: stored labels, columns of `KNOWN_LABELS`; none when None.
         placed: pairs whose splits are binding when splits are drawn; the stored pairs by default. Repeating an earlier
             ingest must give the same splits, which later pairs show.
@@ -89,11 +92,12 @@ def ingest(
             its own hash, as if the others were not in the files.
         unread: names of corpora of the project that are not read, since they have not changed.
         digests: the digests of the files; made when None.
+        reading: returns the context in which lazy rows of a table are read.
     """
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
         raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
-    known = Known(known_sentences, known_pairs, known_labels, placed, placed_labels)
+    known = Known(known_sentences, known_pairs, known_labels, placed, placed_labels, reading)
     sentences = Sentences(known, settings)
     guard = LeakageGuard.from_settings(leakage, base)
     places = placings(corpora, lambda corpus: read_outcomes(corpus, base), sentences, known, spellings)

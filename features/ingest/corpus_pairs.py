@@ -23,10 +23,10 @@ from features.corpora.settings import CorpusSettings
 from features.ingest.drawing import draw_pairs
 from features.ingest.ids import (
     IdArray,
-    from_hexadecimal,
     hexadecimal,
     ids_of_texts,
     normalised,
+    numbered,
     occurrences_of,
     pair_ids,
     places,
@@ -79,12 +79,15 @@ class CorpusPairs:
             ids.append(ids_of_texts(both))
             frames.append(pairs.drop("text_a", "text_b"))
             self._others += others
-        self.ids, first, numbers = np.unique(np.concatenate(ids), return_index=True, return_inverse=True)
+        together = np.concatenate(ids)
+        ids.clear()
+        self.ids, first, numbers = numbered(together)
+        del together
         self.texts = pl.concat(texts).gather(first)
         self._too_long = (self.texts.str.count_matches(" ", literal=True) >= max_words).to_numpy()
         start = 0
         for place, frame in enumerate(frames):
-            a, b = numbers[start : start + 2 * frame.height].astype(np.uint32).reshape(2, -1)
+            a, b = numbers[start : start + 2 * frame.height].reshape(2, -1)
             start += 2 * frame.height
             frames[place] = frame.with_columns(pl.col("split").to_physical(), a=pl.Series(a), b=pl.Series(b))
         self.rows = pl.concat(frames)
@@ -98,9 +101,9 @@ class CorpusPairs:
         admits: Callable[[PairId | LabelId], bool] | None,
     ) -> None:
         """Keep the rows that are pairs of the corpus, place their sentences, and draw negatives and neighbours."""
-        stored = known.pairs(self.corpus.name)
-        drawn = draw_pairs(self.corpus, known, self.rows, self.ids, self.texts, self._too_long)
-        rows = self.rows.with_columns(kept=False, joins=pl.lit(None, pl.String))
+        stored = known.stored_pairs(self.corpus.name)
+        drawn = draw_pairs(self.corpus, known, stored.ids, self.rows, self.ids, self.texts, self._too_long)
+        rows = self.rows.with_columns(kept=False, joins=None)
         if drawn is not None:
             self.is_drawn, self.draws = True, drawn.reports
             rows = rows.with_columns(split=drawn.splits, kept=drawn.kept, joins=drawn.joins)
@@ -118,22 +121,24 @@ class CorpusPairs:
         rows = rows.with_columns(stored=places(ids, stored.ids) >= 0)
         leaked, kept_out = self._reject(rows, ids, sentences, guard, rejects)
         self.rejects = [reject for _, reject in sorted(rejects, key=lambda each: each[0])]
-        rows, ids, leaked = rows.filter(~kept_out), ids[~kept_out], leaked[~kept_out]
-        self._count("repeats", rows.filter(pl.col("occurrence") > 0))
-        self._count("kept", rows.filter("kept"))
-        self._count("known", rows.filter("stored"))
-        self._count("new", new := rows.filter(~pl.col("stored")))
+        if kept_out.any():
+            rows, ids, leaked = rows.filter(~kept_out), ids[~kept_out], leaked[~kept_out]
+        self._count("repeats", rows, pl.col("occurrence") > 0)
+        self._count("kept", rows, pl.col("kept"))
+        self._count("known", rows, pl.col("stored"))
+        self._count("new", rows, ~pl.col("stored"))
         self._place(sentences, rows, ids)
         self._compare(rows, ids, stored)
         self.rows = rows.select(*PAIR_TABLE, "stored")
-        table = PairTable(ids[~rows["stored"].to_numpy()], new.select(*PAIR_TABLE))
-        if not self.is_drawn:  # split by split, otherwise in order of arrival
+        new = rows.select(*PAIR_TABLE).filter(~rows["stored"])
+        table = PairTable(ids[~rows["stored"].to_numpy()], new)
+        if not self.is_drawn and len(self.reports) > 1:  # split by split, otherwise in order of arrival
             order = {SPLITS.index(split): place for place, split in enumerate(self.reports)}
             table = table.ordered(np.argsort(new["split"].replace_strict(order).to_numpy(), kind="stable"))
         self.tables["positive"] = table
         # A leaked pair that was stored before the guard knew gets no negative and gives none.
         pool = ~(leaked & guard.drops)
-        self._draw_further(rows.filter(pool), ids[pool], stored)
+        self._draw_further(rows.select("split", "a", "b").filter(pool), ids[pool], known, stored)
 
     def shards(self, kind: PairKind, names: Sequence[Shard], size: int, first: int) -> dict[Shard, Rows]:
         """Cut the new pairs of a kind into shards numbered from `first`; `names` are those of the sentence shards."""
@@ -243,8 +248,8 @@ class CorpusPairs:
             leaks[leaks] = guard.leaking(self.texts.filter(leaks))
         return np.asarray(trained & (leaks[a] | leaks[b]))
 
-    def _count(self, what: Literal["repeats", "kept", "known", "new"], rows: pl.DataFrame) -> None:
-        for split, count in rows["split"].value_counts().iter_rows():
+    def _count(self, what: Literal["repeats", "kept", "known", "new"], rows: pl.DataFrame, which: pl.Expr) -> None:
+        for split, count in rows.select(pl.col("split").filter(which)).to_series().value_counts().iter_rows():
             setattr(self.reports[SPLITS[split]], what, count)
 
     def _place(self, sentences: Sentences, rows: pl.DataFrame, ids: IdArray) -> None:
@@ -266,7 +271,9 @@ class CorpusPairs:
         label = pl.col("label").cast(pl.String)
         now = rows.filter("stored").select("split", "file", "line", found_score="score", found_label=label)
         names = ids[is_stored]
-        before = stored.rows[places(names, stored.ids)].select(stored_score="score", stored_label="label")
+        before = stored.judgements[places(names, stored.ids)].select(
+            stored_score="score", stored_label=pl.col("label").cast(pl.String)
+        )
         changed = (
             pl.concat([now, before], how="horizontal")
             .with_row_index("place")
@@ -290,7 +297,7 @@ class CorpusPairs:
                 for pair, row in zip(pairs, of_split.iter_rows(named=True), strict=True)
             ]
 
-    def _draw_further(self, rows: pl.DataFrame, ids: IdArray, stored: StoredPairs) -> None:
+    def _draw_further(self, rows: pl.DataFrame, ids: IdArray, known: Known, stored: StoredPairs) -> None:
         """Draw negatives and neighbours for and from the rows of each split."""
         parts: dict[PairKind, list[PairTable]] = {"negative": [], "neighbour": []}
         for split, report in self.reports.items():
@@ -301,7 +308,7 @@ class CorpusPairs:
                 parts["negative"].append(table)
                 report.negatives, report.without_negative = len(table.ids), without
             if split == "train" and self.corpus.neighbours:
-                table = self._neighbours(np.unique(np.concatenate([a, b])), stored, parts["negative"])
+                table = self._neighbours(np.unique(np.concatenate([a, b])), known, parts["negative"])
                 parts["neighbour"].append(table)
                 report.neighbours = len(table.ids)
         for kind, tables in parts.items():
@@ -311,10 +318,9 @@ class CorpusPairs:
         self, split: Split, ids: IdArray, a: NDArray[np.uint32], b: NDArray[np.uint32], stored: StoredPairs
     ) -> tuple[PairTable, int]:
         """Return a negative for every positive that has none, and the number of those for which there is none."""
-        positives = np.sort(from_hexadecimal(stored.rows["positive_id"].drop_nulls()))
         paired = self.paired.filter(split=SPLITS.index(split))
         keys = np.sort(pair_keys(paired["a"].to_numpy(), paired["b"].to_numpy()))
-        drawn, others = draw_negatives(ids, a, b, places(ids, positives) < 0, keys)
+        drawn, others = draw_negatives(ids, a, b, places(ids, stored.with_negative) < 0, keys)
         drawn, other = drawn[others >= 0], others[others >= 0].astype(np.uint32)
         first = a[drawn]
         keys = pair_keys(first, other)
@@ -333,14 +339,16 @@ class CorpusPairs:
                     break
         return table_of(names, split, first, other, ids[drawn]), len(others) - len(drawn)
 
-    def _neighbours(self, pool: NDArray[np.uint32], stored: StoredPairs, negatives: Sequence[PairTable]) -> PairTable:
+    def _neighbours(self, pool: NDArray[np.uint32], known: Known, negatives: Sequence[PairTable]) -> PairTable:
         """Return neighbours in train of every sentence of the pool that has none."""
         train = SPLITS.index("train")
         names = [*map(SentenceId, hexadecimal(self.ids[pool]))]
         number = dict(zip(names, pool.tolist(), strict=True))
-        having = stored.rows.filter(kind="neighbour")
+        of_corpus = known.pairs("corpus", "kind", "sentence_a", "sentence_b").filter(corpus=self.corpus.name)
+        stored = known.collected(of_corpus.select("kind", "sentence_a", "sentence_b"))
+        having = stored.filter(kind="neighbour")
         wanted = number.keys() - {*having["sentence_a"], *having["sentence_b"]}
-        paired = {*stored.rows.select("sentence_a", "sentence_b").iter_rows()}
+        paired = {*stored.select("sentence_a", "sentence_b").iter_rows()}
         for rows in (self.paired, *(table.rows for table in negatives)):
             a, b = (rows.filter(split=train)[side].to_numpy() for side in ("a", "b"))
             paired |= {*zip(hexadecimal(self.ids[a]), hexadecimal(self.ids[b]), strict=True)}

@@ -171,6 +171,7 @@ class _Texts(Placing):
 def draw_pairs(
     corpus: CorpusSettings,
     known: Known,
+    stored_pairs: IdArray,
     rows: pl.DataFrame,
     ids: IdArray,
     texts: pl.Series,
@@ -181,6 +182,7 @@ def draw_pairs(
     Args:
         corpus: whose pairs they are.
         known: the store.
+        stored_pairs: ids of the pairs that it has of the corpus, sorted.
         rows: columns `split`, `a`, `b` (numbers of sentences) and `group`, (n_rows,).
         ids: ids of the sentences, sorted, (n_sentences,).
         texts: their normalised texts.
@@ -190,8 +192,10 @@ def draw_pairs(
         None if every row stays in the split of its file.
     """
     source = corpus.drawn_from
+    if source is None:
+        return None
     stored = known.placed_pairs(corpus.name)
-    if source is None or (corpus.draw is None and set(stored["split"].unique()).isdisjoint(corpus.without_files)):
+    if corpus.draw is None and set(stored["split"].unique()).isdisjoint(corpus.without_files):
         return None
     shares = corpus.draw.shares if corpus.draw is not None else {}
     possible = {source, *shares, *(("train",) if shares else ())}
@@ -209,7 +213,7 @@ def draw_pairs(
     for each in hanging:
         groups.join(each)
     total = groups.pairs.total()
-    before = _stored_splits(corpus, known, rows[drawn], ids, splits)
+    before = _stored_splits(corpus, stored_pairs, rows[drawn], ids, splits)
     codes = rows["split"].to_numpy().copy()
     kept = np.zeros(rows.height, np.bool_)
     joins: dict[int, str] = {}
@@ -278,10 +282,9 @@ def _hanging(
 
 
 def _stored_splits(
-    corpus: CorpusSettings, known: Known, rows: pl.DataFrame, ids: IdArray, splits: Sequence[Split]
+    corpus: CorpusSettings, stored: IdArray, rows: pl.DataFrame, ids: IdArray, splits: Sequence[Split]
 ) -> list[Split | None]:
     """Return the split that the store has each pair in."""
-    stored = known.pairs(corpus.name).ids
     found: list[Split | None] = [None] * rows.height
     first, second = ids[rows["a"].to_numpy()], ids[rows["b"].to_numpy()]
     for split in reversed(splits) if len(stored) else ():

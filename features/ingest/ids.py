@@ -3,6 +3,7 @@
 The order of the bytes is that of the digits, so that sorted ids are sorted either way.
 """
 
+from binascii import hexlify
 from collections.abc import Iterable
 from hashlib import blake2b
 
@@ -36,13 +37,14 @@ def ids_of_texts(texts: pl.Series) -> IdArray:
 
 
 def pair_ids(
-    corpus: str, split: Split, kind: PairKind, first: IdArray, second: IdArray, occurrences: NDArray[np.int64]
+    corpus: str, split: Split, kind: PairKind, first: IdArray, second: IdArray, occurrences: NDArray[np.integer]
 ) -> IdArray:
     """Return the ids of pairs, as `features.sentences.pair_id` returns each."""
     parts = [np.empty(0, ID)]
     for start in range(0, len(first), _BATCH):
         here = slice(start, start + _BATCH)
-        rows = zip(hexadecimal(first[here]), hexadecimal(second[here]), occurrences[here].tolist(), strict=True)
+        a, b = (hexadecimal(side[here]).to_list() for side in (first, second))
+        rows = zip(a, b, occurrences[here].tolist(), strict=True)
         parts.append(_digests(f"{corpus}\x1f{split}\x1f{kind}\x1f{a}\x1f{b}\x1f{n}".encode() for a, b, n in rows))
     return np.concatenate(parts)
 
@@ -51,25 +53,22 @@ def draws(ids: IdArray, attempt: int) -> NDArray[np.uint64]:
     """Return a hash of each pair's id and the number of the attempt, (n_ids,)."""
     parts = [np.empty(0, np.uint64)]
     for start in range(0, len(ids), _BATCH):
-        names = hexadecimal(ids[start : start + _BATCH])
+        names = hexadecimal(ids[start : start + _BATCH]).to_list()
         raw = b"".join([blake2b(f"{name}{attempt}".encode(), digest_size=8).digest() for name in names])
         parts.append(np.frombuffer(raw, dtype=">u8").astype(np.uint64))
     return np.concatenate(parts)
 
 
-def hexadecimal(ids: IdArray) -> list[str]:
+def hexadecimal(ids: IdArray) -> pl.Series:
     """Return ids as they are written."""
-    digits, width = np.ascontiguousarray(ids).tobytes().hex(), 2 * ID_BYTES
-    return [digits[start : start + width] for start in range(0, len(digits), width)]
+    digits = np.frombuffer(hexlify(ids.tobytes()), dtype=f"S{2 * ID_BYTES}")
+    return pl.Series(digits, dtype=pl.Binary).cast(pl.String)
 
 
 def from_hexadecimal(written: pl.Series) -> IdArray:
     """Return ids that were written as `hexadecimal` does."""
-    parts = [np.empty(0, ID)]
-    for start in range(0, len(written), _BATCH):
-        digits = "".join(written.slice(start, _BATCH).to_list())
-        parts.append(np.frombuffer(bytes.fromhex(digits), dtype=ID))
-    return np.concatenate(parts)
+    parts = [bytes.fromhex(written.slice(start, _BATCH).str.join().item()) for start in range(0, len(written), _BATCH)]
+    return np.frombuffer(b"".join(parts), dtype=ID)
 
 
 def places(values: NDArray[np.generic], among: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -84,12 +83,22 @@ def places(values: NDArray[np.generic], among: NDArray[np.generic]) -> NDArray[n
     return place
 
 
-def occurrences_of(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+def numbered(ids: IdArray) -> tuple[IdArray, NDArray[np.int64], NDArray[np.uint32]]:
+    """Return the different ids, sorted, where each is first, and the place of each of the given ones among them."""
+    order = np.argsort(ids, kind="stable")
+    ordered = ids[order]
+    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ids)]
+    numbers = np.empty(len(ids), np.uint32)
+    numbers[order] = np.cumsum(is_first, dtype=np.uint32) - np.uint32(1)
+    return ordered[is_first], order[is_first], numbers
+
+
+def occurrences_of(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """Return how often the key of each row occurred in the rows before it, (n_rows,)."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(keys)])
-    counts = np.empty(len(keys), np.int64)
+    counts = np.empty(len(keys), np.uint32)
     counts[order] = np.arange(len(keys)) - np.repeat(first, np.diff(np.append(first, len(keys))))
     return counts
 

@@ -1,6 +1,7 @@
 """What is already in the store."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -9,10 +10,11 @@ from numpy.typing import NDArray
 
 from features.core.faults import UnknownShard
 from features.core.types import LabelId, SentenceId, Shard, Split
-from features.ingest.ids import IdArray, from_hexadecimal
+from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, places
 from features.schemas import LABELS, PAIRS, Columns
 
 _SHARD: Columns = {"shard": pl.String}
+_FEW = 1 << 20  # sentences that are looked up by name: more would need much memory as names
 
 KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, **_SHARD}
 """Columns of `sentences` that ingest needs to know what is stored."""
@@ -29,63 +31,101 @@ which it keeps."""
 
 
 class StoredPairs(NamedTuple):
-    """Pairs in the order of their ids: these, and the rows, columns of `KNOWN_PAIRS`."""
+    """The stored pairs of a corpus, of every kind.
+
+    Args:
+        ids: ids, sorted, (n_pairs,).
+        judgements: columns `score` and `label`, in the order of the ids.
+        with_negative: ids of the positives that have a negative, sorted.
+    """
 
     ids: IdArray
-    rows: pl.DataFrame
+    judgements: pl.DataFrame
+    with_negative: IdArray
 
 
 class Known:
-    """The stored sentences, pairs and labels: columns of `KNOWN_SENTENCES` and so on; `ingest` says the rest."""
+    """The stored sentences, pairs and labels: columns of `KNOWN_SENTENCES` and so on; `ingest` says the rest.
+
+    Of sentences and pairs only those are read that a corpus meets, in the columns that are asked for.
+    """
 
     def __init__(
         self,
-        sentences: pl.DataFrame,
-        pairs: pl.DataFrame,
-        labels: pl.DataFrame | None,
+        sentences: pl.DataFrame | pl.LazyFrame,
+        pairs: pl.DataFrame | pl.LazyFrame,
+        labels: pl.DataFrame | pl.LazyFrame | None,
         placed: pl.DataFrame | None = None,
         placed_labels: pl.DataFrame | None = None,
+        reading: Callable[[str], AbstractContextManager[object]] = nullcontext,
     ) -> None:
-        self.sentences = _checked(sentences, KNOWN_SENTENCES, "sentences")
-        self.judgements = _checked(pairs, KNOWN_PAIRS, "pairs")
-        self.labels = _checked(labels, KNOWN_LABELS, "labels")
-        self._placed = self.judgements if placed is None else _checked(placed, KNOWN_PAIRS, "pairs")
-        self.pair_shards: list[Shard] = self.judgements["shard"].unique().to_list()
+        self._reading = reading
+        self._sentences = _checked(sentences, KNOWN_SENTENCES, "sentences")
+        self._pairs = _checked(pairs, KNOWN_PAIRS, "pairs")
+        self.labels = self.collected(_checked(labels, KNOWN_LABELS, "labels"), "labels")
+        self._placed = self._pairs if placed is None else _checked(placed, KNOWN_PAIRS, "pairs")
+        shard = pl.col("shard").unique()
+        self.sentence_shards: list[Shard] = sorted(self.collected(self._sentences.select(shard), "sentences")["shard"])
+        self.pair_shards: list[Shard] = self.collected(self._pairs.select(shard))["shard"].to_list()
         self.label_of: dict[LabelId, str] = dict(
             zip(self.labels["label_id"].to_list(), self.labels["label"].to_list(), strict=True)
         )
         self.label_shards: list[Shard] = self.labels["shard"].unique().to_list()
-        texts = self.labels if placed_labels is None else _checked(placed_labels, KNOWN_LABELS, "labels")
+        texts = self.labels if placed_labels is None else _checked(placed_labels, KNOWN_LABELS, "labels").collect()
         of_texts = texts.group_by("corpus", "sentence").agg(pl.col("split").unique().sort())
         self.splits_of_text: dict[tuple[str, SentenceId], tuple[Split, ...]] = {
             (corpus, sentence): tuple(splits) for corpus, sentence, splits in of_texts.iter_rows()
         }
 
-    def shard_numbers(self, names: Sequence[Shard]) -> NDArray[np.int32]:
-        """Return the place of the shard of each sentence among the names, (n_sentences,)."""
-        shards = self.sentences["shard"].cast(pl.Enum(names))
-        return shards.to_physical().cast(pl.Int32).to_numpy()
+    def shards_of(self, ids: IdArray) -> NDArray[np.int32]:
+        """Return the place in `sentence_shards` of the shard of each sentence, -1 for one that is not stored.
 
-    def pairs(self, corpus: str) -> StoredPairs:
-        """Return the stored pairs of a corpus, of every kind."""
-        rows = self.judgements.filter(corpus=corpus)
-        ids = from_hexadecimal(rows["pair_id"])
+        The ids are sorted, (n_sentences,).
+        """
+        shards = np.full(len(ids), -1, np.int32)
+        rows = self._sentences.with_columns(pl.col("shard").cast(pl.Enum(self.sentence_shards)).to_physical())
+        if len(ids) <= _FEW:
+            rows = rows.filter(pl.col("sentence_id").is_in(hexadecimal(ids).implode()))
+        stored = self.collected(rows.select(list(KNOWN_SENTENCES)), "sentences")
+        place = places(from_hexadecimal(stored["sentence_id"]), ids)
+        shards[place[place >= 0]] = stored["shard"].to_numpy()[place >= 0]
+        return shards
+
+    def stored_pairs(self, corpus: str) -> StoredPairs:
+        """Return the stored pairs of a corpus."""
+        rows = self._pairs.filter(corpus=corpus)
+        judgements = self.collected(rows.select("score", pl.col("label").cast(pl.Categorical())))
+        ids = self._ids(rows, "pair_id")
         order = np.argsort(ids)
-        return StoredPairs(ids[order], rows[order])
+        return StoredPairs(ids[order], judgements[order], np.sort(self._ids(rows, "positive_id")))
+
+    def pairs(self, *columns: str) -> pl.LazyFrame:
+        """Return columns of all stored pairs, to be `collected`."""
+        return self._pairs.select(columns)
 
     def placed_pairs(self, corpus: str) -> pl.DataFrame:
-        """Return the stored pairs of a corpus whose splits are binding, of every kind."""
-        return self._placed.filter(corpus=corpus)
+        """Return split and sentences of the stored pairs of a corpus whose splits are binding, of every kind."""
+        return self.collected(self._placed.filter(corpus=corpus).select("split", "sentence_a", "sentence_b"))
+
+    def collected(self, rows: pl.LazyFrame, table: str = "pairs") -> pl.DataFrame:
+        """Return rows that were made from `pairs`, or from another table."""
+        with self._reading(table):
+            return rows.collect()
+
+    def _ids(self, pairs: pl.LazyFrame, column: str) -> IdArray:
+        # Not `collect_batches`, which may wait for ever (polars 2.1).
+        return from_hexadecimal(self.collected(pairs.select(pl.col(column)).drop_nulls())[column])
 
     def splits_of_texts(self, corpus: str) -> set[Split]:
         """Return the splits of a corpus for which the store has texts."""
         return {split for (name, _), splits in self.splits_of_text.items() if name == corpus for split in splits}
 
 
-def _checked(frame: pl.DataFrame | None, columns: Columns, table: str) -> pl.DataFrame:
+def _checked(frame: pl.DataFrame | pl.LazyFrame | None, columns: Columns, table: str) -> pl.LazyFrame:
     """Return rows with at least these columns; with them, if there is no row."""
-    if frame is None or not frame.height:
-        return pl.DataFrame(schema=columns)
-    if missing := [name for name in columns if name not in frame.columns]:
+    if frame is None or (isinstance(frame, pl.DataFrame) and not frame.height):
+        return pl.LazyFrame(schema=columns)
+    names = frame.lazy().collect_schema()
+    if missing := [name for name in columns if name not in names]:
         raise UnknownShard(f"the known {table} lack the columns {missing}: read {list(columns)} from the store.")
-    return frame
+    return frame.lazy()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from features.ingest.ids import IdArray, draws, places
 
 _TRIES = 32  # draws before all candidates are listed
+_AT_ONCE = 1 << 20  # pairs that are drawn for at once
 
 
 def pair_keys(a: NDArray[np.uint32], b: NDArray[np.uint32]) -> NDArray[np.uint64]:
@@ -44,15 +45,19 @@ def draw_negatives(
     of_pool = a[ordered], b[ordered]
     drawn = ordered[wanted[ordered]]
     other = np.full(len(drawn), -1, np.int64)
-    left = np.arange(len(drawn))
-    for attempt in range(_TRIES):
-        if not len(left):
-            break
-        place, side = np.divmod(draws(ids[drawn[left]], attempt) % np.uint64(2 * len(ordered)), np.uint64(2))
-        candidates = np.where(side, of_pool[1][place], of_pool[0][place])
-        may_be = _may_be(a[drawn[left]], candidates, paired)
-        other[left[may_be]] = candidates[may_be]
-        left = left[~may_be]
+    remaining = [np.empty(0, np.int64)]
+    for start in range(0, len(drawn), _AT_ONCE):
+        left = np.arange(start, min(start + _AT_ONCE, len(drawn)))
+        for attempt in range(_TRIES):
+            if not len(left):
+                break
+            place, side = np.divmod(draws(ids[drawn[left]], attempt) % np.uint64(2 * len(ordered)), np.uint64(2))
+            candidates = np.where(side, of_pool[1][place], of_pool[0][place])
+            may_be = _may_be(a[drawn[left]], candidates, paired)
+            other[left[may_be]] = candidates[may_be]
+            left = left[~may_be]
+        remaining.append(left)
+    left = np.concatenate(remaining)
     # Few candidates remain for these (a small split, or one question with many answers): list them once.
     listed: dict[int, NDArray[np.uint32]] = {}
     all_sentences = np.unique(np.concatenate(of_pool)) if len(left) else None

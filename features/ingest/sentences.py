@@ -49,11 +49,11 @@ class Sentences:
     def __init__(self, known: Known, settings: IngestSettings) -> None:
         self.max_words = settings.max_words
         self.new = 0
-        self.names: list[Shard] = sorted(known.sentences["shard"].unique())
+        self.names: list[Shard] = [*known.sentence_shards]
         self._size = settings.sentences_per_shard
         self._number = next_number("sentences", self.names)
-        self._ids, self._shard = from_hexadecimal(known.sentences["sentence_id"]), known.shard_numbers(self.names)
-        self._sort()
+        self._known = known
+        self._placed: list[tuple[IdArray, NDArray[np.int32]]] = []
         self._shards: dict[Shard, Rows] = {}
         self._seen: dict[str, tuple[SentenceId, str, bool]] = {}
         self._shared: dict[SentenceId, SentenceId] = {}
@@ -70,28 +70,24 @@ class Sentences:
         Returns:
             The number of the shard of each, -1 where it has none, (n_sentences,).
         """
-        stored = places(ids, self._ids)
-        shard = np.full(len(ids), -1, np.int32)
-        shard[stored >= 0] = self._shard[stored[stored >= 0]]
+        shard = self._known.shards_of(ids)
+        for others, shards in self._placed:
+            here = places(ids, others)
+            shard = np.where((here >= 0) & (shard < 0), shards[here], shard)
         wanted = taken[shard[taken] < 0]
-        first = np.empty(len(ids), np.int64)
-        first[wanted[::-1]] = np.arange(len(wanted))[::-1]  # the last assignment counts: that of the first occurrence
-        fresh = wanted[first[wanted] == np.arange(len(wanted))]
+        first = np.empty(len(ids), np.uint32)
+        order = np.arange(len(wanted), dtype=np.uint32)
+        first[wanted[::-1]] = order[::-1]  # the last assignment counts: that of the first occurrence
+        fresh = wanted[first[wanted] == order]
         if len(fresh):
             shard[fresh] = len(self.names) + np.arange(len(fresh)) // self._size
-            own, own_texts = ids[fresh], texts.gather(fresh)
             for start in range(0, len(fresh), self._size):
                 self.names.append(shard_name("sentences", self._number))
-                self._shards[self.names[-1]] = partial(_rows, own, own_texts, slice(start, start + self._size))
+                self._shards[self.names[-1]] = partial(_rows, ids, texts, fresh[start : start + self._size])
                 self._number += 1
-            self._ids, self._shard = np.append(self._ids, own), np.append(self._shard, shard[fresh])
-            self._sort()
+            self._placed.append((ids, shard))
             self.new += len(fresh)
         return shard
-
-    def _sort(self) -> None:
-        order = np.argsort(self._ids, kind="stable")
-        self._ids, self._shard = self._ids[order], self._shard[order]
 
     def shards(self) -> Shards:
         """Return the new sentences by shard, in the order in which they were placed."""
@@ -133,8 +129,8 @@ class Sentences:
         return {SentenceId(sentence): self.names[number] for sentence, number in names}
 
 
-def _rows(ids: IdArray, texts: pl.Series, here: slice) -> pl.DataFrame:
-    return pl.DataFrame({"sentence_id": hexadecimal(ids[here]), "text": texts[here]}, schema=SENTENCES)
+def _rows(ids: IdArray, texts: pl.Series, here: NDArray[np.integer]) -> pl.DataFrame:
+    return pl.DataFrame({"sentence_id": hexadecimal(ids[here]), "text": texts.gather(here)}, schema=SENTENCES)
 
 
 def shard_name(table: str, number: int) -> Shard:

@@ -33,26 +33,30 @@ def overlaps(
     pairs of unread corpora are those of the store.
     """
     of_texts = [split for corpus in texts for split in corpus.splits if split.several]
-    reports = _of_pairs(pairs, known.judgements.filter(pl.col("corpus").is_in(unread), kind="positive"))
-    return [*reports, *_of_texts(of_texts, sentences)]
+    return [*_of_pairs(pairs, known, unread), *_of_texts(of_texts, sentences)]
 
 
-def _of_pairs(corpora: Sequence[CorpusPairs], stored: pl.DataFrame) -> list[OverlapReport]:
-    evaluated = stored.filter(pl.col("split") != "train")
+def _of_pairs(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence[str]) -> list[OverlapReport]:
+    stored = known.pairs("corpus", "split", "kind", "sentence_a", "sentence_b").filter(
+        pl.col("corpus").is_in(unread), kind="positive"
+    )
+    evaluated = known.collected(stored.filter(pl.col("split") != "train").select("sentence_a", "sentence_b"))
     of_corpora = [corpus.ids[_numbers(corpus.paired.filter(pl.col("split") != _TRAIN))] for corpus in corpora]
     of_store = [from_hexadecimal(evaluated[side]) for side in ("sentence_a", "sentence_b")]
     held_out = np.unique(np.concatenate([*of_corpora, *of_store]))
     if not len(held_out):
         return []
-    frames = [_both(stored, stored["sentence_a"], stored["sentence_b"])]
+    # No pair with another sentence can be one of theirs.
+    among = hexadecimal(held_out).implode()
+    met = known.collected(stored.filter(pl.col("sentence_a").is_in(among) & pl.col("sentence_b").is_in(among)))
+    frames = [_both(met, met["sentence_a"], met["sentence_b"])]
     for corpus in corpora:
-        # No other pair of train can be one of theirs.
         there = pl.Series(places(corpus.ids, held_out) >= 0)
         pairs = corpus.paired.filter(there[corpus.paired["a"]] & there[corpus.paired["b"]])
         for split in corpus.reports:
             rows = pairs.filter(split=SPLITS.index(split))
             named = rows.with_columns(corpus=pl.lit(corpus.corpus.name), split=pl.lit(split))
-            a, b = (pl.Series(hexadecimal(corpus.ids[rows[side].to_numpy()]), dtype=pl.String) for side in ("a", "b"))
+            a, b = (hexadecimal(corpus.ids[rows[side].to_numpy()]) for side in ("a", "b"))
             frames.append(_both(named, a, b))
     pairs = pl.concat(frames).unique(maintain_order=True)
     train, others = pairs.filter(split="train"), pairs.filter(pl.col("split") != "train")
@@ -102,7 +106,8 @@ def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Seq
     Corpora that are stored, and are neither read nor unread ones of the project, are returned last.
     """
     reports = []
-    of_pairs = dict(known.judgements.filter(kind="positive").group_by("corpus").len().iter_rows())
+    positives = known.pairs("corpus", "kind").filter(~pl.col("corpus").is_in(unread), kind="positive")
+    of_pairs = dict(known.collected(positives.group_by("corpus").len()).iter_rows())
     stored_names = {name for name, _ in known.splits_of_text} | of_pairs.keys()
     of_name = {each.corpus.name: each for each in read}
     for corpus in [*of_name, *sorted(stored_names - {*of_name, *unread})]:

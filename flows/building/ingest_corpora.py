@@ -25,6 +25,7 @@ from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
+from features.store.reading import decoding
 from features.store.receipts import Receipt
 from features.store.store import Store
 from flows.project import Project
@@ -94,19 +95,20 @@ def _read(
         report = before.report.model_copy(update={"unread": before.report.rows})
         ingested = Ingested({}, {}, {}, rejects, report)
     else:
-        known = {
-            table: store.read(table, columns=[name for name in columns if name != "shard"], with_shard=True)
+        known = [
+            store.scan(table, columns=[name for name in columns if name != "shard"], with_shard=True)
             for table, columns in KNOWN.items()
-        }
+        ]
         read = [corpus for corpus in project.corpora if corpus.name not in unread]
         ingested = ingest(
             read,
             project.guard,
             project.ingest,
             project.base,
-            *(rows.select(list(KNOWN[table])) for table, rows in known.items()),
+            *known,
             unread=unread,
             digests=digests,
+            reading=partial(decoding, store=store.location),
         )
         of_read = rejects_of(ingested.report, [corpus.name for corpus in read], ingested.rejects)
         of = rejects_of(before.report, before.keys, rejects) | of_read
