@@ -39,6 +39,7 @@ def test_a_killed_worker_costs_nothing(project, built, facetflow, wait_until, wo
     assert_same_rows(project, built)
 
 
+@pytest.mark.soak
 def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wait_until):
     project.write(60, sentences=8, per_shard=8)
     with facetflow_alone.start(project, "build") as build:

@@ -257,6 +257,17 @@ def test_other_settings_another_seed_or_other_code_are_another_training(project,
     assert reasons() == {"seen": f"its settings changed since {run.run}"}
 
 
+def test_a_training_with_other_settings_replaces_nothing(project):
+    project(encoder("one"))
+    (run,) = train()
+    before = (run.folder / "training.json").read_bytes()
+    project(encoder("one", alpha=0.5))
+    (other,) = train()
+    assert (other.folder / "training.json").exists()
+    assert other.folder != run.folder
+    assert (run.folder / "training.json").read_bytes() == before
+
+
 def test_other_ratings_that_choose_the_model_are_another_run(project, store, tmp_path):
     file = tmp_path / "rated.tsv"
     file.write_text("sentence_a\tsentence_b\tscore\na cat\ta dog\t1\na man\ttwo men\t3\n")

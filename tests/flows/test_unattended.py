@@ -13,7 +13,7 @@ from generated import ENCODER, write_backbone
 
 ANEW = httpx.Limits(max_keepalive_connections=0)
 """A connection for each request: on a slow machine, the server closes idle ones just as they are used again."""
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.slow, pytest.mark.soak, pytest.mark.timeout(2400)]
 
 EVERY = "* * * * *"
 """Every minute: each build takes processor time from what is waited for, also where there is nothing new."""

@@ -1,5 +1,6 @@
 """Output of a training process: regular progress, at the requested level of detail."""
 
+import gc
 import logging
 import subprocess
 import sys
@@ -16,12 +17,13 @@ from training.progress import Counted
 
 
 @pytest.fixture(autouse=True)
-def _level():
-    """Restore the log level, which a process sets."""
+def _process():
+    """Restore the log level and the threshold of garbage collection, which a process sets."""
     log = logging.getLogger("training")
-    before = log.level
+    level, threshold = log.level, gc.get_threshold()
     yield
-    log.setLevel(before)
+    log.setLevel(level)
+    gc.set_threshold(*threshold)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,19 @@ def test_a_job_that_fails_keeps_no_other_from_being_done(caplog, capsys):
     assert capsys.readouterr().err.endswith("error: 1 of 3 jobs failed (bad.json is no job) (FF518).\n")
     assert run_process("module", "about", run, ["--settings", "bad.json"]) == 1
     assert capsys.readouterr().err.endswith("error: bad.json is no job (FF100).\n")
+
+
+def test_the_libraries_of_a_job_are_imported_without_collecting_garbage(tmp_path):
+    collections = []
+
+    def run(_path):
+        before = gc.get_stats()[0]["collections"]
+        kept = [[] for _ in range(50_000)]  # as many objects as a large library leaves
+        collections.append(gc.get_stats()[0]["collections"] - before)
+        assert kept
+
+    assert run_process("module", "about", run, ["--settings", str(tmp_path)]) == 0
+    assert collections[0] <= 1  # 70 with the interpreter's own threshold
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

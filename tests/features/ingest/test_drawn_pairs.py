@@ -64,7 +64,7 @@ rows_of_pairs = st.lists(st.tuples(few, few, st.sampled_from(["0", "1"])), min_s
 drawn = st.fixed_dictionaries({"dev": st.sampled_from([0.0, 0.2, 0.4]), "test": st.sampled_from([0.1, 0.5])})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(parts=st.lists(rows_of_pairs, min_size=1, max_size=4), draws=st.lists(drawn, min_size=4, max_size=4))
 def test_no_sentence_is_ever_in_two_splits_and_nothing_is_lost(parts, draws):
     stored: list[Ingested] = []

@@ -26,7 +26,7 @@ rows_of_a_file = st.lists(st.one_of(good_rows, good_rows, good_rows, bad_rows), 
 guards = st.sampled_from([None, "drop", "report"])
 shard_sizes = st.tuples(st.integers(1, 6), st.integers(1, 6))
 
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=25, deadline=None)
 
 
 def run(files: dict[str, list[list[Row]]], guard=None, sizes=(4, 5), known=None) -> Ingested:

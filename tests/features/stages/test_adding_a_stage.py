@@ -81,7 +81,7 @@ print(facetflow.open_store("store").lengths.sort("words").collect()["words"].to_
 def house(root: Path, tmp_path: Path) -> Path:
     """Return a copy of the packages, without the embedded models, to which the stage was added."""
     copy = tmp_path / "house"
-    unneeded = shutil.ignore_patterns("*.safetensors", "__pycache__")
+    unneeded = shutil.ignore_patterns("*.safetensors")  # with what is compiled, or each process would compile it
     for package in ("facetflow", "features", "flows", "tasks", "training"):
         shutil.copytree(root / package, copy / package, ignore=unneeded)
     (copy / "features/stages/lengths.py").write_text(STAGE)

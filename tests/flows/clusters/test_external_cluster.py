@@ -23,7 +23,7 @@ from flows.clusters.preflight import Preflight
 from flows.project import ClusterSettings, load
 from flows.stages import chain
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.soak, pytest.mark.timeout(600)]
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,6 @@ def assert_same_rows(project, built):
         assert rows.equals(built.tables()[name]), name
 
 
-@pytest.mark.soak
 def test_a_build_on_two_workers_of_several_threads_equals_the_local_one_row_for_row(
     project, built, facetflow, external
 ):
@@ -166,7 +165,6 @@ def test_a_build_on_two_workers_of_several_threads_equals_the_local_one_row_for_
     assert_same_rows(project, built)
 
 
-@pytest.mark.soak
 def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
     project, built, facetflow, external, wait_until, connected
 ):
@@ -222,7 +220,6 @@ def test_only_who_has_a_certificate_of_the_cluster_is_let_in(external, tmp_path,
             pass
 
 
-@pytest.mark.soak
 def test_a_worker_that_rests_at_its_limit_and_cannot_be_started_again_ends_the_build(
     external, connected, monkeypatch, wait_until
 ):

@@ -3,6 +3,7 @@
 import json
 import shutil
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sentences import refused, told
@@ -22,17 +23,24 @@ from flows.removal.retention import Extent, delete_by_age, delete_obsolete, find
 LONG_AGO = "2020-01-01T00:00:00+00:00"
 
 
-@pytest.fixture
-def releases(built, facetflow):
+@pytest.fixture(scope="module")
+def _releases(_built, generated, facetflow, tmp_path_factory):
     """Return a project with three releases, the first of which a training reads."""
+    project = generated(Path(shutil.copytree(_built.folder, tmp_path_factory.mktemp("releases") / "built")))
     for pairs in (70, 80):
-        write(built, pairs)
-        code, said = facetflow.run(built, "build")
+        write(project, pairs)
+        code, said = facetflow.run(project, "build")
         assert code == 0, said
-    run = built.folder / "runs" / "syntax" / "00001-aaaaaa" / "seed-0"
+    run = project.folder / "runs" / "syntax" / "00001-aaaaaa" / "seed-0"
     run.mkdir(parents=True)
     (run / "run.json").write_text(json.dumps({"state": "failed", "message": "killed", "at": LONG_AGO}))
-    return built
+    return project
+
+
+@pytest.fixture
+def releases(_releases, generated, tmp_path):
+    """Return a copy of that project."""
+    return generated(Path(shutil.copytree(_releases.folder, tmp_path / "built")))
 
 
 def write(project, pairs, more=""):
