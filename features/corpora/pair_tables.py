@@ -9,12 +9,13 @@ from features.core.faults import ColumnMissing, ColumnsUnclear
 from features.core.files import source_name, table_format
 from features.corpora.cells import BLANK
 from features.corpora.dataset import Dataset, Role, TableLayout
+from features.corpora.headers import columns_of, fitting_layout, hint_of_form
 from features.corpora.piped import as_file
 from features.corpora.reading import own_record
 from features.corpora.records.own import PAIRS
 from features.corpora.registry import DATASETS
 from features.corpora.settings import CorpusSettings
-from features.corpora.tables import TableRow, columns_of, fitting_layout, hint_of_form, read_rows
+from features.corpora.tables import TableRow, read_rows
 from features.sentences import normalise
 
 _SENTENCES: tuple[Role, Role] = ("sentence_a", "sentence_b")

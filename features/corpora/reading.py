@@ -21,11 +21,12 @@ from features.core.files import open_text
 from features.core.types import RejectCode, Split
 from features.corpora.captions import Caption, CaptionPair, pair_captions, read_captions
 from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableLayout, TextLayout
+from features.corpora.headers import fitting_layout
 from features.corpora.judgements import NoJudgement, read_label, read_score
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Source, locate, scores_of
-from features.corpora.tables import Read, TableRow, fitting_layout, read_rows
+from features.corpora.tables import Read, TableRow, read_rows
 from features.corpora.texts import LabelledText, read_texts
 from features.graphs.penman_files import read_blocks
 from features.stage_output import Reject

@@ -15,7 +15,7 @@ from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
 from features.core.wording import counted
 from features.corpora.cells import as_text, cell_rows, decided_quotes, no_text
-from features.corpora.tables import columns_of, parse_object, require_once, scan_parquet
+from features.corpora.headers import columns_of, parse_object, require_once, scan_parquet
 
 JOIN = ": "
 """Separator between the columns of a text, such as title and abstract."""

@@ -14,7 +14,7 @@ from features.core.files import open_text, table_format
 from features.core.types import RejectCode
 from features.corpora.cells import as_text, encoding_fault, in_encoding
 from features.corpora.dataset import TextLayout
-from features.corpora.tables import columns_of, hint_of_form, require_once, shown_names
+from features.corpora.headers import columns_of, hint_of_form, require_once, shown_names
 from features.corpora.text_tables import JOIN, named_rows, text_of_cell
 
 

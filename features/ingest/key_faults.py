@@ -13,10 +13,10 @@ from pathlib import Path
 from features.core.errors import InputError
 from features.core.files import table_format
 from features.corpora.dataset import Dataset, TableLayout, TextLayout
+from features.corpora.headers import fitting_layout
 from features.corpora.reading import own_record
 from features.corpora.settings import CorpusSettings
 from features.corpora.sources import Source, locate
-from features.corpora.tables import fitting_layout
 from features.corpora.text_tables import named_rows
 from features.corpora.texts import fitting_texts
 from features.ingest.fault_reports import KeyFaultReport

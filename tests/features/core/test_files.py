@@ -23,7 +23,7 @@ from features.core.faults import (
 )
 from features.core.file_errors import first_line
 from features.core.files import open_bytes, open_text, read_table, table_format, without_formulas, write_table
-from features.corpora.tables import scan_parquet
+from features.corpora.headers import scan_parquet
 from features.parsers.srl.archive import _load
 
 FRAME = pl.DataFrame(

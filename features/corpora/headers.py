@@ -1,0 +1,209 @@
+"""The columns of a table in any form, and the layout that they fit."""
+
+import difflib
+import json
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache, partial
+from itertools import islice
+from pathlib import Path
+
+import polars as pl
+
+from features.core.errors import RowError
+from features.core.faults import ColumnMissing, ColumnTwice, FileMissing, UnknownForm
+from features.core.file_errors import first_line
+from features.core.files import TableFormat, open_text, table_format
+from features.core.types import RejectCode
+from features.core.wording import counted
+from features.corpora.cells import (
+    SEPARATORS,
+    cell_rows,
+    decided_quotes,
+    encoding_fault,
+)
+from features.corpora.dataset import Quotes, TableLayout
+
+_HEAD = 20  # rows read to decide whether a file fits a layout
+_MANY, _LONG = 20, 40  # names of columns in a message, and characters of each
+
+
+def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
+    """Return the first layout that a file fits, with its form determined."""
+    misfits: list[str] = []
+    columns: list[str] = []
+    decide = cache(partial(decided_quotes, path))
+    for layout in layouts:
+        form = layout.form or table_format(path)
+        quotes = decide(form, layout.quotes)
+        if layout.has_header:
+            optional = [str(place) for role, place in layout.columns.items() if role in layout.optional]
+            needed = [needed_columns(known) for known in layouts if known.has_header]
+            columns = columns_of(path, form, needed, quotes, optional)
+            if all(place in columns for place in needed_columns(layout)):
+                kept = {role: place for role, place in layout.columns.items() if place in columns}
+                require_once(path, columns, [str(place) for place in kept.values()])
+                return layout.model_copy(update={"form": form, "columns": kept, "quotes": quotes})
+            misfits.append(f"it has the columns {columns}")
+        elif form in {"jsonl", "parquet"}:
+            names = ", ".join(map(repr, columns_of(path, form))) or "none"
+            raise UnknownForm(
+                f"{str(path)!r} is {form}, whose columns have names: {names}; give names instead of positions, "
+                'columns = { sentence_a = "…", sentence_b = "…" }.'
+            )
+        elif layout.scores_beside is None or layout.scores_beside[0] in path.name:
+            width = layout.width or 1 + max(int(place) for place in layout.columns.values())
+            cells = [row for _, row in islice(cell_rows(path, form, quotes), _HEAD) if isinstance(row, list)]
+            if any(len(row) >= width for row in cells):
+                return layout.model_copy(update={"form": form, "width": width, "quotes": quotes})
+            misfits.append(f"its rows have {counted(max(map(len, cells), default=0), 'cell')}")
+    hint = "" if any(layout.form for layout in layouts) else hint_of_form(path)
+    if not hint and len(layouts) == 1 and layouts[0].has_header:
+        raise ColumnMissing(missing_columns(path, layouts[0], columns))
+    expected = "; or ".join(_describe(layout) for layout in layouts)
+    raise UnknownForm(
+        f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(misfits))}; expected {expected}{hint}."
+    )
+
+
+def needed_columns(layout: TableLayout) -> list[str]:
+    """Return the columns that a file must have."""
+    return [str(place) for role, place in layout.columns.items() if role not in layout.optional]
+
+
+def missing_columns(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
+    """Return the message about the columns that a file lacks, suggesting those that may have been meant."""
+    lacking = {role: str(place) for role, place in layout.columns.items() if place not in columns}
+    needed = {role: place for role, place in lacking.items() if role not in layout.optional}
+    free = {name.casefold(): name for name in columns if name not in layout.columns.values()}
+    meant = []
+    for role, place in needed.items():
+        close = difflib.get_close_matches(place.casefold(), free, n=1)
+        meant.append(f'{role} = "{free.pop(close[0]) if close else "…"}"')
+    wanted = " and ".join(f"{place!r} (for {role})" for role, place in needed.items())
+    named = f"columns = {{ {', '.join(meant)} }}"
+    advice = f"name them, {named}." if "…" in named else f"did you mean {named}?"
+    if any(name.startswith('"') for name in columns):
+        advice = 'set quotes = "enclose" if these quotes enclose cells.'
+    plural, names = "s" if len(needed) > 1 else "", shown_names(columns)
+    return f"{str(path)!r} lacks the column{plural} {wanted}; its columns are {names}: {advice}"
+
+
+def shown_names(columns: Sequence[str]) -> str:
+    """Return the names of a table's columns for a message, cut where they are many or long."""
+    names = [repr(name if len(name) <= _LONG else f"{name[:_LONG]}…") for name in columns[:_MANY]]
+    more = f", … ({len(columns):,} in all)" if len(columns) > _MANY else ""
+    return ", ".join(names) + more or "none"
+
+
+def hint_of_form(path: Path) -> str:
+    """Return advice on a text file whose first line does not have the form of its suffix; else an empty text."""
+    form = table_format(path)
+    if form == "parquet":
+        return ""
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        line = text.readline()
+    begins = line.lstrip()[:1]
+    if begins == "[":
+        return ". It is one JSON array: write one object on each line, and name it .jsonl"
+    if begins == "{":
+        return "" if form == "jsonl" else ". Its first line looks like JSON: name it .jsonl"
+    return _hint_of_separators(line, form)
+
+
+def _hint_of_separators(line: str, form: TableFormat) -> str:
+    if line.rstrip("\r\n").count("\r") > 1:
+        return ". Its lines end with a carriage return alone: save it with line feeds"
+    counts = {sign: line.count(sign) for sign in "\t,;"}
+    sign = max(counts, key=lambda sign: counts[sign])
+    if not counts[sign] or counts[SEPARATORS.get(form, "\t")]:
+        return ""
+    if form == "jsonl":
+        return ". Its first line is not JSON: name it .tsv or .csv, as its columns are separated"
+    advice = {"\t": "tabs: name it .tsv", ",": "commas: name it .csv", ";": "semicolons: save it with commas or tabs"}
+    return f". Its columns look separated by {advice[sign]}"
+
+
+def _describe(layout: TableLayout) -> str:
+    if layout.has_header:
+        return f"the columns {', '.join(needed_columns(layout))}"
+    places = ", ".join(f"{role} in cell {int(place) + 1}" for role, place in layout.columns.items())
+    named = f", in a file named *{layout.scores_beside[0]}*" if layout.scores_beside else ""
+    return f"rows without a header line, {places}{named}"
+
+
+def columns_of(
+    path: Path,
+    form: TableFormat,
+    wanted: Sequence[Collection[str]] = ((),),
+    quotes: Quotes = "detect",
+    optional: Collection[str] = (),
+) -> list[str]:
+    """Return the column names of the header line, the objects or the schema.
+
+    Many writers leave out keys without a value: JSON lines are read until all names of one of the wanted sets have
+    occurred, and to the last line for optional ones; without names, their first objects suffice.
+    """
+    if form == "parquet":
+        return list(scan_parquet(path).collect_schema().names())
+    if form == "jsonl":
+        with open_text(path, newline="\n", errors="surrogateescape") as text:
+            return _keys(text, wanted, optional)
+    # A name that is not UTF-8 is shown as Latin-1: perhaps only the others are read.
+    _, header = next(cell_rows(path, form, quotes, "latin-1"), (1, []))
+    return [] if isinstance(header, RowError) else [name.strip() for name in header]
+
+
+def _keys(lines: Iterable[str], wanted: Sequence[Collection[str]], optional: Collection[str]) -> list[str]:
+    keys: dict[str, None] = {}
+    enough = False
+    for number, line in enumerate(lines):
+        enough = enough or (number >= _HEAD and any(all(name in keys for name in names) for names in wanted))
+        if enough:
+            missing = [name for name in optional if name not in keys]
+            if not missing:
+                break
+            # Searching for a key is much faster than parsing the object.
+            if not any(f'"{name}"' in line or json.dumps(name) in line for name in missing):
+                continue
+        entry = parse_object(line) if line.strip() else None
+        if isinstance(entry, dict):
+            keys |= dict.fromkeys(entry)
+    return list(keys)
+
+
+def require_once(path: Path, columns: Sequence[str], read: Collection[str]) -> None:
+    """Raise an InputError if a column to read occurs more than once: it is unclear which is meant."""
+    for name in read:
+        if columns.count(name) > 1:
+            raise ColumnTwice(f"{str(path)!r} has the column {name!r} more than once: keep one, and rename the others.")
+
+
+def parse_object(line: str) -> dict[str, object] | RowError:
+    """Return the object of a line of JSON, or what is wrong with it."""
+    if fault := encoding_fault(line):
+        return fault
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError as error:
+        wrong = f"the line is not a JSON object ({error}); expected one object a line"
+    except ValueError:
+        wrong = "the object has a number with too many digits to read"
+    except RecursionError:
+        wrong = "the object is nested too deeply to read"
+    else:
+        if isinstance(entry, dict):
+            return entry
+        wrong = "the line is not a JSON object; expected one object a line"
+    return RowError(RejectCode.WRONG_COLUMNS, wrong)
+
+
+def scan_parquet(path: Path) -> pl.LazyFrame:
+    """Return the rows of a Parquet file as a lazy frame; raise an InputError if there is no such file."""
+    if not path.is_file():
+        raise FileMissing(f"{str(path)!r} does not exist: check the path.")
+    try:
+        frame = pl.scan_parquet(path)
+        frame.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise UnknownForm(f"{str(path)!r} is not a Parquet file ({first_line(error)}): write it again.") from error
+    return frame
