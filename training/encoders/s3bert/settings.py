@@ -84,8 +84,8 @@ class S3bertSettings(TunedSettings):
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
         ordering: weight of the ordering objective while layers are tuned: a facet orders the pairs of one sentence as
-            its metric does. It teaches what differs little, such as exchanged arguments among contrast pairs; the dev
-            loss does not count it.
+            its metric does, among those that batches are made of. It teaches what differs little, such as exchanged
+            arguments, where contrast pairs are a third of `layer_corpora`; the dev loss does not count it.
         kinds: kinds of pairs to train on: `positive` (a row of a corpus), `negative`, `neighbour`; all when empty.
         layer_corpora: corpora whose pairs make up the batches in which layers are tuned; all when empty. The map is
             learnt from all corpora, and in a batch all pairs count that were measured among its sentences.

@@ -63,7 +63,11 @@ class S3bertTask:
         factor = (settings.scale_learning_rate or loop.learning_rate) / loop.learning_rate
         scales = Group({"scales": self.decomposition.scales}, factor, decays=False, clipped=False)
         self.groups: Sequence[Group] = [*embedder.groups, scales]
-        self._among = PairsAmong(prepared.first, prepared.second, prepared.train) if embedder.encodes else None
+        self._among = self._ordered = None
+        if embedder.encodes:
+            self._among, self._ordered = (
+                PairsAmong(prepared.first, prepared.second, pairs) for pairs in (prepared.train, prepared.drawn)
+            )
         self._drawn = prepared.drawn if embedder.encodes else prepared.train
 
     def batches(self, epoch: int) -> list[Pairs]:
@@ -96,20 +100,23 @@ class S3bertTask:
         embeddings = self.embedder.embed(sentences)
         device = embeddings.device
         teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
-        drawn = [torch.from_numpy(side).to(device) for side in np.split(places, 2)]
-        left, right = (side[:_CONSISTENT] for side in drawn)
+        left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in np.split(places, 2))
         consistency = self.consistency(embeddings[left], embeddings[right], teacher[left], teacher[right])
-        measured = batch if among is None else among.find(sentences)
-        pairs = (self.prepared.first[measured], self.prepared.second[measured])
-        left, right = (torch.from_numpy(np.searchsorted(sentences, side)).to(device) for side in pairs)
-        targets = self.prepared.targets[torch.from_numpy(measured)].to(device)
+
+        def among_them(pairs: Pairs) -> tuple[Tensor, Tensor, Tensor]:
+            """Return the positions of both sentences of some pairs in the batch, and the targets."""
+            ends = (np.searchsorted(sentences, side[pairs]) for side in (self.prepared.first, self.prepared.second))
+            left, right = (torch.from_numpy(end).to(device) for end in ends)
+            return left, right, self.prepared.targets[torch.from_numpy(pairs)].to(device)
+
+        left, right, targets = among_them(batch if among is None else among.find(sentences))
         decomposition = self.decomposition(embeddings[left], embeddings[right], targets)
         losses = self._weighed(decomposition, consistency)
-        if among is not None and self.settings.ordering:
-            # Of the drawn pairs only: among all that were measured, contrasts would be one in a hundred.
-            similarities = self.decomposition.similarities(*(embeddings[side] for side in drawn))
-            targets = self.prepared.targets[torch.from_numpy(batch)].to(device)
-            losses["ordering"] = self.ordering(similarities, targets, *drawn)
+        if among is not None and self._ordered is not None and self.settings.ordering:
+            # Of the pairs that batches are made of: among all that were measured, contrasts would be one in a hundred.
+            left, right, targets = among_them(self._ordered.find(sentences))
+            similarities = self.decomposition.similarities(embeddings[left], embeddings[right])
+            losses["ordering"] = self.ordering(similarities, targets, left, right)
             losses["loss"] = losses["loss"] + self.settings.ordering * losses["ordering"]
         return losses
 
