@@ -77,16 +77,18 @@ def contrast(
                 on_rows=progress,
             )
         trees = [Tree.of(row["text"], row) for row in parsed.filter(pl.col("code").is_null()).iter_rows(named=True)]
-        pairs = list(draw_contrasts(trees, each, edits or tuple(EDITS)))
-        in_triples = list(dict.fromkeys(text for triple in triples(pairs) for text in triple))
-        if in_triples:
+        pairs = drawn = list(draw_contrasts(trees, each, edits or tuple(EDITS)))
+        if in_triples := list(dict.fromkeys(text for triple in triples(drawn) for text in triple)):
             with FileProgress("graphs") as progress:
-                pairs = confirmed(pairs, parsed_graphs(in_triples, progress))
-        if not pairs:
+                pairs = confirmed(drawn, parsed_graphs(in_triples, progress))
+        if not drawn:
             raise TooFewTexts("No sentence can be edited: give English sentences with a verb, a number or a name.")
+        if not pairs:
+            raise TooFewTexts("The graphs show none of the edits: give more sentences.")
         write_table(pl.DataFrame(pairs, orient="row", schema=["sentence_a", "sentence_b", "edit"]), output, form)
     counts = ", ".join(f"{count:,} {edit}" for edit, count in Counter(pair.edit for pair in pairs).most_common())
-    say_written(f"{counted(len(pairs), 'pair')} of {counted(len(trees), 'sentence')} ({counts})", output)
+    hidden = f"; {len(drawn) - len(pairs):,} that the graphs do not show were left out" if pairs != drawn else ""
+    say_written(f"{counted(len(pairs), 'pair')} of {counted(len(trees), 'sentence')} ({counts}{hidden})", output)
 
 
 def _of_release(project: Path, corpora: "Collection[str]") -> "Collection[str]":
