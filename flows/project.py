@@ -231,7 +231,7 @@ class Project(_Sections):
             if unknown and not self.section(METRIC_STAGE).own:
                 choose = f"choose from {', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
                 raise UnknownMetric(
-                    f"`encoders[{number}].facets` names {unknown[0]!r}, which is not a metric; "
+                    f"`encoders[{number}]` has a facet {unknown[0]!r}, which is not a metric; "
                     f"{did_you_mean(unknown[0], METRIC_NAMES, choose)}"
                 )
         return self

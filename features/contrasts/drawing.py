@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from features.contrasts.edits import EDITS, name_place
+from features.contrasts.edits import EDITS, actor, name_place
 from features.contrasts.tree import Tree
 from features.core.draws import share_of
 
@@ -39,6 +39,8 @@ def draw_contrasts(
         for position in range(len(tree)):
             if place := name_place(tree, position):
                 held[place].add(tree.tokens[position])
+        if acting := actor(tree):
+            held[acting[0]].add(acting[1])
     names = {place: sorted(those) for place, those in held.items()}
     simple = [tree for tree in trees if sum(map(int.__eq__, tree.heads, range(len(tree)))) == 1]
     drawn = sorted(simple, key=lambda tree: share_of(tree.text))

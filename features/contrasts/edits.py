@@ -20,11 +20,13 @@ _OTHER_QUANTIFIER = {
     "any": "all",
 }
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_ACTORS = {False: "one actor", True: "several actors"}  # a sentence whose arguments are exchanged agrees with its verb
+_FEW = 5  # words
 _SHORT_NOT = {"ca": "can", "wo": "will", "sha": "shall"}
 
 
 Names = Mapping[str, Sequence[str]]
-"""For each place in a sentence, as `name_place` returns it, the names that sentences have there, sorted."""
+"""For each place in a sentence, as `name_place` and `actor` return it, the words that sentences have there, sorted."""
 Edit = Callable[[Tree, Names], str | None]
 
 
@@ -168,7 +170,32 @@ def name_place(tree: Tree, position: int) -> str:
     return f"{tree.tokens[head].lower()} {relation}" if relation == "pobj" else ""
 
 
+def patient(tree: Tree, names: Names) -> str | None:
+    """Replace the object by who acts in another sentence, so that nothing but grammar tells who does what to whom."""
+    clause = _clause(tree, "nsubj", "dobj")
+    if clause is None:
+        return None
+    own = tree.tokens[clause.subject].lower()
+    others = [other for other in names.get(_ACTORS[tree.plural(clause.subject)], ()) if own not in other.split()]
+    if not others:
+        return None
+    pieces = list(tree.pieces)
+    blank = " " if clause.object_span[1] < len(tree) and tree.tags[clause.object_span[1]] not in ".,:" else ""
+    _put(pieces, clause.object_span, _drawn(tree, others) + blank)
+    return tree.written(pieces)
+
+
+def actor(tree: Tree) -> tuple[str, str] | None:
+    """Return the place and the words of the subject of a sentence with an object, if it is a noun with few words."""
+    clause = _clause(tree, "nsubj", "dobj")
+    if clause is None or tree.tags[clause.subject] not in ("NN", "NNS"):
+        return None
+    start, end = clause.subject_span
+    return (_ACTORS[tree.plural(clause.subject)], tree.phrase((start, end))) if end - start <= _FEW else None
+
+
 EDITS: dict[str, Edit] = {
+    "patient": patient,
     "voice": lambda tree, _: voice(tree),
     "swap": lambda tree, _: swap(tree),
     "negation": lambda tree, _: negation(tree),

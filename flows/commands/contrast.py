@@ -38,11 +38,12 @@ def contrast(
 ) -> None:
     """Edit sentences, so that encoders learn what they overlook: a corpus for the project file.
 
-    Edits exchange two arguments (swap), change the voice, set or lift a negation, replace a quantifier, a number or a
-    name. The sentences are those of FILE (a table, or one a line), or those of the training pairs in the newest
-    release. Sentences that stand beside their other voice and their exchanged arguments are left out unless graphs by
-    the embedded parser show the difference. Columns of the output: sentence_a, sentence_b, edit; a build parses and
-    measures the pairs like any others.
+    Edits exchange two arguments (swap), change the voice, let another be acted upon (patient), set or lift a negation,
+    replace a quantifier, a number or a name. What patient makes is edited further: nothing but grammar tells there who
+    does what to whom. The sentences are those of FILE (a table, or one a line), or those of the training pairs in the
+    newest release. Sentences that stand beside their other voice and their exchanged arguments are left out unless
+    graphs by the embedded parser show the difference. Columns of the output: sentence_a, sentence_b, edit; a build
+    parses and measures the pairs like any others.
     """
     import polars as pl
 
@@ -70,14 +71,21 @@ def contrast(
         texts = _of_release(project, corpora) if file is None else read_sentences(file)["text"]
         chosen = sorted(set(texts) - {""}, key=share_of)[: _PARSED * each]
         parser = load(DependencySettings())
-        with FileProgress("sentences") as progress:
-            parsed = parse_lines(
-                number_sentences(("", text) for text in chosen),
-                lambda rows: parse_dependencies(rows, parser),
-                on_rows=progress,
-            )
-        trees = [Tree.of(row["text"], row) for row in parsed.filter(pl.col("code").is_null()).iter_rows(named=True)]
-        pairs = drawn = list(draw_contrasts(trees, each, edits or tuple(EDITS)))
+
+        def parse(texts: "Collection[str]") -> list[Tree]:
+            with FileProgress("sentences") as progress:
+                parsed = parse_lines(
+                    number_sentences(("", text) for text in texts),
+                    lambda rows: parse_dependencies(rows, parser),
+                    on_rows=progress,
+                )
+            return [Tree.of(row["text"], row) for row in parsed.filter(pl.col("code").is_null()).iter_rows(named=True)]
+
+        wanted = set(edits or EDITS)
+        trees = parse(chosen)
+        recast = list(draw_contrasts(trees, each, wanted & {"patient"}))
+        further = parse({pair.sentence_b for pair in recast}.difference(chosen)) if recast else []
+        pairs = drawn = recast + list(draw_contrasts([*trees, *further], each, wanted - {"patient"}))
         if in_triples := list(dict.fromkeys(text for triple in triples(drawn) for text in triple)):
             with FileProgress("graphs") as progress:
                 pairs = confirmed(drawn, parsed_graphs(in_triples, progress))

@@ -17,6 +17,10 @@ EDITED = [
     ("swap", "The dogs are chasing a cat.", None),  # the verb would not agree
     ("swap", "Who chased the cat?", None),
     ("swap", "The dog sleeps.", None),
+    ("patient", "The boy rides a horse near the lake.", "The boy rides a tall nurse near the lake."),
+    ("patient", "The boys ride a horse.", "The boys ride two dogs."),
+    ("patient", "A nurse helps the boy.", None),  # the only other who acts is a nurse, too
+    ("patient", "The boy sleeps.", None),
     ("voice", "A man is playing a guitar.", "A guitar is being played by a man."),
     ("voice", "The cat chased two mice.", "Two mice were chased by the cat."),
     ("voice", "A guitar is being played by two men.", "Two men are playing a guitar."),
@@ -51,7 +55,12 @@ def parse():
     return lambda texts: [Tree.of(text, row) for text, row in zip(texts, parser.parse(list(texts)), strict=True)]
 
 
-NAMES = {"nsubj": ["Ann", "Bob"], "in pobj": ["Berlin", "Paris"]}
+NAMES = {
+    "nsubj": ["Ann", "Bob"],
+    "in pobj": ["Berlin", "Paris"],
+    "one actor": ["a tall nurse"],
+    "several actors": ["two dogs"],
+}
 
 
 @pytest.mark.parametrize(("edit", "text", "edited"), EDITED)
@@ -116,6 +125,15 @@ def test_the_same_sentences_give_the_same_pairs_in_any_order(parse):
     counts = {edit: sum(pair.edit == edit and pair.sentence_a in texts for pair in drawn) for edit in EDITS}
     assert counts == dict.fromkeys(EDITS, 3)
     assert all(pair.sentence_a != pair.sentence_b for pair in drawn)
+
+
+def test_who_acts_in_one_sentence_is_acted_upon_in_another(parse):
+    trees = parse(["The dog chased a cat.", "A nurse saw Paris.", "Two boys, a girl and the man next door ate soup."])
+    pairs = [pair[:2] for pair in draw_contrasts(trees, edits=["patient"])]
+    assert pairs == [
+        ("The dog chased a cat.", "The dog chased a nurse."),
+        ("A nurse saw Paris.", "A nurse saw the dog."),
+    ]
 
 
 def test_both_voices_stand_beside_swapped_arguments(parse):

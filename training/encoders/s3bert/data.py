@@ -26,7 +26,7 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
         )
     if unknown := settings.unknown_facets(data.metric_names):
         raise UnknownMetric(
-            f"the pairs were not measured with {unknown[0]!r}, which `facets` of the encoder {settings.name!r} names; "
+            f"the pairs were not measured with {unknown[0]!r}, a facet of the encoder {settings.name!r}; "
             f"there are {', '.join(data.metric_names)}: correct the name, or build the features again"
         )
     chosen = data.select(corpora=settings.corpora)

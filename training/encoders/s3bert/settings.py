@@ -86,6 +86,8 @@ class S3bertSettings(TunedSettings):
         ordering: weight of the ordering objective while layers are tuned: a facet orders the pairs of one sentence as
             its metric does, among those that batches are made of. It teaches what differs little, such as exchanged
             arguments, where contrast pairs are a third of `layer_corpora`; the dev loss does not count it.
+        ordered_facets: facets that it is for; all when empty. Those whose metrics see the difference: the others lose
+            ten points by ordering noise (docs/results/study.md).
         kinds: kinds of pairs to train on: `positive` (a row of a corpus), `negative`, `neighbour`; all when empty.
         layer_corpora: corpora whose pairs make up the batches in which layers are tuned; all when empty. The map is
             learnt from all corpora, and in a batch all pairs count that were measured among its sentences.
@@ -114,6 +116,7 @@ class S3bertSettings(TunedSettings):
     alpha: Annotated[float, Field(ge=0)] = 1.0
     consistency: Annotated[float, Field(ge=0)] = 1.0
     ordering: Annotated[float, Field(ge=0)] = 0.0
+    ordered_facets: tuple[str, ...] = ()
     kinds: tuple[PairKind, ...] = ()
     layer_corpora: tuple[str, ...] = ()
     layers_tuned: Annotated[int, Field(ge=0)] = 2
@@ -137,6 +140,8 @@ class S3bertSettings(TunedSettings):
                 raise EmptySetting("facets must name a metric; leave the key out for all of them")
             if len(set(self.facets)) < len(self.facets):
                 raise RepeatedValue(f"facets must differ from one another, got {self.facets!r}")
+            if missing := set(self.ordered_facets).difference(self.facets):
+                raise Conflict(f"ordered_facets names {min(missing)!r}, which facets does not: add it there")
         return self
 
     def map_loop(self, pairs: int) -> LoopSettings:
@@ -146,5 +151,5 @@ class S3bertSettings(TunedSettings):
         return self.loop.model_copy(update={**own, "accumulate": 1, "evaluate_every": None, "patience": None})
 
     def unknown_facets(self, metrics: Collection[str]) -> list[str]:
-        """Return the facets that are not among these metrics."""
-        return [name for name in self.facets or () if name not in metrics]
+        """Return the facets, also those to order by, that are not among these metrics."""
+        return [name for name in (*(self.facets or ()), *self.ordered_facets) if name not in metrics]

@@ -68,6 +68,8 @@ class S3bertTask:
             self._among, self._ordered = (
                 PairsAmong(prepared.first, prepared.second, pairs) for pairs in (prepared.train, prepared.drawn)
             )
+        names = settings.facets or ()
+        self._ordered_facets = [names.index(name) for name in settings.ordered_facets or names]
         self._drawn = prepared.drawn if embedder.encodes else prepared.train
 
     def batches(self, epoch: int) -> list[Pairs]:
@@ -116,7 +118,8 @@ class S3bertTask:
             # Of the pairs that batches are made of: among all that were measured, contrasts would be one in a hundred.
             left, right, targets = among_them(self._ordered.find(sentences))
             similarities = self.decomposition.similarities(embeddings[left], embeddings[right])
-            losses["ordering"] = self.ordering(similarities, targets, left, right)
+            facets = self._ordered_facets
+            losses["ordering"] = self.ordering(similarities[:, facets], targets[:, facets], left, right)
             losses["loss"] = losses["loss"] + self.settings.ordering * losses["ordering"]
         return losses
 
