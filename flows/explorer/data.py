@@ -7,9 +7,12 @@ Only the columns that a filter or the order needs are read of all rows.
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
+from markupsafe import Markup
 
 from features.core.faults import UnknownTable
+from features.core.pages.plots import Axis, bars, draw_plot
 from features.core.wording import counted
 from features.store.releases import Release
 from features.store.store import Store
@@ -180,17 +183,15 @@ def _with_texts(rows: pl.DataFrame, store: Store, release: Release) -> pl.DataFr
     return rows.select(*texts_first, *others)
 
 
-def _spread(frame: pl.LazyFrame, column: str) -> dict[str, Any] | None:
-    """Return how the values of a column are distributed: its ends, and the share of each bin in the fullest one."""
-    values = frame.select(pl.col(column).cast(pl.Float64)).drop_nulls()
-    low, high, count = values.select(low=pl.min(column), high=pl.max(column), count=pl.len()).collect().row(0)
-    if not count or low == high:
+def _spread(frame: pl.LazyFrame, column: str) -> Markup | None:
+    """Draw how the values of a column are distributed; not where all are equal."""
+    values = frame.select(pl.col(column).cast(pl.Float64)).drop_nulls().collect()[column].to_numpy()
+    if not len(values) or values.min() == values.max():
         return None
-    scaled = ((pl.col(column) - low) / (high - low) * _BINS).floor().clip(0, _BINS - 1).cast(pl.Int32)
-    bins = dict(values.select(bin=scaled).group_by("bin").len().collect().iter_rows())
-    most = max(bins.values())
-    heights = [bins.get(at, 0) / most for at in range(_BINS)]
-    return {"column": column, "low": low, "high": high, "count": count, "heights": heights}
+    counts, edges = np.histogram(values, _BINS)
+    label = f"{column}: distribution of {counted(len(values), 'value')}, {edges[0]:.3g} to {edges[-1]:.3g}"
+    up = Axis.over("rows", [0, counts.max()], 3)
+    return draw_plot(label, Axis(column, edges[0], edges[-1]), up, boxes={1.0: bars(edges, counts)})
 
 
 def _shown(value: Any) -> Any:

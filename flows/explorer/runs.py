@@ -15,6 +15,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from features.core.errors import FacetflowError
 from features.core.faults import EvaluationDamaged, NoProjectFile
+from features.core.pages.plots import Axis, draw_plot
 from flows.explorer.session import Session
 from flows.explorer.views import Answer, Parameter, Query, View
 from flows.project import Project
@@ -107,20 +108,20 @@ class RunsView(View):
 
 
 def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[str, Any]]:
-    """Return a chart for each number of some trainings: its ends, and the points of a line for each training."""
+    """Return a chart for each number of some trainings, with a line for each training."""
     charts = []
     for name in dict.fromkeys(name for course in courses for name in course):
         drawn = [course.get(name, {}) for course in courses]
         steps, values = [step for of in drawn for step in of], [value for of in drawn for value in of.values()]
-        first, low = min(steps), min(values)
-        across, up = max(steps) - first or 1, max(values) - low or 1
-        lines = [
-            [(100 * (step - first) / across, 100 - 100 * (value - low) / up) for step, value in sorted(of.items())]
-            for of in drawn
-        ]
-        ends = {"first": first, "last": max(steps), "low": low, "high": max(values)}
+        title, ends = name.replace("_", " "), f"between {min(values):.3g} and {max(values):.3g}"
+        plot = draw_plot(
+            f"{title} from step {min(steps)} to {max(steps)}, {ends}",
+            Axis.over("step", steps, 3),
+            Axis.over("", values, 3),
+            lines=[sorted(of.items()) for of in drawn],
+        )
         last = [list(of.values())[-1] if of else None for of in drawn]
-        charts.append({"name": name.replace("_", " "), "lines": lines, "last_values": last, **ends})
+        charts.append({"name": title, "last_values": last, "plot": plot})
     return charts
 
 

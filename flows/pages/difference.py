@@ -7,12 +7,14 @@ mean 0.612 → 0.648 · distance 0.071
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from features.core.pages import render, tell_date
+from features.core.pages.plots import Axis, bars, draw_plot
 from features.metrics.registry import METRICS
 from features.store.differences import ReleaseDifference
-from features.store.drift import LARGE, QUANTILES, SMALL, Drift, Size
+from features.store.drift import BINS, LARGE, QUANTILES, SMALL, Drift, Size
 from training.evaluation.tables import UNDEFINED, ScoreTable
 
 _ORDER: Sequence[Size] = ("large", "moderate", "small", "within chance", "none")
@@ -38,12 +40,31 @@ def difference_values(difference: ReleaseDifference) -> dict[str, Any]:
         "same": difference.none,
         "recipes": difference.recipes,
         "tables": [] if difference.none else list(difference_tables(difference)),
-        "drift": sorted(difference.drift, key=lambda moved: (_ORDER.index(moved.size), -moved.distance)),
+        "drift": [
+            _drawn(moved)
+            for moved in sorted(difference.drift, key=lambda moved: (_ORDER.index(moved.size), -moved.distance))
+        ],
         "numbers": drift_table(difference.drift),
         "questions": {name: metric.question for name, metric in METRICS.items()},
         "small": SMALL,
         "large": LARGE,
     }
+
+
+def _drawn(moved: Drift) -> dict[str, Any]:
+    """Return what the page shows of a metric: filled its new distribution, as a line around it the old one."""
+    low, high = moved.range
+    edges = [low + (high - low) * part / BINS for part in range(BINS + 1)]
+    old, new = ([100 * share for share in side.shares] for side in (moved.old, moved.new))
+    numbers = f"mean {moved.old.mean:.3f} → {moved.new.mean:.3f} · distance {moved.distance:.3f}"
+    plot = draw_plot(
+        f"{moved.metric}: {moved.size} drift, {numbers}",
+        Axis("", low, high, 3),
+        Axis.over("% of rows", [0.0, *old, *new], 3),
+        boxes={0.4: bars(edges, new)},
+        lines=[(), [(edge, share) for ends, share in zip(pairwise(edges), old, strict=True) for edge in ends]],
+    )
+    return {"metric": moved.metric, "size": moved.size, "numbers": numbers, "plot": plot}
 
 
 def difference_tables(difference: ReleaseDifference) -> Iterator[ScoreTable]:

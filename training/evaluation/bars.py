@@ -9,16 +9,14 @@ A bar is filled where its interval excludes 0. Most show scores of the encoder b
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, floor
 from typing import Any, Self
 
 from markupsafe import Markup
 
 from features.core.pages import render, tell_number
+from features.core.pages.plots import Axis
 from training.evaluation.tables import UNDEFINED, Column, ends, hundred
 
-_STEPS = (5, 10, 20, 25, 50)
-_TICKS = 9
 Row = Mapping[str, Any]
 
 
@@ -77,24 +75,11 @@ class Bar:
 
 def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis: str) -> Markup:
     """Draw bars from top to bottom, with a legend (`of` names the bars) above and an axis below, as HTML."""
-    ticks = _ticks(bars)
-
-    def place(value: float) -> float:
-        return 100 * (value - ticks[0]) / (ticks[-1] - ticks[0])
-
-    return render("training.evaluation/bars.html", bars=bars, marks=marks, of=of, axis=axis, ticks=ticks, place=place)
-
-
-def _ticks(bars: Sequence[Bar]) -> list[float]:
-    values = [0.0]
+    values = [0.0, 5.0]
     for bar in bars:
         values += [bar.value or 0.0, *(bar.interval or ()), *bar.marks.values()]
-    low, high = min(values), max(*values, 5.0)
-    for step in _STEPS:
-        ticks = [float(step * n) for n in range(floor(low / step), ceil(high / step) + 1)]
-        if len(ticks) <= _TICKS:
-            break
-    return ticks
+    scale = Axis.over(axis, values, most=8)
+    return render("training.evaluation/bars.html", bars=bars, marks=marks, of=of, axis=scale)
 
 
 def tell_verdict(difference: Mapping[str, Any] | None) -> str:

@@ -75,16 +75,17 @@ def test_every_metric_is_drawn_as_it_was_and_as_it_is_those_that_moved_most_firs
         ("root", "none"),
     ]
     smatch, own, root = re.findall(r"<figure.*?</figure>", text, re.DOTALL)
-    assert smatch.count('<rect class="new"') == sum(share > 0 for share in found.drift[1].new.shares)
-    bars = [float(x) for x in re.findall(r'<rect class="new" x="([\d.]+)"', smatch)]
-    filled = [position for position, share in enumerate(found.drift[1].new.shares) if share]
-    assert bars == pytest.approx([240 / 25 * position for position in filled], abs=0.1)
+    old, new = found.drift[1].old.shares, found.drift[1].new.shares
+    assert re.findall(r'bottom:[\d.]+%">([^<]+)<', smatch)[-1] == "40"
+    lefts = [float(x) for x in re.findall(r"M([\d.]+) 100H", re.search(r'"box"[^>]* d="([^"]+)"', smatch)[1])]
+    filled = [position for position, share in enumerate(new) if share]
+    assert lefts == pytest.approx([4 * position for position in filled])
     assert filled != list(range(len(filled)))  # an empty part leaves a gap
-    heights = [float(y) for y in re.findall(r"V([\d.]+)H", smatch)]
-    top = max(*found.drift[1].old.shares, *found.drift[1].new.shares)
-    assert heights == pytest.approx([64 * (1 - share / top) for share in found.drift[1].old.shares], abs=0.1)
-    assert '<div class="range"><span>0</span><span>1</span></div>' in smatch
-    assert f"<span>{found.drift[2].range[1]:.3g}</span>" in own
+    stairs = re.search(r'"b" d="M([^"]+)"', smatch)[1].split("L")
+    heights = [100 - float(point.split()[1]) for point in stairs[::2]]
+    assert heights == pytest.approx([100 * share / 0.4 for share in old], abs=0.01)
+    assert re.findall(r'left:[\d.]+%">([^<]+)<', smatch) == ["0.0", "0.5", "1.0"]
+    assert re.findall(r'left:[\d.]+%">([^<]+)<', own)[-1] == "40"
     assert "mean 0.7" in root
 
 
