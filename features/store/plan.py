@@ -44,6 +44,7 @@ class Plan:
     todo: tuple[ShardWork, ...]
     missing: frozenset[ShardKey]  # those of them that have never been committed
     scope: Mapping[str, frozenset[Shard]]  # stage → its wanted shards; the others are not made
+    uses: Uses  # which corpora use which shard
     outdated: tuple[ShardKey, ...] = ()  # committed shards that are not wanted and not what would be made now
 
     def shards(self, stage: str) -> int:
@@ -127,6 +128,7 @@ def plan(
         todo=tuple(todo),
         missing=frozenset((work.stage, work.shard) for work in todo if work.shard not in committed[work.stage]),
         scope=in_scope,
+        uses=uses,
         outdated=tuple(outdated),
     )
 

@@ -167,11 +167,11 @@ class StoreReader:
     def uses(self, versions: Mapping[str, int] | None = None) -> Uses:
         """Return which corpora use which shard at versions of the tables, or the newest; reads five columns."""
         at = versions or {}
-        pairs = self.scan("pairs", at.get("pairs"), columns=("corpus", "shard_a", "shard_b"), with_shard=True).unique()
+        pairs = self.scan("pairs", at.get("pairs"), columns=("corpus", "shard_a", "shard_b"), with_shard=True)
+        # Each side by itself: both together are nearly as many as there are pairs.
+        sides = [pairs.select("shard", "corpus", source=side).unique() for side in ("shard_a", "shard_b")]
         with decoding("pairs", self.location):
-            both = pairs.collect()
-        sides = [both.select("shard", "corpus", source=side) for side in ("shard_a", "shard_b")]
-        of_pairs = pl.concat(sides).unique().sort("shard", "source", "corpus")
+            of_pairs = pl.concat(sides).unique().sort("shard", "source", "corpus").collect()
         labels = self.scan("labels", at.get("labels"), columns=("corpus", "sentence_shard"))
         with decoding("labels", self.location):
             of_labels = labels.unique().sort("sentence_shard", "corpus").collect()

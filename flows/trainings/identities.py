@@ -65,7 +65,7 @@ class Contents:
         for table, wanted in planned.scope.items():
             shards[table] |= {shard: planned.expected[table, shard] for shard in wanted}
         # As in a release: no table of labels without any.
-        return cls(store.id, {table: of for table, of in shards.items() if of or table != "labels"}, store.uses())
+        return cls(store.id, {table: of for table, of in shards.items() if of or table != "labels"}, planned.uses)
 
     @property
     def of_pairs(self) -> frozenset[str]:
