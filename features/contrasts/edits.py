@@ -52,9 +52,8 @@ def swap(tree: Tree) -> str | None:
     if agrees and tree.plural(clause.subject) != tree.plural(clause.object):
         return None
     pieces = list(tree.pieces)
-    blank = " " if clause.object_span[1] < len(tree) and tree.tags[clause.object_span[1]] not in ".,:" else ""
     _put(pieces, clause.subject_span, f"{tree.phrase(clause.object_span, case='subject')} ")
-    _put(pieces, clause.object_span, tree.phrase(clause.subject_span, case="object") + blank)
+    _put(pieces, clause.object_span, tree.phrase(clause.subject_span, case="object") + _blank(tree, clause))
     return tree.written(pieces)
 
 
@@ -80,8 +79,7 @@ def voice(tree: Tree) -> str | None:
         before = before[:1].upper() + before[1:]
     first, second = tree.phrase((start, end), case="subject"), tree.phrase(clause.subject_span, case="object")
     after = "".join(tree.pieces[end:])
-    blank = " " if end < len(tree) and tree.tags[end] not in ".,:" else ""
-    return tree.written((before, first, " ", verb, particles, link, second, blank, after))
+    return tree.written((before, first, " ", verb, particles, link, second, _blank(tree, clause), after))
 
 
 def negation(tree: Tree) -> str | None:
@@ -180,8 +178,7 @@ def patient(tree: Tree, names: Names) -> str | None:
     if not others:
         return None
     pieces = list(tree.pieces)
-    blank = " " if clause.object_span[1] < len(tree) and tree.tags[clause.object_span[1]] not in ".,:" else ""
-    _put(pieces, clause.object_span, _drawn(tree, others) + blank)
+    _put(pieces, clause.object_span, _drawn(tree, others) + _blank(tree, clause))
     return tree.written(pieces)
 
 
@@ -290,6 +287,12 @@ def _lifted(tree: Tree, negation: int) -> str | None:
         pieces[auxiliary] = ""
         pieces[verb] = pieces[verb].replace(tree.tokens[verb], form)
     return tree.written(pieces)
+
+
+def _blank(tree: Tree, clause: _Clause) -> str:
+    """Return what stands between an object and what follows it: nothing before a punctuation mark."""
+    end = clause.object_span[1]
+    return " " if end < len(tree) and tree.tags[end] not in ".,:" else ""
 
 
 def _put(pieces: list[str], span: Span, words: str) -> None:
