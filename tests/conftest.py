@@ -36,7 +36,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # How long an example takes depends on how busy the machine is, not on whether the code is right.
-settings.register_profile("busy", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("busy", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("busy"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "busy"))
 
