@@ -149,6 +149,7 @@ def test_a_model_that_is_chosen_by_what_it_learns_from_is_told(job, caplog, keep
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_two_processes_learn_the_routes_as_one_does(job):
     # A batch takes one route: the layer of the other has no gradient, and must not be moved by its momentum.
     given = {"aspects": ["animal", "place"], "combine": "routes", "dropout": False, "route_learning_rate": 1e-2}
