@@ -22,6 +22,8 @@ from features.core.faults import TrainingFailed
 from features.core.leftovers import scratch
 from flows.command_line import run
 from flows.server.own_server import QUIET
+from flows.terminal import verbosity
+from flows.trainings.training_process import _WORDS
 from training.jobs import EvaluationJob, TrainingJob
 
 
@@ -40,7 +42,7 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
         for file, job in zip(files, jobs, strict=True):
             file.write_text(job.model_dump_json(), encoding="utf-8")
         try:
-            importlib.import_module(module).main(["--settings", *map(str, files)])
+            importlib.import_module(module).main(["--settings", *map(str, files), *_WORDS[verbosity()]])
         except FacetflowError as error:
             raise TrainingFailed(str(error)) from error
 
