@@ -105,7 +105,7 @@ $(VENV)/bin/pip:
 
 # Compiles what is installed on all cores: pip would use one, and take as long as the installation itself. Modules that
 # nobody imports are left out. A few packages ship files for other Pythons, which do not compile; that is harmless.
-UNUSED := /tests?/|/transformers/models/|/spacy/lang/|/site-packages/(pip|setuptools)/
+UNUSED := /tests?/|/(transformers/models|spacy/lang|torch/_inductor|torch/testing|sympy/physics|pygments/lexers|apprise/plugins)/|/site-packages/(pip|setuptools)/
 COMPILE := $(BIN)/python -m compileall -qq --workers 0 -x '$(UNUSED)' $(VENV)/lib || true
 
 # A test machine has everything that a user's machine has: the stamp .dev implies .run.

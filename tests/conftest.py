@@ -36,7 +36,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # How long an example takes depends on how busy the machine is, not on whether the code is right.
-settings.register_profile("busy", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("busy", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("busy"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "busy"))
 
@@ -178,24 +178,26 @@ class Browser:
         ]
 
     def find_faults(self, page: Path | str) -> list[str]:
-        """Return the faults of a page, wide and narrow, light and dark, one sentence each."""
+        """Return the faults of a page, wide in light colours and narrow in dark ones, one sentence each.
+
+        What does not fit depends on the width alone, and contrast on the colours.
+        """
         faults = []
         own = ("file:", "data:", *([page[: page.index("/", len("http://"))]] if isinstance(page, str) else []))
-        for scheme in COLOUR_SCHEMES:
-            for width in BROWSER_WIDTHS:
-                self.show(page, width=width, scheme=scheme)
-                if self.run(LOOK.read_text()):
-                    time.sleep(1)  # a busy machine may still be laying the page out: a fault that stays is one
-                found = [
-                    *self.run(LOOK.read_text()),
-                    *(
-                        f"console: {entry['message']}"
-                        for entry in self.driver.get_log("browser")
-                        if not entry["message"].startswith("chrome")  # of the browser's own first page
-                    ),
-                ]
-                found += [f"asks for {url}" for url in self._asked() if not url.startswith(own)]
-                faults += [f"{scheme}, {width} px: {fault}" for fault in found]
+        for scheme, width in zip(COLOUR_SCHEMES, BROWSER_WIDTHS, strict=True):
+            self.show(page, width=width, scheme=scheme)
+            if self.run(LOOK.read_text()):
+                time.sleep(1)  # a busy machine may still be laying the page out: a fault that stays is one
+            found = [
+                *self.run(LOOK.read_text()),
+                *(
+                    f"console: {entry['message']}"
+                    for entry in self.driver.get_log("browser")
+                    if not entry["message"].startswith("chrome")  # of the browser's own first page
+                ),
+            ]
+            found += [f"asks for {url}" for url in self._asked() if not url.startswith(own)]
+            faults += [f"{scheme}, {width} px: {fault}" for fault in found]
         return faults
 
     def _asked(self) -> list[str]:

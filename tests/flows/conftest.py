@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -209,18 +210,29 @@ class WarmCommandLine(CommandLine):
 
 
 @pytest.fixture(scope="session")
-def facetflow(server: OwnServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
+def warm(
+    server: OwnServer, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., AbstractContextManager[CommandLine]]:
+    """Return a function that starts a warm console script, with the Prefect API of the session and more variables."""
+
+    @contextmanager
+    def start(**variables: str) -> Iterator[CommandLine]:
+        environment = {**os.environ, **_talking_to(server), **variables}
+        command = [sys.executable, str(Path(__file__).with_name("warm_process.py"))]
+        with subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
+            yield WarmCommandLine(environment, process=process, outputs=tmp_path_factory.mktemp("said"))
+            process.stdin.close()
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def facetflow(warm: Callable[..., AbstractContextManager[CommandLine]]) -> Iterator[CommandLine]:
     """The console script, with the Prefect API of the session."""
-    environment = {**os.environ, **_talking_to(server)}
-    with subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("warm_process.py"))],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        yield WarmCommandLine(environment, process=process, outputs=tmp_path_factory.mktemp("said"))
-        process.stdin.close()
+    with warm() as command_line:
+        yield command_line
 
 
 @pytest.fixture

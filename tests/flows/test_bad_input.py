@@ -4,11 +4,9 @@ import errno
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
@@ -288,17 +286,21 @@ CASES = {
 FLOWS = {"build", "train", "evaluate", "retry"}
 
 
-def command_line(command: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
-    """Run a command; return its exit code and what it wrote to stderr."""
-    if command[0] in FLOWS:
-        # Prefect keeps the address of the first server that a process has seen.
-        done = subprocess.run(
-            [sys.executable, "-m", "flows.command_line", *command], capture_output=True, text=True, check=False
-        )
-        return done.returncode, done.stderr.strip().splitlines()
-    capfd.readouterr()
-    code = run(command)
-    return code, capfd.readouterr().err.strip().splitlines()
+@pytest.fixture
+def command_line(
+    request: pytest.FixtureRequest, generated: Any, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, list[str]]]:
+    """Return a function that runs a command, and returns its exit code and what it wrote."""
+
+    def run_command(*command: str) -> tuple[int, list[str]]:
+        if command[0] in FLOWS:  # Prefect keeps the address of the first server that a process has seen
+            code, said = request.getfixturevalue("facetflow").run(generated(folder), *command)
+            return code, said.strip().splitlines()
+        capfd.readouterr()
+        code = run(command)
+        return code, capfd.readouterr().err.strip().splitlines()
+
+    return run_command
 
 
 def the_sentence(lines: list[str]) -> str:
@@ -310,16 +312,16 @@ def the_sentence(lines: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_one_sentence_and_exit_code_1(name: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_one_sentence_and_exit_code_1(name: str, folder: Path, command_line: Callable[..., Any]) -> None:
     wrong = CASES[name]
     wrong.change(folder)
-    code, lines = command_line(wrong.command, capfd)
+    code, lines = command_line(*wrong.command)
     assert code == 1
     sentence = the_sentence(lines)
     assert [part for part in wrong.says if part not in sentence] == []
 
 
-def test_corrupted_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_corrupted_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command_line: Callable[..., Any]) -> None:
     name = "all-MiniLM-L6-v2"
     if not cache.entry(name).is_dir():
         pytest.skip(f"needs the model {name}: facetflow models pull")
@@ -331,7 +333,7 @@ def test_corrupted_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capf
     with weights.open("wb") as file:
         file.truncate(size)
     monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))
-    code, lines = command_line(("models", "verify", name), capfd)
+    code, lines = command_line("models", "verify", name)
     assert code == 1
     assert "model.safetensors" in "".join(lines)
     assert "corrupted" in "".join(lines)
@@ -438,11 +440,12 @@ WRONG_GRAPHS = (
 
 @pytest.mark.slow
 def test_bad_rows_are_rejected_with_a_code_and_the_build_goes_on(
-    folder: Path, capfd: pytest.CaptureFixture[str]
+    folder: Path, command_line: Callable[..., Any]
 ) -> None:
     put("pairs.tsv", ROWS + "\n".join(BAD_ROWS) + "\n")(folder)
     put("graphs.amr", GRAPHS + WRONG_GRAPHS)(folder)
-    assert run(["build"]) == 0, capfd.readouterr().err
+    code, lines = command_line("build")
+    assert code == 0, lines
     store = Store.open(folder / "store")
     codes = store.read("rejects").group_by("stage", "code").len().sort("stage", "code").rows()
     assert set(codes) >= {
@@ -457,4 +460,3 @@ def test_bad_rows_are_rejected_with_a_code_and_the_build_goes_on(
     assert "unbalanced_penman" in of_graphs
     assert store.read("metrics").height == 1
     assert store.read("rejects").filter(pl.col("message").str.len_chars() == 0).is_empty()
-    assert "Traceback" not in capfd.readouterr().err

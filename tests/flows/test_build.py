@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from generated import ENCODER, write_backbone
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -80,12 +81,13 @@ def test_a_changed_setting_is_explained_and_built_again(built, here):
     assert built.store.versions() == versions
 
 
-def test_packages_of_the_user_hide_none_of_ours(project, facetflow_alone, quick):
-    project.write(20, per_shard=32, more=quick)
+def test_packages_of_the_user_hide_none_of_ours_from_any_process_of_a_refresh(project, facetflow_alone):
+    write_backbone(project.folder / "backbone")
+    project.write(20, per_shard=32, more=ENCODER)
     project.hide_ours()
-    for command in ("build", "train"):  # with a server, workers and a process of the training
-        code, output = facetflow_alone.run(project, command)
-        assert code == 0, output
+    code, output = facetflow_alone.run(project, "refresh")  # a server, a worker, a training and an evaluation
+    assert code == 0, output
+    assert "is now the current run of the encoder 's3bert'" in output
 
 
 def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow, here):

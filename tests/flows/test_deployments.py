@@ -71,7 +71,7 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_the_id_of_its_store(
     project, prefect, deployment, facetflow, server
 ):
     file = written(project, "by-yaml")
-    prefect("work-pool", "create", "facetflow", "--type", "process", project=None)
+    patient_http.client.post(f"{server.address}/work_pools/", json={"name": "facetflow", "type": "process"})
     done = prefect("deploy", "--all", project=str(file))
     assert done.returncode == 0, done.stdout + done.stderr
     build = deployment("refresh", "by-yaml")

@@ -25,7 +25,7 @@ def encoder(trained_run):
 
 
 @given(a=sentences, b=sentences)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_shares_sum_to_the_cosine_of_the_whole_and_of_every_facet(encoder, a, b):
     model, layout = encoder
     left, right = model.encode([a, b]).astype(np.float64)

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from features.core.errors import FacetflowError
@@ -40,7 +40,6 @@ def both_ways(read_both_ways, folder, **given_settings):
         return []
 
 
-@settings(max_examples=60, deadline=None)
 @given(lines, st.sampled_from(["tsv", "csv"]), st.sampled_from(["detect", "ordinary", "enclose"]), st.booleans())
 def test_text_gives_the_same_rows_in_columns(read_both_ways, written, form, quotes, by_name):
     separator = "\t" if form == "tsv" else ","
@@ -53,7 +52,6 @@ def test_text_gives_the_same_rows_in_columns(read_both_ways, written, form, quot
         both_ways(read_both_ways, Path(folder), files=files, columns=columns, quotes=quotes, draw={"dev": 0.1})
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.one_of(st.none(), texts, st.just("A\0")), texts, labels)), st.lists(typed_scores))
 def test_parquet_gives_the_same_rows_in_columns(read_both_ways, written, given_scores):
     height = min(len(written), len(given_scores))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from features.core.types import RejectCode
@@ -64,7 +64,6 @@ rows_of_pairs = st.lists(st.tuples(few, few, st.sampled_from(["0", "1"])), min_s
 drawn = st.fixed_dictionaries({"dev": st.sampled_from([0.0, 0.2, 0.4]), "test": st.sampled_from([0.1, 0.5])})
 
 
-@settings(max_examples=30, deadline=None)
 @given(parts=st.lists(rows_of_pairs, min_size=1, max_size=4), draws=st.lists(drawn, min_size=4, max_size=4))
 def test_no_sentence_is_ever_in_two_splits_and_nothing_is_lost(parts, draws):
     stored: list[Ingested] = []
@@ -85,7 +84,6 @@ def test_no_sentence_is_ever_in_two_splits_and_nothing_is_lost(parts, draws):
     splits_of(*stored)
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=rows_of_pairs, order=st.randoms(use_true_random=False))
 def test_a_first_build_draws_the_same_in_any_order_of_the_rows(rows, order):
     with tempfile.TemporaryDirectory() as name:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
@@ -25,8 +25,6 @@ bad_rows = st.sampled_from([("A.", "", "1"), ("A.", "B.", "x"), ("A.", "B.\textr
 rows_of_a_file = st.lists(st.one_of(good_rows, good_rows, good_rows, bad_rows), min_size=1, max_size=25)
 guards = st.sampled_from([None, "drop", "report"])
 shard_sizes = st.tuples(st.integers(1, 6), st.integers(1, 6))
-
-quick = settings(max_examples=25, deadline=None)
 
 
 def run(files: dict[str, list[list[Row]]], guard=None, sizes=(4, 5), known=None) -> Ingested:
@@ -85,7 +83,6 @@ def assert_sound(*parts: Ingested) -> None:
         assert negative["sentence_b"] not in {positive["sentence_a"], positive["sentence_b"]}
 
 
-@quick
 @given(rows_of_a_file, rows_of_a_file, guards, shard_sizes)
 def test_rows_are_conserved(train, dev, guard, sizes):
     ingested = run({"train": [train], "dev": [dev]}, guard, sizes)
@@ -103,7 +100,6 @@ def test_rows_are_conserved(train, dev, guard, sizes):
     assert len(ingested.rejects) == sum(counts.rejected + counts.dropped for counts in ingested.report.splits)
 
 
-@quick
 @given(rows_of_a_file, st.data(), guards, shard_sizes)
 def test_two_refreshes_give_what_one_gives(rows, data, guard, sizes):
     first_rows = data.draw(st.lists(st.sampled_from(range(len(rows))), min_size=1, unique=True).map(sorted))
@@ -122,7 +118,6 @@ def test_two_refreshes_give_what_one_gives(rows, data, guard, sizes):
     assert not set(first.pairs) & set(second.pairs)
 
 
-@quick
 @given(st.lists(rows_of_a_file, min_size=2, max_size=4), guards)
 def test_files_added_one_by_one_give_what_all_at_once_give(parts, guard):
     refreshes: list[Ingested] = []
@@ -138,7 +133,6 @@ def test_files_added_one_by_one_give_what_all_at_once_give(parts, guard):
         assert set(kept[key]) == set(expected[key])
 
 
-@quick
 @given(rows_of_a_file, guards, shard_sizes)
 def test_a_second_call_with_everything_known_adds_nothing(rows, guard, sizes):
     first = run({"train": [rows]}, guard, sizes)
@@ -151,7 +145,6 @@ def test_a_second_call_with_everything_known_adds_nothing(rows, guard, sizes):
     assert again.report.changed == []
 
 
-@quick
 @given(rows_of_a_file, guards, shard_sizes)
 def test_the_same_input_gives_the_same_shards(rows, guard, sizes):
     first, again = (run({"train": [rows]}, guard, sizes) for _ in range(2))
@@ -163,7 +156,6 @@ def test_the_same_input_gives_the_same_shards(rows, guard, sizes):
     assert first.report == again.report
 
 
-@quick
 @given(rows_of_a_file, st.randoms(use_true_random=False), guards)
 def test_the_order_of_rows_changes_no_id_and_no_negative(rows, random, guard):
     shuffled = random.sample(rows, len(rows))
@@ -174,7 +166,6 @@ def test_the_order_of_rows_changes_no_id_and_no_negative(rows, random, guard):
     assert one.select(columns).sort("pair_id").equals(other.select(columns).sort("pair_id"))
 
 
-@quick
 @given(rows_of_a_file, shard_sizes)
 def test_shards_are_full_but_for_the_last_of_each_kind(rows, sizes):
     ingested = run({"train": [rows]}, None, sizes)
@@ -239,7 +230,6 @@ def in_shards(rows, size):
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-@quick
 @given(rows_of_a_file, rows_of_a_file, shard_sizes)
 def test_columns_give_the_same_rows_in_the_same_shards_as_one_row_after_the_other(train, dev, sizes):
     ingested = run({"train": [train], "dev": [dev]}, None, sizes)

@@ -6,7 +6,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from features.core.types import RejectCode
@@ -238,7 +237,6 @@ words = st.sampled_from(["A cat.", "A dog.", "A hut.", "A tin.", "A pet."])
 judged = st.lists(st.tuples(words, words, st.sampled_from(["entailment", "neutral"])), min_size=1, max_size=8)
 
 
-@hypothesis_settings(max_examples=25, deadline=None)
 @given(judged, judged, st.integers(1, 4))
 def test_ids_do_not_change_with_what_is_taken(first, second, size):
     with tempfile.TemporaryDirectory() as base:

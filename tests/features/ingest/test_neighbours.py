@@ -3,7 +3,7 @@
 import itertools
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
@@ -79,7 +79,6 @@ words = st.sampled_from(["cat", "dog", "train", "red", "blue", "runs", "sleeps"]
 some_texts = st.lists(st.lists(words, min_size=1, max_size=4).map(" ".join), unique=True, min_size=1, max_size=12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(some_texts, st.integers(1, 4), st.randoms(use_true_random=False))
 def test_pairs_differ_share_a_word_and_do_not_depend_on_the_order(texts, count, random):
     ids = {sentence_id(text): text for text in texts}

@@ -23,9 +23,7 @@ from features.metrics.readings import Readings
 from features.metrics.registry import STEPS
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
 
-on_random_graphs = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+on_random_graphs = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
 def arrays_of(triples: TripleBatch):

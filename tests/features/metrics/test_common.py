@@ -47,9 +47,7 @@ CLASSIFIED = {
 }
 
 seeds = st.integers(0, 2**32 - 1)
-on_random_graphs = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+on_random_graphs = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 TOLERANCE = 1e-6  # sums of doubles in another order; a squared distance of rounding has a root of 1e-7
 
 

@@ -70,9 +70,7 @@ def by_the_definition(left: AmrGraph, right: AmrGraph, vectors: LabelVectors) ->
     return max(0.0, 1 - ot.emd2(np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y)), distances))
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_agrees_with_the_definition(data, graph_pairs):
     left, right = zip(*data.draw(graph_pairs), strict=True)

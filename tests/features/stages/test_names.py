@@ -17,14 +17,23 @@ OTHER_MEANINGS = {
 }
 
 
+@pytest.fixture(scope="module")
+def words_of_files(root: Path) -> dict[str, set[str]]:
+    """Return the strings of each file of the packages."""
+    files = (file for package in PACKAGES for file in sorted((root / package).rglob("*.py")))
+    return {
+        file.relative_to(root).as_posix(): {
+            node.value
+            for node in ast.walk(ast.parse(file.read_text()))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        for file in files
+    }
+
+
 @pytest.mark.parametrize("name", STAGES)
-def test_few_files_spell_the_name_of_a_stage(root: Path, name: str) -> None:
+def test_few_files_spell_the_name_of_a_stage(words_of_files: dict[str, set[str]], name: str) -> None:
     own = f"features/stages/{name}.py"
-    files = [
-        file.relative_to(root).as_posix()
-        for package in PACKAGES
-        for file in sorted((root / package).rglob("*.py"))
-        if any(isinstance(node, ast.Constant) and node.value == name for node in ast.walk(ast.parse(file.read_text())))
-    ]
+    files = [file for file, words in words_of_files.items() if name in words]
     spelt = [file for file in files if file != own and not file.startswith(OTHER_MEANINGS.get(name, ()))]
     assert len(spelt) <= MOST, spelt

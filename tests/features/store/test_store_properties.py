@@ -118,6 +118,6 @@ def listed(rows):
 
 
 StoreMachine.TestCase.settings = settings(
-    max_examples=20, stateful_step_count=12, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=12, stateful_step_count=12, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 TestStore = StoreMachine.TestCase

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sentences import told
 
@@ -30,7 +30,6 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(st.lists(st.tuples(lines, lines), min_size=1, max_size=12))
-@settings(max_examples=25)
 def test_every_line_meets_the_line_of_its_number(graphs: Path, pairs: list[tuple[str, str]]) -> None:
     sides = [[pair[side] for pair in pairs] for side in (0, 1)]
     if not all(any(line.strip() for line in side) for side in sides):

@@ -18,7 +18,7 @@ WANT = "(w / want-01 :ARG0 (b / boy :quant 2) :ARG1 (s / sleep-01 :ARG0 b :polar
 GIRL = "(w / want-01 :ARG0 (g / girl :quant 2) :ARG1 (s / sleep-01 :ARG0 g))"
 HOSTILE = '<script>alert(1)</script> & "quotes"'
 
-quick = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(suppress_health_check=list(HealthCheck))
 
 
 def explained(left, right):

@@ -35,7 +35,7 @@ def assert_counts_agree(pairs, vectors):
                 assert [sum(item.matched for item in side) for side in (facet.left, facet.right)] == [facet.matched] * 2
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_counts_are_those_of_the_engine_on_random_graphs(data, graph_pairs, no_vectors):
     assert_counts_agree(data.draw(graph_pairs), no_vectors)

@@ -92,7 +92,7 @@ def test_each_difference_of_the_example_names_a_facet_that_sees_it(contrasts):
         assert_agrees(pair, sentences)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_sentences_of_any_graphs_can_be_described(data, graph_pairs):
     words = ["the", "dog", "cat", "not", "no", "two", "9:30", "Paris", "himself", "bit", "was", "by", "?", "can"]

@@ -60,7 +60,7 @@ def test_it_is_small_and_complete():
 
 @pytest.mark.slow
 def test_it_scores_what_its_card_says(encoder_name, shared):
-    """On every fourth sentence, so within a few points of the whole."""
+    """On every sixteenth sentence, so within a few points of the whole."""
     import json
 
     assert encoder_name
@@ -68,4 +68,4 @@ def test_it_scores_what_its_card_says(encoder_name, shared):
     report = json.loads((MODEL / "training.json").read_text(encoding="utf-8"))["scores"]
     found = evaluate(load_tagger(MODEL), gold)
     for name in ("gold_predicates", "own_predicates", "predicates"):
-        assert found[name]["f1"] == pytest.approx(report[name]["f1"], abs=0.025)
+        assert found[name]["f1"] == pytest.approx(report[name]["f1"], abs=0.03)

@@ -152,6 +152,8 @@ def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(goes_on_after
     embeds_alike_elsewhere(done, whole)  # of plain text, with its tagger
 
 
+@pytest.mark.slow
+@pytest.mark.soak
 def test_two_processes_learn_what_one_does(job, tmp_path, told):
     alone, together = (
         train(job(run=run, loop={"epochs": 1, "processes": count}, dropout=False))

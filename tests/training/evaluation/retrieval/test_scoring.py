@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import average_precision_score, ndcg_score
@@ -149,7 +149,6 @@ rankings_with_hits = st.integers(2, 9).flatmap(
 )
 
 
-@settings(max_examples=40)
 @given(drawn=rankings_with_hits, k=st.integers(1, 10))
 def test_measures_are_those_of_sentence_transformers_and_scikit_learn(drawn, k):
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator

@@ -65,9 +65,7 @@ def test_batches_do_not_matter(parser: EmbeddedParser, trained: Path) -> None:
 
 
 @example(texts=['0:0"', '\\ "\\"'], bias=-30.0, arc=-9.0)
-@settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=60), max_size=5), st.sampled_from([-30.0, 0.0, 30.0]), st.sampled_from([-9.0, 9.0]))
 def test_any_text_and_any_labels_give_a_well_formed_graph(
     parser: EmbeddedParser, texts: list[str], bias: float, arc: float

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -92,50 +91,35 @@ def house(root: Path, tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.fixture
-def run(house: Path, tmp_path: Path) -> Callable[..., str]:
-    """Return a function that runs Python with the copy in the project's folder, and returns what it prints."""
-    project = tmp_path / "project"
-    project.mkdir()
-
-    def python(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=project,
-            env=os.environ | {"PYTHONPATH": str(house), "XDG_STATE_HOME": str(tmp_path / "state")},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    return python
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_a_stage_is_one_file_and_one_line(run: Callable[..., str], tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    (project / "facetflow.toml").write_text(PROJECT.format(extra=0))
-    (project / "pairs.tsv").write_text("sentence_a\tsentence_b\nA cat sleeps .\tDogs sleep .\n")
+def test_a_stage_is_one_file_and_one_line(house, generated, warm, tmp_path):
+    project = generated(tmp_path / "project")
+    project.folder.mkdir()
+    (project.folder / "facetflow.toml").write_text(PROJECT.format(extra=0))
+    (project.folder / "pairs.tsv").write_text("sentence_a\tsentence_b\nA cat sleeps .\tDogs sleep .\n")
+    with warm(PYTHONPATH=str(house)) as facetflow:
 
-    def facetflow(command: str, *arguments: str) -> dict:
-        return json.loads(run("-m", "flows.command_line", command, *arguments, "--json"))
+        def run(*arguments):
+            code, said = facetflow.run(project, *arguments)
+            assert code == 0, said
+            return said
 
-    assert "lengths" in str(facetflow("plan")), "it is planned"
-    facetflow("build")
-    assert run("-c", READ).strip() == "[3, 4]", "it is built and read"
+        assert "lengths" in run("plan"), "it is planned"
+        run("build")
+        read = [sys.executable, "-c", READ]
+        environment = os.environ | {"PYTHONPATH": str(house)}
+        done = subprocess.run(read, cwd=project.folder, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "[3, 4]", "it is built and read"
 
-    (file,) = (project / "store/tables/lengths").rglob("*.parquet")
-    file.unlink()
-    facetflow("build")
-    assert file.is_file(), "it is repaired"
+        (file,) = (project.folder / "store/tables/lengths").rglob("*.parquet")
+        file.unlink()
+        run("build")
+        assert file.is_file(), "it is repaired"
 
-    (project / "facetflow.toml").write_text(PROJECT.format(extra=1))
-    assert "extra" in run("-m", "flows.command_line", "plan", "--explain"), "a change of its settings is explained"
-    facetflow("build")
-    difference = facetflow("diff")
-    (change,) = [table for table in difference["tables"] if table["table"] == "lengths"]
+        (project.folder / "facetflow.toml").write_text(PROJECT.format(extra=1))
+        assert "extra" in run("plan", "--explain"), "a change of its settings is explained"
+        run("build")
+        said = run("diff", "--json", "--quiet")
+    (change,) = [table for table in json.loads(said)["tables"] if table["table"] == "lengths"]
     assert (change["changed"], change["added"], change["lost"]) == (2, 0, 0), "it is compared"
