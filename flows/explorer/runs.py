@@ -116,7 +116,7 @@ def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[s
         title, ends = name.replace("_", " "), f"between {min(values):.3g} and {max(values):.3g}"
         plot = draw_plot(
             f"{title} from step {min(steps)} to {max(steps)}, {ends}",
-            Axis.over("step", steps, 3),
+            Axis.over(f"step, up to {max(steps):,}", steps, 3),
             Axis.over("", values, 3),
             lines=[sorted(of.items()) for of in drawn],
         )
