@@ -23,7 +23,9 @@ _PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight h
 @click.option(
     "--edit", "edits", multiple=True, type=click.Choice(list(EDITS)), help="Make this edit only; may be repeated."
 )
-@click.option("--each", default=5000, show_default=True, type=click.IntRange(min=1), help="Pairs of an edit, at most.")
+@click.option(
+    "--each", default=5000, show_default=True, type=click.IntRange(min=1), help="Sentences for each edit, at most."
+)
 @click.pass_obj
 def contrast(
     project: Path,
@@ -39,11 +41,11 @@ def contrast(
     """Edit sentences, so that encoders learn what they overlook: a corpus for the project file.
 
     Edits exchange two arguments (swap), change the voice, let another be acted upon (patient), set or lift a negation,
-    replace a quantifier, a number or a name. What patient makes is edited further: nothing but grammar tells there who
-    does what to whom. The sentences are those of FILE (a table, or one a line), or those of the training pairs in the
-    newest release. Sentences that stand beside their other voice and their exchanged arguments are left out unless
-    graphs by the embedded parser show the difference. Columns of the output: sentence_a, sentence_b, edit; a build
-    parses and measures the pairs like any others.
+    replace a quantifier, a number or a name. What patient makes gets another voice and exchanged arguments as well:
+    nothing but grammar tells there who does what to whom. The sentences are those of FILE (a table, or one a line), or
+    those of the training pairs in the newest release. Sentences that stand beside their other voice and their exchanged
+    arguments are left out unless graphs by the embedded parser show the difference. Columns of the output: sentence_a,
+    sentence_b, edit; a build parses and measures the pairs like any others.
     """
     import polars as pl
 
@@ -85,7 +87,9 @@ def contrast(
         trees = parse(chosen)
         recast = list(draw_contrasts(trees, each, wanted & {"patient"}))
         further = parse({pair.sentence_b for pair in recast}.difference(chosen)) if recast else []
-        pairs = drawn = recast + list(draw_contrasts([*trees, *further], each, wanted - {"patient"}))
+        drawn = recast + list(draw_contrasts(further, each, wanted & {"voice", "swap"}))
+        drawn += draw_contrasts(trees, each, wanted - {"patient"})
+        pairs = drawn
         if in_triples := list(dict.fromkeys(text for triple in triples(drawn) for text in triple)):
             with FileProgress("graphs") as progress:
                 pairs = confirmed(drawn, parsed_graphs(in_triples, progress))
