@@ -73,14 +73,14 @@ def draw_plot(
     """Draw a plot.
 
     Args:
-        label: What it shows, for readers who cannot see it.
-        across: The horizontal axis.
-        up: The vertical axis.
-        boxes: Opacity, in [0, 1] → boxes.
-        guide: Points of a thin dashed line.
-        lines: One or two; the second is dashed, and one of a single point is a dot.
-        names: What the lines are called in the legend; without names there is none.
-        dots: Each with its diameter in pixels.
+        label: what it shows, for readers who cannot see it.
+        across: the horizontal axis.
+        up: the vertical axis.
+        boxes: opacity, in [0, 1] → boxes.
+        guide: points of a thin dashed line.
+        lines: one or two; the second is dashed, and one of a single point is a dot.
+        names: what the lines are called in the legend; without names there is none.
+        dots: each with its diameter in pixels.
     """
     return render(
         "features.core.pages/plot.html",
@@ -95,12 +95,12 @@ def draw_plot(
     )
 
 
+def bars(edges: Iterable[float], heights: Iterable[float]) -> list[Box]:
+    """Return the boxes of a histogram, from n + 1 edges and n heights; empty parts have none."""
+    return [(left, 0.0, right, high) for (left, right), high in zip(pairwise(edges), heights, strict=True) if high]
+
+
 def _step(least: float) -> float:
     """Return the smallest of 1, 2 and 5 times a power of ten that is at least this large."""
     power: float = 10.0 ** floor(log10(least))
     return next(power * n for n in (1, 2, 5, 10) if power * n >= least * (1 - 1e-9))
-
-
-def bars(edges: Iterable[float], heights: Iterable[float]) -> list[Box]:
-    """Return the boxes of a histogram, from n + 1 edges and n heights; empty parts have none."""
-    return [(left, 0.0, right, high) for (left, right), high in zip(pairwise(edges), heights, strict=True) if high]
