@@ -85,11 +85,10 @@ def contrast(
 
         wanted = set(edits or EDITS)
         trees = parse(chosen)
-        recast = list(draw_contrasts(trees, each, wanted & {"patient"}))
-        further = parse({pair.sentence_b for pair in recast}.difference(chosen)) if recast else []
-        drawn = recast + list(draw_contrasts(further, each, wanted & {"voice", "swap"}))
+        pairs = drawn = list(draw_contrasts(trees, each, wanted & {"patient"}))
+        if drawn and (roles := wanted & {"voice", "swap"}):
+            drawn += draw_contrasts(parse({pair.sentence_b for pair in drawn}.difference(chosen)), each, roles)
         drawn += draw_contrasts(trees, each, wanted - {"patient"})
-        pairs = drawn
         if in_triples := list(dict.fromkeys(text for triple in triples(drawn) for text in triple)):
             with FileProgress("graphs") as progress:
                 pairs = confirmed(drawn, parsed_graphs(in_triples, progress))

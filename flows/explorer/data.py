@@ -185,7 +185,8 @@ def _with_texts(rows: pl.DataFrame, store: Store, release: Release) -> pl.DataFr
 
 def _spread(frame: pl.LazyFrame, column: str) -> Markup | None:
     """Draw how the values of a column are distributed; not where all are equal."""
-    values = frame.select(pl.col(column).cast(pl.Float64)).drop_nulls().drop_nans().collect()[column].to_numpy()
+    finite = frame.select(pl.col(column).cast(pl.Float64)).filter(pl.col(column).is_finite())
+    values = finite.collect()[column].to_numpy()
     if not len(values) or values.min() == values.max():
         return None
     counts, edges = np.histogram(values, _BINS)
