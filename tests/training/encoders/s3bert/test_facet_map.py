@@ -159,6 +159,12 @@ class TestSettings:
         with refused(Conflict):
             S3bertSettings(layers_tuned=0, ordering=1.0)
 
+    def test_what_is_ordered_is_a_facet_and_has_a_weight(self):
+        with refused(Conflict):
+            S3bertSettings(ordered_facets=("srl",))
+        with refused(Conflict):
+            S3bertSettings(ordering=1.0, facets=("smatch",), ordered_facets=("srl",))
+
     @pytest.mark.parametrize(("layers", "name"), [(0, "learning_rate"), (2, "map_learning_rate")])
     def test_a_search_varies_what_the_last_part_reads(self, layers, name):
         with refused(Conflict):
