@@ -16,7 +16,7 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?   # $2,500.5, 9:30, 40 %, 5 pm
-      | no\s+one\b | can(?=not\b) | (?:have|has|had)\s+to\b | would\s+rather\b
+      | at\s+(?:least|most)\b | no\s+one\b | can(?=not\b) | (?:have|has|had)\s+to\b | would\s+rather\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b                                     # do|n't
       | ['’](?:s|re|ve|ll|d|m)\b
       | [^\W_]+(?:-[^\W_]+)*""",
@@ -91,6 +91,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
+    **{f"at {bound}": (f"at-{bound}", "quantity") for bound in ("least", "most")},
 }
 
 
