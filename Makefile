@@ -94,19 +94,23 @@ clean: ## remove the environment, the caches and the example's results
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache $(EXAMPLE)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Compiles the metrics once, while the models are pulled, instead of in each of the first processes that need them.
+# Compiles the metrics once, instead of in each of the first processes that need them.
+WARM_UP := $(BIN)/python -c 'from features.metrics.measurement import warm_up; warm_up()'
 .PHONY: models
 models:
-	$(BIN)/python -c 'from features.metrics.measurement import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
+	$(WARM_UP) & $(BIN)/facetflow models pull && wait $$!
 
 $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit("facetflow needs Python 3.11 or later, and $(PYTHON) is %s: make PYTHON=/path/to/python3.11" % sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-# Compiles what is installed on all cores: pip would use one, and take as long as the installation itself. Modules that
-# nobody imports are left out. A few packages ship files for other Pythons, which do not compile; that is harmless.
-UNUSED := /tests?/|/(transformers/models|spacy/lang|torch/_inductor|torch/testing|sympy/physics|pygments/lexers|apprise/plugins)/|/site-packages/(pip|setuptools)/
-COMPILE := $(BIN)/python -m compileall -qq --workers 0 -x '$(UNUSED)' $(VENV)/lib || true
+# Compiles what is installed on all cores, and the metrics beside it: pip would use one, and take as long as the
+# installation itself. Modules that nobody imports are left out. A few packages ship files for other Pythons, which do
+# not compile; that is harmless.
+UNUSED := /tests?/|/(transformers/models|spacy/lang|pygments/lexers|apprise/plugins|dateparser/data|sqlalchemy/testing)/
+UNUSED := $(UNUSED)|/(torch/(_inductor|testing)|sympy/(combinatorics|physics|stats|tensor)|scipy/(io|signal))/
+UNUSED := $(UNUSED)|/(dask/(array|dataframe)|numba/cuda|numpy/distutils)/|/site-packages/(networkx|pip|setuptools)/
+COMPILE := $(WARM_UP) & $(BIN)/python -m compileall -qq --workers 0 -x '$(UNUSED)' $(VENV)/lib; wait $$!
 
 # A test machine has everything that a user's machine has: the stamp .dev implies .run.
 $(VENV)/.run: $(VENV)/bin/pip pyproject.toml constraints.txt

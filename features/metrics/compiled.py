@@ -11,13 +11,32 @@ Pitfall for developers: numba notices a change in the file of a function, not in
 After editing a kernel that other files call, delete the `__pycache__` folders (the tests do so themselves).
 """
 
+import logging
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import numba
+from numba.core import event
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
+
+
+class _FirstUse(event.Listener):
+    """Tells why the first use takes long; what is loaded from the cache is not compiled."""
+
+    told = False
+
+    def on_start(self, _: event.Event) -> None:
+        if not self.told:
+            logging.getLogger("features").warning("compiling the metrics, once for this installation: up to a minute")
+        self.told = True
+
+    def on_end(self, _: event.Event) -> None:
+        pass
+
+
+event.register("numba:compile", _FirstUse())  # type: ignore[no-untyped-call]
 
 
 def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:

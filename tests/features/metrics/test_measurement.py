@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import numba
 import numpy as np
 import polars as pl
@@ -129,3 +133,21 @@ def test_a_kernel_is_compiled_even_where_nothing_can_be_cached(monkeypatch):
 
     monkeypatch.setattr(numba, "njit", njit)
     assert kernel(lambda x: x + 1)(2) == 3
+
+
+FIRST_USE = """
+import numpy as np
+from features.metrics.overlap import count_common
+bags = np.arange(3), np.array([7, 7])
+assert count_common(*bags, np.array([0]), np.array([1]))[0] == 1
+"""
+
+
+def test_the_first_use_says_why_it_takes_long_and_the_next_one_says_nothing(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", FIRST_USE]
+    first, second = (
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr for _ in range(2)
+    )
+    assert "compiling the metrics, once" in first
+    assert not second

@@ -83,9 +83,9 @@ class S3bertSettings(TunedSettings):
             ones.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
-        ordering: weight of the ordering objective while layers are tuned: a facet orders the pairs of one sentence as
-            its metric does, among those that batches are made of. It teaches what differs little, such as exchanged
-            arguments, where contrast pairs are a third of `layer_corpora`; the dev loss does not count it.
+        ordering: weight of the ordering objective while layers are tuned: a facet orders the positive pairs of one
+            sentence as its metric does, among those that batches are made of. It teaches what differs little, such as
+            exchanged arguments, where contrast pairs are a third of `layer_corpora`; the dev loss does not count it.
         ordered_facets: facets that it is for; all when empty. Those whose metrics see the difference: the others lose
             ten points by ordering noise (docs/results/study.md).
         kinds: kinds of pairs to train on: `positive` (a row of a corpus), `negative`, `neighbour`; all when empty.

@@ -38,6 +38,7 @@ class Prepared:
     # those of them that batches are made of where sentences are encoded; the others are compared where both of their
     # sentences are in a batch
     drawn: NDArray[np.int64]
+    ordered: NDArray[np.int64]  # those of them that a corpus gives, which the ordering objective is for
     dev: NDArray[np.int64]  # positions of the pairs to choose the best model by; may be empty
     ratings: PlacedRatings | None = None  # to choose it by instead; None if its loss on the dev pairs decides
 
@@ -63,11 +64,10 @@ class S3bertTask:
         factor = (settings.scale_learning_rate or loop.learning_rate) / loop.learning_rate
         scales = Group({"scales": self.decomposition.scales}, factor, decays=False, clipped=False)
         self.groups: Sequence[Group] = [*embedder.groups, scales]
-        self._among = self._ordered = None
-        if embedder.encodes:
-            self._among, self._ordered = (
-                PairsAmong(prepared.first, prepared.second, pairs) for pairs in (prepared.train, prepared.drawn)
-            )
+        self._among, self._ordered = (
+            PairsAmong(prepared.first, prepared.second, pairs) if embedder.encodes else None
+            for pairs in (prepared.train, prepared.ordered)
+        )
         names = settings.facets or ()
         self._ordered_facets = [names.index(name) for name in settings.ordered_facets or names]
         self._drawn = prepared.drawn if embedder.encodes else prepared.train
@@ -115,7 +115,8 @@ class S3bertTask:
         decomposition = self.decomposition(embeddings[left], embeddings[right], targets)
         losses = self._weighed(decomposition, consistency)
         if among is not None and self._ordered is not None and self.settings.ordering:
-            # Of the pairs that batches are made of: among all that were measured, contrasts would be one in a hundred.
+            # Of the pairs that corpora give: contrasts would be one in a hundred of all that were measured, and what
+            # was drawn at random is in order already and would only take the weight from them.
             left, right, targets = among_them(self._ordered.find(sentences))
             similarities = self.decomposition.similarities(embeddings[left], embeddings[right])
             facets = self._ordered_facets

@@ -68,6 +68,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     backbone = load_backbone(settings, plan.backbone, machine)
     start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)
     targets = make_targets(data.metrics(facets), train_pairs, settings)
+    drawn = train_pairs[_is_drawn(data, settings)[train_pairs]]
     prepared = Prepared(
         teacher=torch.from_numpy(start.of_teacher),
         first=data.first,
@@ -75,7 +76,8 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         targets=torch.from_numpy(targets.values),
         groups=np.unique(data.first, return_inverse=True)[1],
         train=train_pairs,
-        drawn=train_pairs[_is_drawn(data, settings)[train_pairs]],
+        drawn=drawn,
+        ordered=drawn[(data.pairs["kind"] == "positive").to_numpy()[drawn]],
         dev=dev_pairs,
         ratings=placed,
     )
