@@ -123,7 +123,7 @@ def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> l
         lost = [token for token in lost if token.kind in {"pronoun", "quantity"}]
     entered = Counter(relation.target for relation in view.forward)
     resolved = any(count > 1 for count in entered.values())  # a pronoun may stand for a node of another word
-    lost = [token for token in lost if token.stem not in QUANTIFIERS]
+    lost = [token for token in lost if token.stem.removeprefix("a-") not in QUANTIFIERS]
     return [token for token in lost if token.kind != "pronoun" or (token.stem != "it" and not resolved)]
 
 

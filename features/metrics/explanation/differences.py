@@ -103,14 +103,15 @@ def _roles(told: Told) -> None:
             told.add("role", ("srl",), f"{words} swap roles{f' in {frames[0]}' if frames else ''}{passive}")
         elif not texts.reordered:
             told.add("role", (), f"{words} swap roles{passive}, which the parser does not see")
+        elif texts.exchange and both.differ:
+            told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange:
-            doubt = "; the parser is unsure whether roles do" if both.differ else ""
-            told.add("order", (), f"{words} change places{passive}{doubt}")
+            told.add("form", (), f"{words} change places{passive}, not their roles")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
         words = joined([_part(told, stems) for stems in texts.exchange])
         ends = {stems[-1] for stems in texts.exchange}
         frames = [frame for stem, frame in moved if stem in ends]
-        if frames and not _may_be_passive(texts):
+        if frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
             named = list(filter(None, frames))
             told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
         else:

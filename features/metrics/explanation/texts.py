@@ -83,9 +83,17 @@ class ComparedTexts:
             left, right = left[:-1], right[:-1]
         left, right = left[at:], right[at:]
         for n, m in product(range(1, _LONGEST + 1), repeat=2):
-            if n + m <= len(left) and right == left[-m:] + left[n : len(left) - m] + left[:n]:
+            # With nothing in between, a single word moves past others: "with the hat" past "saw the woman".
+            if n + m <= len(left) - (1 in {n, m}) and right == left[-m:] + left[n : len(left) - m] + left[:n]:
                 return left[:n], left[-m:]
         return None
+
+    @property
+    def exchanges_neighbours(self) -> bool:
+        """Whether the parts that change places follow each other: clauses, as in "if it rains, we stay"."""
+        both = [*self.exchange[0], *self.exchange[1]] if self.exchange else []
+        left, _ = self._order
+        return len(both) > 2 and any(left[at : at + len(both)] == both for at in range(len(left)))
 
     @cached_property
     def moved(self) -> list[str]:

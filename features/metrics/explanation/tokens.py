@@ -16,7 +16,7 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?   # $2,500.5, 9:30, 40 %, 5 pm
-      | at\s+(?:least|most)\b | no\s+one\b | can(?=not\b) | (?:have|has|had)\s+to\b | would\s+rather\b
+      | at\s+(?:least|most)\b | a\s+few\b | no\s+one\b | can(?=not\b) | (?:have|has|had)\s+to\b | would\s+rather\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b                                     # do|n't
       | ['’](?:s|re|ve|ll|d|m)\b
       | [^\W_]+(?:-[^\W_]+)*""",
@@ -91,7 +91,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
-    **{f"at {bound}": (f"at-{bound}", "quantity") for bound in ("least", "most")},
+    **{phrase: (phrase.replace(" ", "-"), "quantity") for phrase in ("at least", "at most", "a few")},
 }
 
 
@@ -167,7 +167,7 @@ def _token(text: str, start: int, *, is_first: bool) -> Token:
     if " " in lower and lower in _PHRASES:
         return Token(text, start, *_PHRASES[lower])
     stem = stem_of(lower)
-    kind = None if text == "May" and not is_first else _KIND.get(lower) or _KIND.get(stem)
+    kind = None if text == "May" and not is_first else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
         is_number = bool(spelt_number(lower)) or any(sign.isdigit() for sign in text)
         kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"

@@ -116,11 +116,22 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The boy ate at least three apples.", "The boy ate three apples.",
          EAT.format("", ":quant (a2 / at-least :op1 3)"), EAT.format("", ":quant 3"),
          'Same frames and roles; "at least three apples" in a, "three apples" in b.'),
+        ("Few boys ate.", "A few boys ate.", EAT.replace("boy", "boy :quant (f / few)").format("", ""), None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; '
+          '"Few boys" in a, "A few boys" in b.')),
+        # A word moves past others, and clauses change places: no argument swaps its role with another.
+        ("The dog in a hat bit the man.", "The dog bit the man in a hat.",
+         BITE.format("dog :mod (h / hat)", "man"), BITE.format("dog", "man :mod (h / hat)"),
+         'Same frames; "hat" has another place: it belongs to "dog" in a, to "man" in b.'),
+        ("If dogs bark, cats sleep.", "If cats sleep, dogs bark.",
+         "(s / sleep-01 :ARG0 (c / cat) :condition (b / bark-01 :ARG0 (d / dog)))",
+         "(b / bark-01 :ARG0 (d / dog) :condition (s / sleep-01 :ARG0 (c / cat)))",
+         'Same frames; "dogs bark" and "cats sleep" change places.'),
         ("The dog bit the man.", "The man bit the dog.", BITE.format("dog", "man"), BITE.format("man", "dog"),
          'Same frames; "dog" and "man" swap roles in "bit".'),
         ("The dog bit the man.", "The man was bitten by the dog.", BITE.format("dog", "man"), None,
-         ("The parser sees no difference: both have the same graph, though the sentences differ; "
-         '"man" and "dog" change places (passive in b only). Graphs leave out "bit" in a, "bitten" in b.')),
+         ('The parser sees no difference: both have the same graph. "man" and "dog" change places (passive in b only), '
+          'not their roles. Graphs leave out "bit" in a, "bitten" in b.')),
         # The parser errs: the sentences say that roles are swapped.
         ("The dog bit the man.", "The dog was bitten by the man.", BITE.format("dog", "man"), None,
          ("The parser sees no difference: both have the same graph, though the sentences differ; "
