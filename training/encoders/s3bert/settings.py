@@ -132,7 +132,7 @@ class S3bertSettings(TunedSettings):
         if self.ordering and not self.layers_tuned:
             raise Conflict("ordering needs tuned layers: raise layers_tuned, or leave ordering out")
         if self.ordered_facets and not self.ordering:
-            raise Conflict("ordered_facets orders nothing without a weight: set ordering, such as ordering = 0.06")
+            raise Conflict("ordered_facets orders nothing without a weight: set ordering, such as ordering = 0.1")
         unused = sorted(name for name in self.search if (name in _OF_MAP) == bool(self.layers_tuned))
         if unused := [name for name in unused if name != "scale_learning_rate"]:
             of = "the map, which is learnt before the layers" if self.layers_tuned else "layers, and none is tuned"
