@@ -42,7 +42,6 @@ from features.schemas import PAIRS
 from features.stage_output import Reject
 
 KINDS: tuple[PairKind, ...] = ("positive", "negative", "neighbour")
-_CODES = {split: code for code, split in enumerate(SPLITS)}
 
 
 class CorpusPairs:
