@@ -26,10 +26,10 @@ from features.core.faults import MissingKey, UnknownKey, WrongValue
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "sentences.json"
 _VARIES = [
-    (r"[^\s'\"(]*/pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/'\s]+", "<tmp>"),
-    (rf"{re.escape(tempfile.gettempdir())}/[\w.-]+", "<tmp>"),
     (re.escape(sys.prefix), "<venv>"),
     (re.escape(str(ROOT)), "<root>"),
+    (r"[^\s'\"(]*/pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/'\s]+", "<tmp>"),
+    (rf"{re.escape(tempfile.gettempdir())}/[\w.-]+", "<tmp>"),
     (re.escape(str(Path.home())), "<home>"),
     (rf"\b{re.escape(socket.gethostname())}\b", "<host>"),
     (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<uuid>"),
