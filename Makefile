@@ -42,7 +42,7 @@ PYTEST = HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses $(TESTERS) --di
 test: $(VENV)/.dev models ## set up, then run all tests except those of `make soak`
 	$(PYTEST) -m "not soak"
 
-soak: $(VENV)/.dev models ## run the tests that kill, signal, join clusters and wait for schedules, half a minute or more each
+soak: $(VENV)/.dev models ## run the tests that kill, signal, join clusters and wait for schedules, and others of ten seconds or more
 	$(PYTEST) -m soak
 
 # Not in .dev: whatever imports sentence-transformers would import pandas and datasets, too.

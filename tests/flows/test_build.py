@@ -81,6 +81,7 @@ def test_a_changed_setting_is_explained_and_built_again(built, here):
     assert built.store.versions() == versions
 
 
+@pytest.mark.soak
 def test_packages_of_the_user_hide_none_of_ours_from_any_process_of_a_refresh(project, facetflow_alone):
     write_backbone(project.folder / "backbone")
     project.write(20, per_shard=32, more=ENCODER)

@@ -67,6 +67,7 @@ def test_entrypoints_are_modules_and_named_like_their_flow(root):
     assert [deployment["entrypoint"] for deployment in deployments] == [f"flows.{name}.{name}" for name in FLOWS]
 
 
+@pytest.mark.soak
 def test_prefect_yaml_deploys_a_project_under_its_name_with_the_id_of_its_store(
     project, prefect, deployment, facetflow, server
 ):

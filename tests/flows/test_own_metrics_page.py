@@ -63,6 +63,7 @@ def make_little_encoder(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.soak
 def test_from_a_file_to_a_column_and_a_facet(project, facetflow, here, blocks):
     project.write(24)
     assert facetflow.run(project, "build")[0] == 0

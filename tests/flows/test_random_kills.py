@@ -42,6 +42,7 @@ def test_builds_that_are_killed_at_random_lose_nothing_double_nothing_and_leave_
     assert report.violations == []
 
 
+@pytest.mark.soak
 def test_the_checks_of_the_tool_see_what_is_wrong(random_kills, built, tmp_path):
     from features.store.store import Store
 

@@ -27,6 +27,7 @@ def pipeline() -> None:
         pytest.skip(f"needs en_core_web_md: {error}")
 
 
+@pytest.mark.soak
 def test_a_project_that_asks_for_roles_gets_them(built, facetflow):
     before = built.tables()
     assert before["srl"].is_empty()

@@ -26,6 +26,7 @@ def models() -> None:
             pytest.skip(f"needs {name}: {error}")
 
 
+@pytest.mark.soak
 def test_the_commands_of_the_page_do_what_it_says(root: Path, project, generated, facetflow):
     page = (root / "docs/start/ten_minutes.md").read_text(encoding="utf-8")
     outputs = {}

@@ -80,6 +80,7 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(model, tiny_encoder, source, tm
     assert output.read_bytes() == expected.read_bytes()
 
 
+@pytest.mark.soak
 def test_a_killed_process_goes_on_to_the_same_bytes(model, tiny_encoder, source, tmp_path):
     expected, output = tmp_path / "undisturbed.parquet", tmp_path / "v.parquet"
     encode_file(model, tiny_encoder, source, expected)
@@ -158,6 +159,7 @@ def test_what_cannot_be_encoded_is_refused(model, tiny_encoder, source, tmp_path
         encode_file(model, tiny_encoder, source, tmp_path / "v.parquet")
 
 
+@pytest.mark.soak
 def test_several_processes_give_the_same_vectors(model, tiny_encoder, source, tmp_path):
     encode_file(model, tiny_encoder, source, tmp_path / "one.parquet")
     encode_file(model, tiny_encoder, source, tmp_path / "two.parquet", processes=2)

@@ -58,6 +58,7 @@ def test_a_store_is_built_read_verified_and_cleaned(bucket, filled):
 
 
 @pytest.mark.parametrize("fault", ["lost", "503"])
+@pytest.mark.soak
 def test_what_got_no_answer_or_was_throttled_is_repeated_and_doubles_nothing(bucket, filled, fault):
     server, url = bucket
     puts = [f"PUT /bucket/some/prefix/{name}" for name in ("store.json", "tables/sentences/shard", "releases/")]
@@ -71,6 +72,7 @@ def test_what_got_no_answer_or_was_throttled_is_repeated_and_doubles_nothing(buc
     assert sum(line.startswith(fault) for line in server.seen()) == len(places)
 
 
+@pytest.mark.soak
 def test_a_commit_whose_answer_got_lost_is_made_once(bucket, filled):
     server, url = bucket
     store = Store.open(url, create=True)
@@ -80,6 +82,7 @@ def test_a_commit_whose_answer_got_lost_is_made_once(bucket, filled):
     assert store.verify(deep=True).broken == ()
 
 
+@pytest.mark.soak
 def test_credentials_that_expire_in_the_middle_are_one_sentence_and_nothing_is_lost(bucket, filled):
     server, url = bucket
     store = Store.open(url, create=True)
@@ -221,6 +224,7 @@ def test_polars_reads_what_the_storage_names(bucket, filled):
     assert pl.read_delta(place.url("tables/amr"), storage_options=dict(place.options)).height == 2
 
 
+@pytest.mark.soak
 def test_a_store_moves_from_a_folder_and_back_file_by_file(bucket, filled, tmp_path):
     _, url = bucket
     folder = tmp_path / "store"

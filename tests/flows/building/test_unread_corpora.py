@@ -126,7 +126,9 @@ def assert_as_if_all_were_read(project: Project, store: Store) -> None:
         assert all(tables[table][shard].equals(rows) for shard, rows in shards.items())
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.soak] if seed > 2 else []) for seed in range(12)]
+)
 def test_whatever_changed_the_result_is_that_of_reading_everything(folder, seed, read):
     chance = random.Random(seed)
     project = write_project(folder)

@@ -57,6 +57,7 @@ def numbers(project):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.soak
 def test_releases_that_nothing_reads_go_with_their_files(releases, here, facetflow):
     before = {}
     for number in (1, 3):
@@ -92,6 +93,7 @@ def test_releases_that_nothing_reads_go_with_their_files(releases, here, facetfl
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.soak
 def test_a_build_deletes_what_its_project_says(releases, facetflow):
     for number in (1, 2, 3):
         file = releases.folder / "store" / "releases" / f"{number:05d}.json"

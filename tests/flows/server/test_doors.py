@@ -106,6 +106,7 @@ def test_the_password_is_in_no_command_line_and_no_log(server):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_lasting_server_keeps_its_database_to_its_owner_and_its_port_while_it_is_restarted(tmp_path):
     database = tmp_path / "prefect.db"
     database.touch(mode=0o644)  # of an earlier version

@@ -20,6 +20,7 @@ def state(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
+@pytest.mark.soak
 def test_projects_of_all_folders_are_registered_again_with_their_schedules(project, tmp_path, state, capsys):
     files = []
     for name in ("ours", "theirs", "gone"):

@@ -238,6 +238,7 @@ def test_on_a_terminal_bars_move_within_a_shard(its_time, capsys):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.soak
 def test_workers_tell_the_flow_how_far_they_are_in_a_shard(project, build_with, capfd):
     project.write(8, sentences=64, per_shard=64)
     record = build_with(

@@ -66,6 +66,7 @@ def test_one_pair_has_no_draws():
     assert np.isnan(draw_spearman(np.ones((1, 2)), np.ones(1), BOOTSTRAP)).all()
 
 
+@pytest.mark.soak
 def test_the_interval_of_a_mean_of_few_items_is_as_wide_as_students():
     random = np.random.default_rng(0)
     bootstrap = Bootstrap(400)

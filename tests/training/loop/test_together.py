@@ -31,6 +31,7 @@ def losses(job, name):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_two_processes_have_the_losses_of_one(make_job):
     one, two = make_job(1), make_job(2)
     for job in (one, two):
@@ -136,6 +137,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_processes_that_train_together_listen_on_this_machine_only_and_run_no_code_of_a_stranger(tmp_path):
     (tmp_path / "stranger.py").write_text(STRANGER)
     environment = {**os.environ, "PYTHONPATH": f"{Path.cwd()}:{tmp_path}"}

@@ -111,6 +111,7 @@ def test_the_card_names_data_licence_and_scores(trained: Path) -> None:
     assert "| dev | 29 |" in card
 
 
+@pytest.mark.soak
 def test_a_stopped_training_ends_with_the_same_weights(
     tmp_path: Path,
     make_settings: Callable[..., Path],
