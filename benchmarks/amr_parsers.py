@@ -46,7 +46,9 @@ def main() -> None:
     speed = 0.0
     for precision in ("bfloat16", "float32"):
         begun = time.perf_counter()
-        parser = load_parser(model_folder(arguments.model), device="cpu", precision=precision)
+        parser = load_parser(
+            model_folder(arguments.model), device=arguments.device, precision=precision, batch_size=arguments.batch
+        )
         loaded = time.perf_counter() - begun
         parser.parse(texts[: arguments.batch])
         graphs, seconds, processor = _best(arguments.runs, lambda parser=parser: parser.parse(texts))
@@ -100,6 +102,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("graphs", nargs="*", type=Path, help="PENMAN files with ::snt")
     parser.add_argument("--model", default="embedded", help="folder of a model")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--runs", type=int, default=3, help="number of runs, of which the best counts")

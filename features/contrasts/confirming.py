@@ -18,27 +18,29 @@ from features.metrics.metric import Comparison
 
 
 def triples(contrasts: Sequence[Contrast]) -> list[tuple[str, str, str]]:
-    """Return the sentences that stand beside both: sentence, in the other voice, with exchanged arguments."""
-    voiced, swapped = (
-        {pair.sentence_a: pair.sentence_b for pair in contrasts if pair.edit == edit} for edit in ("voice", "swap")
-    )
-    return [(text, other, swapped[text]) for text, other in voiced.items() if text in swapped]
+    """Return each sentence that stands beside both: sentence, in the other voice, with exchanged arguments."""
+    voices: dict[str, str] = {}
+    for pair in contrasts:
+        if pair.edit == "voice":
+            voices |= {pair.sentence_a: pair.sentence_b, pair.sentence_b: pair.sentence_a}
+    swaps = [pair for pair in contrasts if pair.edit == "swap" and pair.sentence_a in voices]
+    return [(pair.sentence_a, voices[pair.sentence_a], pair.sentence_b) for pair in swaps]
 
 
 def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> list[Contrast]:
-    """Leave out each triple in whose graphs the other voice keeps no more roles than the exchange of arguments.
+    """Leave out each exchange of arguments in whose graphs the other voice keeps no more roles than the exchange.
 
-    Such a triple, one in four, would teach the contrary of what the edits say: the verb was read as a noun, or nobody
-    believes that a wall climbs a man.
+    One in four would teach the contrary of what the edits say: the verb was read as a noun, or nobody believes that a
+    wall climbs a man. A sentence that stands beside none of its exchanges any more goes with its other voice.
 
     Args:
         contrasts: pairs as `draw_contrasts` yields them.
-        graphs: text → graph, for the sentences of `triples`; a triple of which one is missing is left out.
+        graphs: text → graph, for the sentences of `triples`; an exchange for which one is missing is left out.
     """
     drawn = triples(contrasts)
     compared = [triple for triple in drawn if all(text in graphs for text in triple)]
     places = {text: place for place, text in enumerate(dict.fromkeys(text for triple in compared for text in triple))}
-    shown: set[str] = set()
+    shown: set[tuple[str, str]] = set()
     if compared:
         batch = GraphBatch.from_rows(graphs_frame(graphs[text] for text in places))
         first, voiced, swapped = np.array([[places[text] for text in triple] for triple in compared], np.int64).T
@@ -46,6 +48,13 @@ def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> 
             compare(Comparison(batch, first, second, NO_VECTORS), ["srl"])["srl"].to_numpy()
             for second in (voiced, swapped)
         )
-        shown = {compared[place][0] for place in np.flatnonzero(kept > exchanged)}
-    hidden = {text for triple in drawn if triple[0] not in shown for text in triple[:2]}
-    return [pair for pair in contrasts if pair.edit not in ("voice", "swap") or pair.sentence_a not in hidden]
+        shown = {(compared[place][0], compared[place][2]) for place in np.flatnonzero(kept > exchanged)}
+    hidden = {(text, swapped) for text, _, swapped in drawn} - shown
+    asked, told = {text for text, _, _ in drawn}, {text for text, _ in shown}
+
+    def stays(pair: Contrast) -> bool:
+        if pair.edit == "voice":
+            return asked.isdisjoint(pair[:2]) or not told.isdisjoint(pair[:2])
+        return pair.edit != "swap" or pair[:2] not in hidden
+
+    return [pair for pair in contrasts if stays(pair)]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from features.contrasts.edits import EDITS, actor, name_place
+from features.contrasts.edits import EDITS, actor, name_place, voice
 from features.contrasts.tree import Tree
 from features.core.draws import share_of
 
@@ -23,8 +23,8 @@ def draw_contrasts(
     """Draw contrast pairs.
 
     Sentences that have another voice are edited first by the other edits, so that a sentence stands beside both: other
-    words with the same meaning, and the same words with another. These two are a pair as well where arguments are
-    swapped.
+    words with the same meaning, and the same words with another. Where arguments are swapped the sentence in the other
+    voice stands beside that, too, and beside itself with arguments exchanged.
 
     Args:
         trees: trees of different sentences; those with several roots are left alone.
@@ -59,7 +59,7 @@ def draw_contrasts(
             yield Contrast(tree.text, edited, name)
             if name == "voice":
                 voiced[tree.text] = edited
-            elif name == "swap" and tree.text in voiced:
-                yield Contrast(voiced[tree.text], edited, name)
+            elif name == "swap" and (other := voiced.get(tree.text)):
+                yield from (Contrast(other, one, name) for one in (edited, voice(tree, exchanged=True)) if one)
         if name == "voice":
             drawn.sort(key=lambda tree: tree.text not in voiced)

@@ -57,16 +57,18 @@ def swap(tree: Tree) -> str | None:
     return tree.written(pieces)
 
 
-def voice(tree: Tree) -> str | None:
-    """Turn an active clause with an object into the passive, and a passive one with an agent into the active."""
+def voice(tree: Tree, *, exchanged: bool = False) -> str | None:
+    """Turn an active clause with an object into the passive, and a passive one with an agent into the active.
+
+    With arguments exchanged they stay where they are: The dog chased the cat. The dog was chased by the cat.
+    """
     if clause := _clause(tree, "nsubj", "dobj"):
-        verb = _passive(tree, clause)
-        link = " by "
+        form, link = _passive, " by "
     elif clause := _clause(tree, "nsubjpass", "agent"):
-        verb = _active(tree, clause)
-        link = " "
+        form, link = _active, " "
     else:
         return None
+    verb = form(tree, clause, tree.plural(clause.subject if exchanged else clause.object))
     start, end = clause.object_span
     between = range(clause.subject_span[1], start)
     verbal = {*clause.auxiliaries, clause.verb, *tree.children(clause.verb, "agent")}
@@ -77,7 +79,10 @@ def voice(tree: Tree) -> str | None:
     particles = "".join(f" {tree.tokens[position]}" for position in others)
     if before:
         before = before[:1].upper() + before[1:]
-    first, second = tree.phrase((start, end), case="subject"), tree.phrase(clause.subject_span, case="object")
+    subject, object_ = (start, end), clause.subject_span
+    if exchanged:
+        subject, object_ = object_, subject
+    first, second = tree.phrase(subject, case="subject"), tree.phrase(object_, case="object")
     after = "".join(tree.pieces[end:])
     return tree.written((before, first, " ", verb, particles, link, second, _blank(tree, clause), after))
 
@@ -223,11 +228,10 @@ def _clause(tree: Tree, subject_relation: str, object_relation: str, otherwise: 
     return _Clause(verb, tuple(tree.children(verb, *_AUXILIARIES)), subject, subject_span, object_, object_span)
 
 
-def _passive(tree: Tree, clause: _Clause) -> str | None:
+def _passive(tree: Tree, clause: _Clause, plural: bool) -> str | None:  # noqa: FBT001
     lemma = tree.lemmas[clause.verb]
     if lemma == "have" or tree.children(clause.verb, "neg", "dative", "conj"):
         return None
-    plural = tree.plural(clause.object)
     present, past, perfect = ("are", "were", "have") if plural else ("is", "was", "has")
     match [tree.tokens[position].lower() for position in clause.auxiliaries], tree.tags[clause.verb]:
         case [], "VBD":
@@ -247,10 +251,10 @@ def _passive(tree: Tree, clause: _Clause) -> str | None:
     return f"{verb} {verb_form(lemma, 'VBN')}"
 
 
-def _active(tree: Tree, clause: _Clause) -> str | None:
+def _active(tree: Tree, clause: _Clause, plural: bool) -> str | None:  # noqa: FBT001
     if tree.children(clause.verb, "neg", "conj"):
         return None
-    lemma, plural = tree.lemmas[clause.verb], tree.plural(clause.object)
+    lemma = tree.lemmas[clause.verb]
     verb: str | None
     match [tree.tokens[position].lower() for position in clause.auxiliaries]:
         case ["was" | "were"]:

@@ -16,8 +16,9 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from features.core.exported import exported
-from features.core.faults import TrainingsApart
+from features.core.faults import DeviceMissing, TrainingsApart
 from features.core.locks import only_one
+from features.parsers.devices import resolve_device
 from training.loop import together
 from training.loop.settings import LoopSettings
 from training.loop.together import MEETING
@@ -43,6 +44,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
     if settings.processes == 1 or "WORLD_SIZE" in os.environ:
         yield
         return
+    _check_gpus(settings)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="facetflow-")))
         (folder / "job.json").write_text(job.model_dump_json(), encoding="utf-8")
@@ -77,6 +79,19 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
                 process.terminate()
             _end(others, within=_ASKED)
             together.leave()
+
+
+def _check_gpus(settings: LoopSettings) -> None:
+    """Refuse more processes than there are GPUs: NCCL connects no two on the same one."""
+    if resolve_device(settings.device) == "cpu":
+        return
+    import torch
+
+    if (seen := torch.cuda.device_count()) < settings.processes:
+        raise DeviceMissing(
+            f"loop.processes = {settings.processes} trains on a GPU each, and there {'is' if seen == 1 else 'are'} "
+            f"{seen} here; lower it, or set loop.device to 'cpu'"
+        )
 
 
 def _failed(process: "subprocess.Popen[bytes]") -> bool:

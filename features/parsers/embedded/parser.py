@@ -221,6 +221,12 @@ class EmbeddedParser:
         return [classes[end - count : end] for count, end in zip(counts, ends, strict=True)]
 
 
+def takes_bfloat16(precision: str, device: str) -> bool:
+    """Return whether the network computes in bfloat16: with `auto` on a CPU that supports it."""
+    # On an H100 float32 parses 1.7 times as many sentences a second, and gives the graphs that a CPU gives.
+    return computes_in_bfloat16(precision, device) and (precision == "bfloat16" or device == "cpu")
+
+
 def load_parser(
     folder: Path,
     *,
@@ -232,8 +238,7 @@ def load_parser(
 ) -> EmbeddedParser:
     """Load a model from its folder, with `model.json` and `model.safetensors`.
 
-    The base encoder is the one that the model names, unless another is given; the precision `auto` is bfloat16 if the
-    hardware supports it, else float32.
+    The base encoder is the one that the model names, unless another is given; for the precision see `takes_bfloat16`.
     """
     import torch
 
@@ -255,7 +260,7 @@ def load_parser(
             f" ({error}); install the model again."
         ) from error
     target = resolve_device(device)
-    network.to(target, torch.bfloat16 if computes_in_bfloat16(precision, target) else torch.float32)
+    network.to(target, torch.bfloat16 if takes_bfloat16(precision, target) else torch.float32)
     use_onednn(network)
     reader = SentenceReader(base_folder, encoder.positions)
     return EmbeddedParser(description, network, reader, batch_size, batches_side_by_side(threads, target))

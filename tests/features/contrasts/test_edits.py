@@ -5,7 +5,7 @@ import random
 import pytest
 
 from features.contrasts.drawing import draw_contrasts
-from features.contrasts.edits import EDITS, name_place
+from features.contrasts.edits import EDITS, name_place, voice
 from features.contrasts.tree import Tree, verb_form
 from features.core.errors import ModelError
 
@@ -140,4 +140,18 @@ def test_both_voices_stand_beside_swapped_arguments(parse):
     trees = parse(["The dog chased the cat.", "The cat was chased."])
     pairs = {(pair.sentence_a, pair.sentence_b) for pair in draw_contrasts(trees) if pair.edit == "swap"}
     active, passive, swapped = "The dog chased the cat.", "The cat was chased by the dog.", "The cat chased the dog."
-    assert pairs == {(active, swapped), (passive, swapped)}
+    assert pairs == {(active, swapped), (passive, swapped), (passive, "The dog was chased by the cat.")}
+
+
+@pytest.mark.parametrize(
+    ("text", "exchanged"),
+    [
+        ("The dog chased two cats.", "The dog was chased by two cats."),
+        ("He is seeing the cats.", "He is being seen by the cats."),
+        ("Two letters were written by Mary.", "Two letters wrote Mary."),
+        ("The cat is seen by him.", "The cat sees him."),
+        ("Mary slept.", None),
+    ],
+)
+def test_the_other_voice_with_arguments_exchanged(parse, text, exchanged):
+    assert voice(*parse([text]), exchanged=True) == exchanged

@@ -6,6 +6,7 @@ from sentences import refused
 
 from features.core.faults import DeviceMissing
 from training.loop import machine
+from training.loop.launching import all_processes
 from training.loop.machine import prepare_machine
 from training.loop.settings import LoopSettings
 
@@ -34,3 +35,10 @@ def test_a_precision_that_is_asked_for_is_taken(asked, taken, tmp_path):
 def test_auto_takes_bfloat16_where_the_machine_computes_in_it(fast, taken, tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "computes_in_bfloat16", lambda precision, device: precision == "auto" and fast)
     assert prepare_machine(LoopSettings(device="cpu", precision="auto"), tmp_path).precision == taken
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with refused(DeviceMissing), all_processes(LoopSettings(processes=2), "training.train", LoopSettings()):
+        pytest.fail("started")

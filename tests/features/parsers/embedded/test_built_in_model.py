@@ -6,6 +6,7 @@ from features import models
 from features.corpora import example
 from features.graphs.graph import decode
 from features.parsers.amr import load, model_folder
+from features.parsers.embedded import parser
 from features.parsers.embedded.parser import load_parser
 from features.parsers.embedded.storage import read_description
 from features.parsers.settings import AmrSettings
@@ -68,3 +69,12 @@ def test_the_model_belongs_to_its_base_encoder_and_is_small(encoder_name: str) -
     assert description.base_digest == models.digest(models.locate(encoder_name))
     assert sum(path.stat().st_size for path in folder.iterdir()) < 25e6
     assert "licence" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("precision", "device", "taken"),
+    [("auto", "cpu", True), ("auto", "cuda", False), ("bfloat16", "cuda:1", True), ("float32", "cpu", False)],
+)
+def test_a_gpu_computes_in_bfloat16_only_where_that_is_asked_for(precision, device, taken, monkeypatch):
+    monkeypatch.setattr(parser, "computes_in_bfloat16", lambda asked, _: asked != "float32")
+    assert parser.takes_bfloat16(precision, device) == taken
