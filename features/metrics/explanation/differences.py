@@ -114,6 +114,8 @@ def _roles(told: Told) -> None:
         if frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
             named = list(filter(None, frames))
             told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
+        elif texts.is_dative and not both.differ:
+            told.add("form", (), f"{words} change places, not their roles")
         else:
             told.add("order", ("srl",), f"{words} change places")
     for stem in texts.moved[:1]:
@@ -291,17 +293,20 @@ def _forms(told: Told) -> None:
         if a not in told.named[0]
         and b not in told.named[1]
         and not (helped and a.kind == "word")
+        and not _reads_differently(told.both, a.stem)
         and not (told.differences and a.kind == "pronoun")
     ]
-    texts = [f"{a.shown} in a, {b.shown} in b" for a, b in pairs]
+    forms = [f"{a.shown} from {b.shown}" for a, b in pairs]
+    texts = []
     for chunk in chunks:
         parts = [
             [t for t in part if t.stem != "do" and not (told.texts.voice and t.stem in {"be", "by"})] for part in chunk
         ]
         words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
         texts += [", ".join(words)] if words else []
-    if texts:
-        told.add("form", (), f"graphs leave out {capped(texts)}")
+    says = [f"do not tell {capped(forms)}"] * bool(forms) + [f"leave out {capped(texts)}"] * bool(texts)
+    if says:
+        told.add("form", (), f"graphs {' and '.join(says)}")
 
 
 def _unread(told: Told) -> None:

@@ -16,6 +16,7 @@ Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
 
 
+_TO = frozenset({"to", "for"})
 _LONGEST = 3  # words with content in a part that changes places
 
 
@@ -94,6 +95,16 @@ class ComparedTexts:
         both = [*self.exchange[0], *self.exchange[1]] if self.exchange else []
         left, _ = self._order
         return len(both) > 2 and any(left[at : at + len(both)] == both for at in range(len(left)))
+
+    @cached_property
+    def is_dative(self) -> bool:
+        """Whether one sentence has "to" or "for" where the other has an object: "gave Mary a book", "a book to Mary"."""
+        spare = [[t for chunk in self.chunks for t in chunk[side] if t.lower in _TO] for side in (0, 1)]
+        if not self.exchange or bool(spare[0]) == bool(spare[1]):
+            return False
+        side = int(bool(spare[1]))
+        behind = [t.stem for t in self.tokens[side] if t.start > spare[side][0].start and t.has_content]
+        return behind[:1] == self.exchange[1 - side][:1]
 
     @cached_property
     def moved(self) -> list[str]:

@@ -131,12 +131,20 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; "dog" and "man" swap roles in "bit".'),
         ("The dog bit the man.", "The man was bitten by the dog.", BITE.format("dog", "man"), None,
          ('The parser sees no difference: both have the same graph. "man" and "dog" change places (passive in b only), '
-          'not their roles. Graphs leave out "bit" in a, "bitten" in b.')),
+          'not their roles. Graphs do not tell "bit" from "bitten".')),
         # The parser errs: the sentences say that roles are swapped.
         ("The dog bit the man.", "The dog was bitten by the man.", BITE.format("dog", "man"), None,
          ("The parser sees no difference: both have the same graph, though the sentences differ; "
          '"dog" and "man" swap roles (passive in b only), which the parser does not see. '
-         'Graphs leave out "bit" in a, "bitten" in b.')),
+         'Graphs do not tell "bit" from "bitten".')),
+        # The other object first, which needs a preposition then.
+        ("Ann gave the dog a bone.", "Ann gave a bone to the dog.",
+         "(g / give-01 :ARG0 (p / person :name (n / name :op1 \"Ann\")) :ARG1 (b / bone) :ARG2 (d / dog))", None,
+         ('The parser sees no difference: both have the same graph. "dog" and "bone" change places, not their roles. '
+          'Graphs leave out "to" in b.')),
+        ("Ann walked from Rome to Oslo.", "Ann walked from Oslo to Rome.", "(w / walk-01)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Rome" and "Oslo" '
+          'change places. Not in the graphs: "Ann", "Rome" and "Oslo" in both.')),
         ("He slept.", "He did it himself.", "(s / sleep-01 :ARG0 (h / he))", "(d / do-02 :ARG0 (h / he))",
          'Both have "He"; "himself" in b refers back; "slept" in a, "it" in b.'),
         ("Go.", "You must go.", "(g / go-02 :ARG0 (y / you))", "(o / obligate-01 :ARG2 (g / go-02 :ARG0 (y / you)))",
@@ -150,8 +158,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "boy" and "plays". The parser is unsure of "plays", which it reads differently in a and in b.'),
         # Words without a node, and forms that no graph shows.
         ("It starts at 9:30.", "It started at 9:30.", "(s / start-01)", None,
-         ('The parser sees no difference: both have the same graph. Graphs leave out "starts" in a, "started" in b. '
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "starts" from "started". '
           'Not in the graphs: "9:30" in both.')),
+        ("It rains.", "It rained.", "(r / rain-01)", "(r / rain-02)",
+         'Both have "It" and "rains". The parser is unsure of "rains", which it reads differently in a and in b.'),
         # The same number in other words.
         ("It costs $4,000.", "It costs four thousand.", "(c / cost-01 :ARG2 4000)", None,
          "The parser sees no difference: both have the same graph."),
