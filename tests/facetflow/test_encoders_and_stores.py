@@ -66,9 +66,8 @@ def test_two_sentences_are_explained_without_an_encoder(monkeypatch: pytest.Monk
     monkeypatch.setattr("facetflow.explaining._bundled", lambda: None)
     one = facetflow.explain("Two cats look.", "A cat looks.")
     assert isinstance(one, facetflow.Explanation)
-    assert (
-        one.words
-        == 'Same frames and roles; only a says "Two cats". Graphs do not tell "look" from "looks" and leave out "A" in b.'
+    assert one.words == (
+        'Same frames and roles; only a says "Two cats". Graphs do not tell "look" from "looks" and leave out "A" in b.'
     )
     assert (one.similarity, one.encoder, one.graphs_from) == (None, "", "graphs by the embedded parser")
     assert (one.facet("concepts").measured, one.facet("quantifiers").measured) == (1, 0)

@@ -6,7 +6,7 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import dropwhile, zip_longest
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, ComparedGraphs, Difference, Quantity, Told, apart, spans
@@ -15,6 +15,7 @@ from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
+_BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -232,14 +233,15 @@ def _moods(told: Told) -> None:
 
 
 def _commands(both: ComparedGraphs, side: int) -> bool:
-    """Return whether a sentence is a command: it begins with its main verb in the base form, "do" or "please"."""
-    view, tokens = both.views[side], both.texts.tokens[side]
+    """Return whether a sentence is a command: it begins with its main verb in the base form, or with "don't" before."""
+    view = both.views[side]
+    tokens = list(dropwhile(lambda token: token.lower in _BEFORE_COMMANDS, both.texts.tokens[side]))
     if not tokens or any(r.source == 0 and r.role == "arg0" and view.labels[r.target] != "you" for r in view.forward):
         return False
     first, mode = tokens[0], {value for _, role, value in view.graph.attributes if role.lower() == "mode"}
-    if first.lower in {"do", "please", "let", "never", "always"}:
+    if first.lower == "let":
         return "imperative" in mode
-    lemma = SENSE.sub("", view.labels[0])
+    lemma = SENSE.sub("", view.labels[0]).partition("-")[0]  # give-up-07
     return both.anchors[side].get(0) == first and first.lower == lemma != view.labels[0]
 
 
@@ -272,6 +274,10 @@ def _unsure(told: Told) -> None:
     if twice:
         words = listed(texts.token(0, stem).shown for stem in twice)
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
+    elif both.differ and not told.differences and texts.reordered:
+        frames = listed(dict.fromkeys(frame for _, frame in _moved_arguments(both) if frame))
+        text = "the same words come in another order"
+        told.add("order", ("srl",), f"{text}, with other roles in {frames}" if frames else text)
     elif both.differ and not told.differences:
         told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
 

@@ -98,7 +98,7 @@ class ComparedTexts:
 
     @cached_property
     def is_dative(self) -> bool:
-        """Whether one sentence has "to" or "for" where the other has an object: "gave Mary a book", "a book to Mary"."""
+        """Whether one sentence has "to" or "for" where the other has two objects: "a fish to us", "gave us a fish"."""
         spare = [[t for chunk in self.chunks for t in chunk[side] if t.lower in _TO] for side in (0, 1)]
         if not self.exchange or bool(spare[0]) == bool(spare[1]):
             return False

@@ -103,6 +103,7 @@ def test_any_sentences_of_any_graphs_can_be_described(data, graph_pairs):
 
 EAT = "(e / eat-01 {} :ARG0 (b / boy) :ARG1 (a / apple {}))"
 SAM, KIM = (f'(p{name} / person :name (n{name} / name :op1 "{name}"))' for name in ("Sam", "Kim"))
+LOVES = "(a / and :op1 (l / love-01 :ARG0 (p / {}) :ARG1 (q / {})) :op2 (m / love-01 :ARG0 (r / {}) :ARG1 (s / {})))"
 BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
 
 
@@ -149,6 +150,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "He"; "himself" in b refers back; "slept" in a, "it" in b.'),
         ("Go.", "You must go.", "(g / go-02 :ARG0 (y / you))", "(o / obligate-01 :ARG2 (g / go-02 :ARG0 (y / you)))",
          'Both have "Go"; a is a command, b is not; only b says "must"; only b says "You".'),
+        ("Give up.", "Never give up!", "(g / give-up-07 :ARG0 (y / you))",
+         "(g / give-up-07 :polarity - :ARG0 (y / you) :time (e / ever))",
+         'Same frames and roles; only b negates "give" ("Never").'),
+        ("Dogs love boys and boys love cats.", "Boys love dogs and cats love boys.",
+         LOVES.format("dog", "boy", "boy", "cat"), LOVES.format("boy", "dog", "cat", "boy"),
+         'Same frames; the same words come in another order, with other roles in "love".'),
         ("Cats sleep.", "It snowed.", "(s / sleep-01 :ARG0 (c / cat))", "(s / snow-01)",
          'They share no word and no concept; a speaks of "Cats" and "sleep", b of "snowed".'),
         ("It rains.", "It rains.", "(r / rain-01)", None, SAME_TEXT),
