@@ -6,7 +6,7 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
-from itertools import dropwhile, zip_longest
+from itertools import dropwhile
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, ComparedGraphs, Difference, Quantity, Told, apart, spans
@@ -163,7 +163,7 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
 def _quantities(told: Told) -> None:
     left, right = (told.both.quantities(side) for side in (0, 1))
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
-    for same in (_counts_alike, _counts_the_same):
+    for same in (_counts_alike, _counts_the_same, _in_one_place):
         for a in list(left):
             if (b := next((b for b in right if same(told, a, b)), None)) is not None:
                 left.remove(a)
@@ -173,7 +173,7 @@ def _quantities(told: Told) -> None:
                     told.named[1].extend(b.tokens)
                 else:
                     pairs.append((a, b))
-    pairs += zip_longest(left, right)
+    pairs += [*((a, None) for a in left), *((None, b) for b in right)]
     for pair in pairs:
         tokens = [[] if each is None else [*each.tokens, *filter(None, [each.head])] for each in pair]
         texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
@@ -189,6 +189,13 @@ def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
 
 def _counts_the_same(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)
     return a.head is not None and b.head is not None and a.head.stem == b.head.stem
+
+
+def _in_one_place(told: Told, a: Quantity, b: Quantity) -> bool:
+    """Return whether a word of one quantity stands where the other sentence has one of the other."""
+    return any(
+        not set(left).isdisjoint(a.tokens) and not set(right).isdisjoint(b.tokens) for left, right in told.texts.chunks
+    )
 
 
 def _names(told: Told) -> None:
@@ -275,7 +282,8 @@ def _unsure(told: Told) -> None:
         words = listed(texts.token(0, stem).shown for stem in twice)
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
     elif both.differ and not told.differences and texts.reordered:
-        frames = listed(dict.fromkeys(frame for _, frame in _moved_arguments(both) if frame))
+        moved = () if _may_be_passive(texts) else _moved_arguments(both)
+        frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
         told.add("order", ("srl",), f"{text}, with other roles in {frames}" if frames else text)
     elif both.differ and not told.differences:

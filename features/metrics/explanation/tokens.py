@@ -113,7 +113,7 @@ def stem_of(word: str) -> str:
     lower = _straight(word)
     if lower in _STEM:
         return _STEM[lower]
-    if number := spelt_number(lower):
+    if number := _spelt(lower):
         return number
     if (digits := lower.lstrip("$€£"))[:1].isdigit():
         return normalise_quantity(digits)
@@ -122,9 +122,18 @@ def stem_of(word: str) -> str:
     )
     if len(bare) < 3:
         return lower
-    if bare != lower and bare[-1] == bare[-2] and bare[-1] not in "lsz":
-        bare = bare[:-1]
+    if len(bare) > 3 and not lower.endswith((bare, "s")) and bare[-1] == bare[-2] and bare[-1] not in "lsz":
+        bare = bare[:-1]  # running, but not egg and adding
     return re.sub(r"(?:ie|i|y)$", "y", bare.removesuffix("e")) if len(bare) > 3 else bare
+
+
+def _spelt(word: str) -> str | None:
+    """Return the digits of a number in words: "five", "ninety-five"."""
+    tens, _, ones = word.partition("-")
+    numbers = [spelt_number(part) for part in (tens, ones)]
+    if not ones or not all(numbers):
+        return numbers[0] if not ones else None
+    return str(sum(map(int, filter(None, numbers)))) if tens.endswith("ty") else None
 
 
 def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
@@ -169,6 +178,6 @@ def _token(text: str, start: int, *, is_first: bool) -> Token:
     stem = stem_of(lower)
     kind = None if text == "May" and not is_first else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
-        is_number = bool(spelt_number(lower)) or any(sign.isdigit() for sign in text)
+        is_number = bool(_spelt(lower)) or any(sign.isdigit() for sign in text)
         kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"
     return Token(text, start, stem, kind)

@@ -156,6 +156,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Dogs love boys and boys love cats.", "Boys love dogs and cats love boys.",
          LOVES.format("dog", "boy", "boy", "cat"), LOVES.format("boy", "dog", "cat", "boy"),
          'Same frames; the same words come in another order, with other roles in "love".'),
+        ("Boys ate ninety-five eggs.", "Boys ate 95 eggs.", "(e / eat-01 :ARG0 (b / boy) :ARG1 (g / egg :quant 95))",
+         None, "The parser sees no difference: both have the same graph."),
+        ("An egg broke.", "Two boys ate eggs.", "(b / break-01 :ARG1 (e / egg))",
+         "(e / eat-01 :ARG0 (b / boy :quant 2) :ARG1 (g / egg))",
+         ('Both have "egg"; only b says "Two boys"; only b says "ate"; only a says "broke". '
+          'Graphs do not tell "egg" from "eggs" and leave out "An" in a.')),
         ("Cats sleep.", "It snowed.", "(s / sleep-01 :ARG0 (c / cat))", "(s / snow-01)",
          'They share no word and no concept; a speaks of "Cats" and "sleep", b of "snowed".'),
         ("It rains.", "It rains.", "(r / rain-01)", None, SAME_TEXT),
