@@ -13,7 +13,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -57,6 +57,13 @@ class Tokens:
     def lengths(self) -> NDArray[np.int64]:
         """Tokens of each sentence, (n_texts,)."""
         return np.diff(self.starts)
+
+    def only(self, sentences: NDArray[np.int64]) -> Self:
+        """Return the tokens of the sentences at some positions; the others keep theirs, without tokens."""
+        kept = np.zeros(len(self.lengths), dtype=np.bool_)
+        kept[sentences] = True
+        starts = np.concatenate([[0], np.cumsum(np.where(kept, self.lengths, 0))])
+        return replace(self, ids=self.ids[np.repeat(kept, self.lengths)], starts=starts)
 
     def digest(self) -> str:
         """Return a hash of ids and starts."""
@@ -231,11 +238,13 @@ class Backbone:
         def capture(_module: nn.Module, _arguments: Any, output: Any) -> None:
             captured.append(output[0] if isinstance(output, tuple) else output)
 
-        counted = Counted("frozen layers", len(tokens.lengths), "sentences")
         hook = self.layers[len(self.layers) - len(self.tuned) - 1].register_forward_hook(capture)
         try:
             with torch.no_grad(), self._without_tuned():
-                for sentences in _by_length(tokens.lengths):
+                present = np.flatnonzero(tokens.lengths)
+                counted = Counted("frozen layers", len(present), "sentences")
+                for chosen in _by_length(tokens.lengths[present]):
+                    sentences = present[chosen]
                     inputs = self._inputs(tokens, sentences)
                     self._transform(inputs)
                     positions, mask = _padded(tokens, sentences)

@@ -48,6 +48,17 @@ def test_embeddings_are_those_of_the_plain_encoder(tiny_encoder, kept, layers):
     np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(4)), expected, atol=1e-5)
 
 
+def test_states_are_those_of_some_sentences_only(backbone, tiny_encoder):
+    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    some = tokens.only(np.array([3, 0]))
+    assert some.lengths.tolist() == [tokens.lengths[0], 0, 0, tokens.lengths[3]]
+    assert backbone.keep_states(some)
+    assert len(backbone.states) == tokens.lengths[[0, 3]].sum()
+    expected = SentenceTransformer(str(tiny_encoder), device="cpu").encode(TEXTS)
+    np.testing.assert_allclose(backbone.embed_many(some, np.array([3, 0])), expected[[3, 0]], atol=1e-5)
+    assert tokens.only(np.arange(4)).digest() == tokens.digest()
+
+
 def test_states_are_kept_where_they_fit_only(backbone):
     tokens = backbone.tokenize(TEXTS, max_tokens=32)
     size = len(tokens.ids) * 48 * 4 / 2**30

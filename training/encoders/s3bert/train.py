@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from training.encoders.backbone import Backbone
     from training.encoders.learning import Learnt
-    from training.encoders.s3bert.task import S3bertTask
+    from training.encoders.s3bert.task import Prepared, S3bertTask
     from training.loop.machine import Machine
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
@@ -114,12 +114,14 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     trained_on = settings.loop.epochs * len(prepared.drawn)
     if settings.loop.steps is not None:
         trained_on = min(trained_on, settings.loop.steps * settings.loop.batch_size)
-    if 2 * trained_on > len(data.texts):  # else most states would never be used
+    used = _sentences_of(prepared)
+    tokens = start.tokens.only(used)
+    if 2 * trained_on > len(used):  # else most states would never be used
         shared = SharedStates(job.shared, plan.backbone_digest) if job.shared else None
-        backbone.keep_states(start.tokens, shared)
+        backbone.keep_states(tokens, shared)
 
     def task(settings: S3bertSettings) -> S3bertTask:
-        layers = TunedLayers(backbone, start.tokens, mapped.dense if mapped else None)
+        layers = TunedLayers(backbone, tokens, mapped.dense if mapped else None)
         return S3bertTask(layers, decomposition, prepared, settings, settings.loop)
 
     learn(plan, machine, job.output, task, complete, about=about)
@@ -183,6 +185,12 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
         model = backbone.model
         model.max_seq_length = min(settings.max_tokens, model.max_seq_length or settings.max_tokens)
     return backbone
+
+
+def _sentences_of(prepared: "Prepared") -> NDArray[np.int64]:
+    """Return the positions of the sentences that batches of tuned layers have, and dev pairs and ratings."""
+    ends = [side[pairs] for side in (prepared.first, prepared.second) for pairs in (prepared.drawn, prepared.dev)]
+    return np.unique(np.concatenate([*ends, *([prepared.ratings.places] if prepared.ratings else [])]))
 
 
 def _is_drawn(data: MeasuredPairs, settings: S3bertSettings) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentences import refused
 
@@ -230,6 +231,19 @@ def test_layers_are_tuned_on_batches_of_the_named_corpora(job):
     ]
     assert [report["corpora"]["right"]["train"] for report in reports] == [36, 36], "the map is learnt from all"
     assert reports[1]["steps"] < reports[0]["steps"]
+
+
+def test_the_outputs_of_frozen_layers_are_those_of_sentences_that_batches_have(job, caplog):
+    folders = []
+    for name, room in (("kept", 1.0), ("made anew", 0.0)):
+        caplog.clear()
+        with caplog.at_level("INFO", logger="training"):
+            changed = with_changes(job, name, layer_corpora=("left",), cache_gib=room, disk_gib=room)
+            folders.append(train(changed))
+        assert ("the outputs of the frozen layers are kept" in caplog.text) == bool(room)
+    kept, anew = (load_file(folder / "model.safetensors") for folder in folders)
+    for name, weights in kept.items():
+        torch.testing.assert_close(weights, anew[name], atol=2e-3, rtol=1e-2)
 
 
 def test_nothing_to_learn_from_is_an_error(job):
