@@ -30,7 +30,7 @@ def triples(contrasts: Sequence[Contrast]) -> list[tuple[str, str, str]]:
 def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> list[Contrast]:
     """Leave out each exchange of arguments in whose graphs the other voice keeps no more roles than the exchange.
 
-    One in four would teach the contrary of what the edits say: the verb was read as a noun, or nobody believes that a
+    Such a one would teach the contrary of what the edits say: the verb was read as a noun, or nobody believes that a
     wall climbs a man. A sentence that stands beside none of its exchanges any more goes with its other voice.
 
     Args:

@@ -59,7 +59,7 @@ class Tokens:
         return np.diff(self.starts)
 
     def only(self, sentences: NDArray[np.int64]) -> Self:
-        """Return the tokens of the sentences at some positions; the others keep theirs, without tokens."""
+        """Return the tokens of the sentences at some positions; the others keep their positions, without tokens."""
         kept = np.zeros(len(self.lengths), dtype=np.bool_)
         kept[sentences] = True
         starts = np.concatenate([[0], np.cumsum(np.where(kept, self.lengths, 0))])
@@ -238,11 +238,11 @@ class Backbone:
         def capture(_module: nn.Module, _arguments: Any, output: Any) -> None:
             captured.append(output[0] if isinstance(output, tuple) else output)
 
+        present = np.flatnonzero(tokens.lengths)
+        counted = Counted("frozen layers", len(present), "sentences")
         hook = self.layers[len(self.layers) - len(self.tuned) - 1].register_forward_hook(capture)
         try:
             with torch.no_grad(), self._without_tuned():
-                present = np.flatnonzero(tokens.lengths)
-                counted = Counted("frozen layers", len(present), "sentences")
                 for chosen in _by_length(tokens.lengths[present]):
                     sentences = present[chosen]
                     inputs = self._inputs(tokens, sentences)
