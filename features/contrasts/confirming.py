@@ -39,16 +39,18 @@ def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> 
     """
     drawn = triples(contrasts)
     compared = [triple for triple in drawn if all(text in graphs for text in triple)]
-    places = {text: place for place, text in enumerate(dict.fromkeys(text for triple in compared for text in triple))}
+    positions = {
+        text: position for position, text in enumerate(dict.fromkeys(text for triple in compared for text in triple))
+    }
     shown: set[tuple[str, str]] = set()
     if compared:
-        batch = GraphBatch.from_rows(graphs_frame(graphs[text] for text in places))
-        first, voiced, swapped = np.array([[places[text] for text in triple] for triple in compared], np.int64).T
+        batch = GraphBatch.from_rows(graphs_frame(graphs[text] for text in positions))
+        first, voiced, swapped = np.array([[positions[text] for text in triple] for triple in compared], np.int64).T
         kept, exchanged = (
             compare(Comparison(batch, first, second, NO_VECTORS), ["srl"])["srl"].to_numpy()
             for second in (voiced, swapped)
         )
-        shown = {(compared[place][0], compared[place][2]) for place in np.flatnonzero(kept > exchanged)}
+        shown = {(compared[position][0], compared[position][2]) for position in np.flatnonzero(kept > exchanged)}
     hidden = {(text, swapped) for text, _, swapped in drawn} - shown
     asked, told = {text for text, _, _ in drawn}, {text for text, _ in shown}
 

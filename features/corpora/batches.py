@@ -61,11 +61,11 @@ def read_batches(settings: CorpusSettings, base: Path) -> Iterator[Batch]:
             if of_rows.height:
                 pairs = pl.concat([pairs, of_rows]).sort("row")  # noqa: PLW2901
             rows = np.sort(np.concatenate([pairs["row"].to_numpy(), np.array([row for row, _ in others], np.uint32)]))
-            places = first + np.searchsorted(rows, pairs["row"].to_numpy())
+            numbers = first + np.searchsorted(rows, pairs["row"].to_numpy())
             numbered = zip(np.searchsorted(rows, [row for row, _ in others]).tolist(), others, strict=True)
             yield Batch(
-                pairs.with_columns(row=pl.Series(places, dtype=pl.UInt32)),
-                [(first + place, each) for place, (_, each) in numbered],
+                pairs.with_columns(row=pl.Series(numbers, dtype=pl.UInt32)),
+                [(first + number, each) for number, (_, each) in numbered],
             )
             first += len(rows)
 

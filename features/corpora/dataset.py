@@ -50,7 +50,7 @@ class TableLayout(Record):
     @property
     def has_header(self) -> bool:
         """Whether columns are found by name."""
-        return all(isinstance(place, str) for place in self.columns.values())
+        return all(isinstance(column, str) for column in self.columns.values())
 
 
 class CaptionLayout(Record):

@@ -36,12 +36,12 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
         form = layout.form or table_format(path)
         quotes = decide(form, layout.quotes)
         if layout.has_header:
-            optional = [str(place) for role, place in layout.columns.items() if role in layout.optional]
-            needed = [needed_columns(known) for known in layouts if known.has_header]
+            optional = [str(column) for role, column in layout.columns.items() if role in layout.optional]
+            needed = [needed_columns(candidate) for candidate in layouts if candidate.has_header]
             columns = columns_of(path, form, needed, quotes, optional)
-            if all(place in columns for place in needed_columns(layout)):
-                kept = {role: place for role, place in layout.columns.items() if place in columns}
-                require_once(path, columns, [str(place) for place in kept.values()])
+            if all(column in columns for column in needed_columns(layout)):
+                kept = {role: column for role, column in layout.columns.items() if column in columns}
+                require_once(path, columns, [str(column) for column in kept.values()])
                 return layout.model_copy(update={"form": form, "columns": kept, "quotes": quotes})
             misfits.append(f"it has the columns {columns}")
         elif form in {"jsonl", "parquet"}:
@@ -51,7 +51,7 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
                 'columns = { sentence_a = "…", sentence_b = "…" }.'
             )
         elif layout.scores_beside is None or layout.scores_beside[0] in path.name:
-            width = layout.width or 1 + max(int(place) for place in layout.columns.values())
+            width = layout.width or 1 + max(int(column) for column in layout.columns.values())
             cells = [row for _, row in islice(cell_rows(path, form, quotes), _HEAD) if isinstance(row, list)]
             if any(len(row) >= width for row in cells):
                 return layout.model_copy(update={"form": form, "width": width, "quotes": quotes})
@@ -67,19 +67,19 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
 
 def needed_columns(layout: TableLayout) -> list[str]:
     """Return the columns that a file must have."""
-    return [str(place) for role, place in layout.columns.items() if role not in layout.optional]
+    return [str(column) for role, column in layout.columns.items() if role not in layout.optional]
 
 
 def missing_columns(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
     """Return the message about the columns that a file lacks, suggesting those that may have been meant."""
-    lacking = {role: str(place) for role, place in layout.columns.items() if place not in columns}
-    needed = {role: place for role, place in lacking.items() if role not in layout.optional}
+    lacking = {role: str(column) for role, column in layout.columns.items() if column not in columns}
+    needed = {role: column for role, column in lacking.items() if role not in layout.optional}
     free = {name.casefold(): name for name in columns if name not in layout.columns.values()}
     meant = []
-    for role, place in needed.items():
-        close = difflib.get_close_matches(place.casefold(), free, n=1)
+    for role, column in needed.items():
+        close = difflib.get_close_matches(column.casefold(), free, n=1)
         meant.append(f'{role} = "{free.pop(close[0]) if close else "…"}"')
-    wanted = " and ".join(f"{place!r} (for {role})" for role, place in needed.items())
+    wanted = " and ".join(f"{column!r} (for {role})" for role, column in needed.items())
     named = f"columns = {{ {', '.join(meant)} }}"
     advice = f"name them, {named}." if "…" in named else f"did you mean {named}?"
     if any(name.startswith('"') for name in columns):
@@ -126,9 +126,9 @@ def _hint_of_separators(line: str, form: TableFormat) -> str:
 def _describe(layout: TableLayout) -> str:
     if layout.has_header:
         return f"the columns {', '.join(needed_columns(layout))}"
-    places = ", ".join(f"{role} in cell {int(place) + 1}" for role, place in layout.columns.items())
+    cells = ", ".join(f"{role} in cell {int(position) + 1}" for role, position in layout.columns.items())
     named = f", in a file named *{layout.scores_beside[0]}*" if layout.scores_beside else ""
-    return f"rows without a header line, {places}{named}"
+    return f"rows without a header line, {cells}{named}"
 
 
 def columns_of(

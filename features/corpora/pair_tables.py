@@ -81,12 +81,12 @@ def _asked(
     form = table_format(file)
     there = columns_of(file, form, [[str(column) for column in columns]])
     listed = ", ".join(map(repr, there)) or "none"
-    places = list(columns)
+    keys = list(columns)
     if all(str(column).isdecimal() for column in columns) and not all(column in there for column in columns):
-        places = [*map(int, columns)]
-    if places[0] == places[1]:
-        raise ColumnsUnclear(f"--columns takes both sentences from {places[0]!r}: give the columns of two.")
-    if all(isinstance(place, int) for place in places):
+        keys = [*map(int, columns)]
+    if keys[0] == keys[1]:
+        raise ColumnsUnclear(f"--columns takes both sentences from {keys[0]!r}: give the columns of two.")
+    if all(isinstance(key, int) for key in keys):
         if form in {"jsonl", "parquet"}:
             raise ColumnsUnclear(f"{name} is {form}, whose columns have names: {listed}; give two of them.")
         first = {cell.casefold() for cell in there}
@@ -96,10 +96,10 @@ def _asked(
                 f"The first row of {name} looks like a header line ({listed}), but is read as a pair because --columns "
                 "has positions: give names instead."
             )
-    for place in places:
-        if isinstance(place, str) and place not in there:
-            raise ColumnMissing(f"{name} has no column {place!r}; its columns are {listed}: give two of them.")
-    return fitting_layout(file, [TableLayout.model_validate({"columns": dict(zip(_SENTENCES, places, strict=True))})])
+    for key in keys:
+        if isinstance(key, str) and key not in there:
+            raise ColumnMissing(f"{name} has no column {key!r}; its columns are {listed}: give two of them.")
+    return fitting_layout(file, [TableLayout.model_validate({"columns": dict(zip(_SENTENCES, keys, strict=True))})])
 
 
 def _found(
@@ -107,16 +107,16 @@ def _found(
 ) -> TableLayout:
     """Return the first known layout whose sentence columns are in the file's header, else a project's by position."""
     form = table_format(file)
-    known = [layout for layout in _known(corpora) if layout.has_header]
-    names = [[str(place) for place in layout.columns.values()] for layout in known]
+    layouts = [layout for layout in _known(corpora) if layout.has_header]
+    names = [[str(column) for column in layout.columns.values()] for layout in layouts]
     there = cache(partial(columns_of, file, form, names))
-    for layout in known:
+    for layout in layouts:
         if set(layout.columns.values()) <= set(there(layout.quotes if form == "tsv" else "detect")):
             return fitting_layout(file, [layout])
     by_position = [layout for layout in _own(corpora) if not layout.has_header]
     if by_position and form in {"tsv", "csv"}:
         layout = fitting_layout(file, by_position)
-        cells = " and ".join(str(int(place) + 1) for place in layout.columns.values())
+        cells = " and ".join(str(int(column) + 1) for column in layout.columns.values())
         tell(f"{name} has no known header line: its sentences are cells {cells}, as in a corpus of the project.")
         return layout
     such = dict.fromkeys(" and ".join(map(str, own.columns.values())) for own in (*_own(corpora), *_of_record(PAIRS)))

@@ -118,7 +118,7 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
         labels = {"aspects": settings.aspects or own.aspects, "separator": settings.separator or own.separator}
         layouts = (own.model_copy(update=texts | labels),)
     if settings.columns:
-        by_name = any(isinstance(place, str) for place in settings.columns.values())
+        by_name = any(isinstance(column, str) for column in settings.columns.values())
         sentences = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"} if by_name else {}
         layouts = (TableLayout.model_validate({"columns": {**sentences, **settings.columns}}),)
     if settings.quotes:

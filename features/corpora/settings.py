@@ -66,10 +66,10 @@ class DrawSettings(Record):
 
         `share` is that of these pairs among all: if it is larger than the split's, they stay in train.
         """
-        place = share_of(f"{self.seed}/{sentence}")
-        if place < self.test:
+        point = share_of(f"{self.seed}/{sentence}")
+        if point < self.test:
             return "test" if share <= self.test else "train"
-        return "dev" if place >= 1 - self.dev and share <= self.dev else "train"
+        return "dev" if point >= 1 - self.dev and share <= self.dev else "train"
 
     @property
     def shares(self) -> Mapping[Split, float]:
@@ -125,7 +125,7 @@ class _SourceSettings(Record):
                 "dataset = 'texts'"
             )
         columns = self.columns or {}
-        by_position = [isinstance(place, int) for place in columns.values()]
+        by_position = [isinstance(column, int) for column in columns.values()]
         if any(by_position) and not (all(by_position) and {"sentence_a", "sentence_b"} <= set(columns)):
             raise Conflict(
                 f"the columns {dict(columns)!r} mix names and positions, or lack the position of a sentence: "

@@ -96,14 +96,14 @@ class _Places:
     @classmethod
     def of(cls, path: Path, form: TableFormat, layout: TableLayout, quotes: Quotes) -> "_Places":
         if not layout.has_header:  # cells after the known ones are notes
-            return cls({role: int(place) for role, place in layout.columns.items()}, layout.width or 0, 1 << 30)
+            return cls({role: int(column) for role, column in layout.columns.items()}, layout.width or 0, 1 << 30)
         names = columns_of(path, form, quotes=quotes)
-        if any(str(place) not in names for place in layout.columns.values()):
+        if any(str(column) not in names for column in layout.columns.values()):
             raise ColumnMissing(missing_columns(path, layout, names))
-        return cls({role: names.index(str(place)) for role, place in layout.columns.items()}, len(names), len(names))
+        return cls({role: names.index(str(column)) for role, column in layout.columns.items()}, len(names), len(names))
 
     def rows(self, rows: Iterable[Numbered]) -> Iterator[Read]:
-        places = [self.of_role.get(role) for role in ROLES]
+        positions = [self.of_role.get(role) for role in ROLES]
         for line, cells in rows:
             if isinstance(cells, RowError):
                 yield line, cells
@@ -112,7 +112,7 @@ class _Places:
                 message = f"the row has {counted(len(cells), 'cell')}; {expected}"
                 yield line, RowError(RejectCode.WRONG_COLUMNS, message)
             else:
-                yield TableRow(line, *(None if place is None else cells[place] for place in places))  # type: ignore[arg-type]  # sentences have one
+                yield TableRow(line, *(None if position is None else cells[position] for position in positions))  # type: ignore[arg-type]  # sentences have one
 
 
 ROLES: tuple[Role, ...] = ("sentence_a", "sentence_b", "score", "label", "split", "group")
@@ -164,7 +164,7 @@ def _text_blocks(path: Path, form: TableFormat, layout: TableLayout) -> Generato
             nothing = nothing and rows.is_empty()
             fit = rows.select(count.is_between(places.least, places.most)).to_series()
             others = ((line, row.split(separator)) for line, row in rows.filter(~fit).iter_rows())
-            columns = {role: cells.field(f"field_{place}") for role, place in places.of_role.items()}
+            columns = {role: cells.field(f"field_{position}") for role, position in places.of_role.items()}
             yield Block(rows.filter(fit).select("line", **columns), [*places.rows(others)])
     return 0 if nothing else None
 
@@ -179,8 +179,8 @@ def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Rea
             if isinstance(entry, RowError):
                 yield number, entry
                 continue
-            missing = [place for place in needed if place not in entry]
-            cells = {role: entry.get(str(place)) for role, place in names.items()}
+            missing = [key for key in needed if key not in entry]
+            cells = {role: entry.get(str(key)) for role, key in names.items()}
             if missing:
                 yield number, RowError(RejectCode.WRONG_COLUMNS, f"the object lacks {', '.join(missing)}")
             else:
@@ -188,16 +188,16 @@ def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Rea
 
 
 def _parquet_rows(path: Path, layout: TableLayout) -> Iterator[Read]:
-    names = {role: str(place) for role, place in layout.columns.items()}
+    names = {role: str(column) for role, column in layout.columns.items()}
     frame = scan_parquet(path).select(**{role: pl.col(name) for role, name in names.items()}).collect()
     order = [frame.columns.index(role) if role in names else None for role in ROLES]
     for number, row in enumerate(frame.iter_rows(), start=1):
-        yield _typed(number, *(None if place is None else row[place] for place in order))
+        yield _typed(number, *(None if position is None else row[position] for position in order))
 
 
 def _plain_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame | None:
     """Return the cells of a Parquet file by role, None if one that is not a score may be anything but text."""
-    rows = scan_parquet(path).select(**{role: pl.col(str(place)) for role, place in layout.columns.items()})
+    rows = scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
     types = dict(rows.collect_schema())
     score = types.pop("score", pl.String())
     return rows if {*types.values()} == {pl.String} and (score == pl.String or score.is_numeric()) else None

@@ -47,7 +47,7 @@ def fitting_texts(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
     for layout in layouts:
         if layout.form == "label first":
             return layout
-        columns = columns_of(path, layout.form or table_format(path), [known.columns for known in layouts])
+        columns = columns_of(path, layout.form or table_format(path), [candidate.columns for candidate in layouts])
         if all(name in columns for name in layout.columns):
             require_once(path, columns, layout.columns)
             return layout

@@ -89,9 +89,9 @@ class _Words:
         words = words_of(labels_of(amr))
         if new := sorted(words - self._seen):
             self._seen.update(new)
-            known, matrix = self._source.look_up(new)
-            found = pl.DataFrame({"label": known, "vector": vector_column(matrix)}, schema=LABEL_VECTORS)
-            self._rows = pl.concat([self._rows, found])
+            labels, matrix = self._source.look_up(new)
+            rows = pl.DataFrame({"label": labels, "vector": vector_column(matrix)}, schema=LABEL_VECTORS)
+            self._rows = pl.concat([self._rows, rows])
         return self._rows.filter(pl.col("label").is_in(pl.Series(sorted(words), dtype=pl.String).implode()))
 
 

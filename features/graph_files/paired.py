@@ -39,10 +39,10 @@ class BlockPair:
     @property
     def name(self) -> str:
         """Number and ids of the pair, for messages."""
-        known = dict.fromkeys(identity for identity in self.ids if identity)
-        if not known or list(known) == [str(self.number)]:
+        ids = dict.fromkeys(identity for identity in self.ids if identity)
+        if not ids or list(ids) == [str(self.number)]:
             return f"pair {self.number}"
-        return f"pair {self.number} (id {' | '.join(map(repr, known))})"
+        return f"pair {self.number} (id {' | '.join(map(repr, ids))})"
 
     @property
     def graphs(self) -> tuple[AmrGraph, AmrGraph] | None:
@@ -54,7 +54,7 @@ class BlockPair:
     @property
     def faults(self) -> tuple[str, ...]:
         """What is wrong with the blocks, one sentence each."""
-        return tuple(found for block in (self.first, self.second) if (found := fault(block)) is not None)
+        return tuple(reason for block in (self.first, self.second) if (reason := fault(block)) is not None)
 
 
 def fault(block: PenmanBlock) -> str | None:

@@ -56,15 +56,15 @@ def score_files(
     read graphs and return (matched, left, right) are used.
     """
     chosen = choose_metrics(metrics, own)
-    expected, found = list(read_blocks(gold)), list(read_blocks(parsed))
-    order, pairing = _partners((gold, expected), (parsed, found), by_position=by_position)
-    wrong = tuple(reason for block in (*expected, *found) if (reason := fault(block)) is not None)
+    expected, parses = list(read_blocks(gold)), list(read_blocks(parsed))
+    order, pairing = _partners((gold, expected), (parsed, parses), by_position=by_position)
+    wrong = tuple(reason for block in (*expected, *parses) if (reason := fault(block)) is not None)
     graphs = [_graph(block) for block in expected]
     if not any(graphs):
         raise NotPenman(f"no graph of {source_name(gold)} can be read: {wrong[0]}")
     context = {"pairing": pairing}
     scores = score_pairs(
-        graphs, [_graph(found[place]) for place in order], chosen, bootstrap, drop_wiki=drop_wiki, context=context
+        graphs, [_graph(parses[index]) for index in order], chosen, bootstrap, drop_wiki=drop_wiki, context=context
     )
     return ScoredFiles(scores, wrong)
 
@@ -85,8 +85,8 @@ def score_pairs(
     """
     clean = _without_wiki if drop_wiki else lambda graph: graph
     pairs = [
-        (number, clean(wanted), None if found is None else clean(found))
-        for number, (wanted, found) in enumerate(zip(gold, parsed, strict=True), start=1)
+        (number, clean(wanted), None if parse is None else clean(parse))
+        for number, (wanted, parse) in enumerate(zip(gold, parsed, strict=True), start=1)
         if wanted is not None
     ]
     batches = [_statistics(pairs[start : start + _BATCH], metrics) for start in range(0, len(pairs) or 1, _BATCH)]
@@ -119,15 +119,15 @@ def _counts(metric: OwnMetric, numbers: Sequence[int], pairs: Sequence[tuple[Amr
     counts = []
     for number, (gold, parsed) in zip(numbers, pairs, strict=True):
         try:
-            found = metric.counts(gold, parsed)
+            row = metric.counts(gold, parsed)
         except RowError as error:
             raise GraphUnusable(f"pair {number}: {error.message}") from error
-        if len(found) != 3:
+        if len(row) != 3:
             raise MetricWrong(
-                f"pair {number}: metric {metric.name!r} of {metric.file!r} returned {found.tolist()!r}; F1 needs "
+                f"pair {number}: metric {metric.name!r} of {metric.file!r} returned {row.tolist()!r}; F1 needs "
                 "three counts: matched, left, right"
             )
-        counts.append(found)
+        counts.append(row)
     return np.stack(counts)
 
 
@@ -165,10 +165,10 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
                 f"id {name!r} occurs {times} times in {path}, so that its partner is not clear; make ids unique, or "
                 f"{BY_POSITION}"
             )
-    place = {name: position for position, name in enumerate(ids[1])}
+    positions = {name: position for position, name in enumerate(ids[1])}
     for path, other, lost in (
-        (paths[1], paths[0], [name for name in ids[0] if name not in place]),
-        (paths[0], paths[1], sorted(place.keys() - set(ids[0]))),
+        (paths[1], paths[0], [name for name in ids[0] if name not in positions]),
+        (paths[0], paths[1], sorted(positions.keys() - set(ids[0]))),
     ):
         if lost:
             more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
@@ -176,15 +176,15 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
                 f"{path} has no graph with the id {lost[0]!r}{more} of {other}; give the same ids on both sides, or "
                 f"{BY_POSITION}"
             )
-    return [place[name] for name in ids[0]], "id"
+    return [positions[name] for name in ids[0]], "id"
 
 
 def _require_equal_ids(sides: Sequence[Sequence[PenmanBlock]]) -> None:
     """Refuse graphs at one position with different ids."""
-    for number, (wanted, found) in enumerate(zip(*sides, strict=True), start=1):
-        ids = wanted.metadata.get("id"), found.metadata.get("id")
+    for number, (wanted, parse) in enumerate(zip(*sides, strict=True), start=1):
+        ids = wanted.metadata.get("id"), parse.metadata.get("id")
         if ids[0] and ids[1] and ids[0] != ids[1]:
             raise IdsDiffer(
                 f"not all graphs have a `# ::id` to find their partners by, and pair {number} would be id {ids[0]!r} "
-                f"({wanted.place}) with id {ids[1]!r} ({found.place}); {BY_POSITION}"
+                f"({wanted.place}) with id {ids[1]!r} ({parse.place}); {BY_POSITION}"
             )

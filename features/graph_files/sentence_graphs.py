@@ -28,12 +28,12 @@ Graphs = dict[str, AmrGraph]  # Text → graph, for texts that have one
 def graphs_in_files(texts: Sequence[str], files: Iterable[Path]) -> Graphs:
     """Return the graphs whose `# ::snt` is one of the texts; the first of several."""
     wanted = {sentence_id(text): text for text in texts}
-    found: Graphs = {}
+    graphs: Graphs = {}
     for block in (block for file in files for block in read_blocks(file)):
         text = wanted.get(sentence_id(block.metadata.get("snt", "")))
         if text is not None and block.graph is not None:
-            found.setdefault(text, block.graph)
-    return found
+            graphs.setdefault(text, block.graph)
+    return graphs
 
 
 class StoredGraphs:
@@ -92,11 +92,11 @@ def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Location | N
         return graphs_in_files(texts, files), f"graphs of {', '.join(file.name for file in files)}"
     if store is not None:
         try:
-            found = StoredGraphs(store).find(texts)
+            graphs = StoredGraphs(store).find(texts)
         except StoreError:
-            found = {}
-        if all(text in found for text in texts):
-            return found, "graphs of the store"
+            graphs = {}
+        if all(text in graphs for text in texts):
+            return graphs, "graphs of the store"
     try:
         return parsed_graphs(texts), "graphs by the embedded parser"
     except ModelError:
@@ -117,6 +117,6 @@ def measured_pairs(
     graphs, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), files, store)
     pairs = {n: (graphs[a], graphs[b]) for n, (a, b) in enumerate(texts) if a in graphs and b in graphs}
     explained = explain_graphs(list(pairs.values()), label_vectors(graphs.values(), settings))
-    of = dict(zip(pairs, explained, strict=True))
+    graph_pairs = dict(zip(pairs, explained, strict=True))
     lacking = f"this pair has none ({origin}), so nothing is measured"
-    return [(of[n], origin) if n in of else (None, lacking) for n in range(len(texts))]
+    return [(graph_pairs[n], origin) if n in graph_pairs else (None, lacking) for n in range(len(texts))]

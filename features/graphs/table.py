@@ -61,13 +61,13 @@ def encode_decoded(decoded: Iterable[tuple[str, str, AmrGraph]], parser: str) ->
 
 def too_large(graph: AmrGraph) -> str | None:
     """Return what a graph has too many of: nodes, constants or relations; None for one that can be measured."""
-    for found, limit, what in (
+    for parts, limit, what in (
         (graph.concepts, MAX_NODES, "nodes"),
         (graph.attributes, MAX_ATTRIBUTES, "constants"),
         (graph.relations, MAX_RELATIONS, "relations"),
     ):
-        if len(found) > limit:
-            return f"the graph has {len(found)} {what}, more than {limit}; check the parser's output"
+        if len(parts) > limit:
+            return f"the graph has {len(parts)} {what}, more than {limit}; check the parser's output"
     return None
 
 

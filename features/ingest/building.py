@@ -100,11 +100,11 @@ def ingest(
     known = Known(known_sentences, known_pairs, known_labels, placed, placed_labels, reading)
     sentences = Sentences(known, settings)
     guard = LeakageGuard.from_settings(leakage, base)
-    places = placings(corpora, lambda corpus: read_outcomes(corpus, base), sentences, known, spellings)
+    placing_of = placings(corpora, lambda corpus: read_outcomes(corpus, base), sentences, known, spellings)
     read: list[CorpusPairs | CorpusLabels] = []
     for corpus in corpora:
         if corpus.record.has_texts:
-            read.append(_texts(corpus, base, places[corpus.name], sentences, guard, known, admits))
+            read.append(_texts(corpus, base, placing_of[corpus.name], sentences, guard, known, admits))
         else:
             pairs = CorpusPairs(corpus, read_batches(corpus, base), settings.max_words)
             pairs.take(sentences, guard, known, admits)
@@ -119,7 +119,7 @@ def ingest(
 def _texts(
     corpus: CorpusSettings,
     base: Path,
-    place: Placing,
+    placing: Placing,
     sentences: Sentences,
     guard: LeakageGuard,
     known: Known,
@@ -130,14 +130,14 @@ def _texts(
     rejects: list[Reject] = []
     arrivals = itertools.count()
     for outcome in read_outcomes(corpus, base):
-        row = place.place(outcome)
+        row = placing.place(outcome)
         if row.split not in splits:
             report = SplitReport(corpus=corpus.name, split=row.split)
             splits[row.split] = SplitLabels(report, several=corpus.record.kind != "classes", arrivals=arrivals)
         reject = splits[row.split].take(row, sentences, guard, known, admits)
         if reject is not None:
             rejects.append(reject)
-    labels = labels_of([*splits.values()], sentences.place_taken(), drawn=place.draws)
+    labels = labels_of([*splits.values()], sentences.place_taken(), drawn=placing.draws)
     return CorpusLabels(corpus, [*splits.values()], rejects, labels)
 
 

@@ -85,10 +85,10 @@ class CorpusPairs:
         self.texts = pl.concat(texts).gather(first)
         self._too_long = (self.texts.str.count_matches(" ", literal=True) >= max_words).to_numpy()
         start = 0
-        for place, frame in enumerate(frames):
+        for position, frame in enumerate(frames):
             a, b = numbers[start : start + 2 * frame.height].reshape(2, -1)
             start += 2 * frame.height
-            frames[place] = frame.with_columns(pl.col("split").to_physical(), a=pl.Series(a), b=pl.Series(b))
+            frames[position] = frame.with_columns(pl.col("split").to_physical(), a=pl.Series(a), b=pl.Series(b))
         self.rows = pl.concat(frames)
         self.paired = self.rows.select("split", "a", "b")
 
@@ -132,7 +132,7 @@ class CorpusPairs:
         new = rows.select(*PAIR_TABLE).filter(~rows["stored"])
         table = PairTable(ids[~rows["stored"].to_numpy()], new)
         if not self.is_drawn and len(self.reports) > 1:  # split by split, otherwise in order of arrival
-            order = {SPLITS.index(split): place for place, split in enumerate(self.reports)}
+            order = {SPLITS.index(split): position for position, split in enumerate(self.reports)}
             table = table.ordered(np.argsort(new["split"].replace_strict(order).to_numpy(), kind="stable"))
         self.tables["positive"] = table
         # A leaked pair that was stored before the guard knew gets no negative and gives none.
@@ -206,11 +206,11 @@ class CorpusPairs:
         too_long = self._too_long[a] | self._too_long[b]
         kept_out = too_long | rows["joins"].is_not_null().to_numpy()
         leaked = self._may_leak(a, b, rows["split"].to_numpy(), guard) & ~kept_out
-        for place in np.flatnonzero(kept_out | leaked).tolist():
-            row = rows.row(place, named=True)
+        for position in np.flatnonzero(kept_out | leaked).tolist():
+            row = rows.row(position, named=True)
             report = self.reports[SPLITS[row["split"]]]
             texts = self.text_of(row["a"]), self.text_of(row["b"])
-            if too_long[place]:
+            if too_long[position]:
                 report.rejected += 1
                 longer = max(texts, key=lambda text: text.count(" "))
                 code, why = (
@@ -231,8 +231,8 @@ class CorpusPairs:
                 if row["stored"] or not guard.drops:
                     continue
                 report.dropped += 1
-                kept_out[place] = True
-            (name,) = hexadecimal(ids[[place]])
+                kept_out[position] = True
+            (name,) = hexadecimal(ids[[position]])
             rejects.append((row["row"], Reject(name, code, f"{_origin(row)}: {why}")))
         return leaked, kept_out
 
@@ -256,8 +256,8 @@ class CorpusPairs:
         new = rows.filter(~pl.col("stored")).select("a", "b").to_numpy().ravel()
         self._shards = sentences.place(self.ids, self.texts, new)
         nowhere = pl.Series(self._shards < 0)
-        for place in (rows["stored"] & (nowhere[rows["a"]] | nowhere[rows["b"]])).arg_true().head(1).to_list():
-            pair, origin = *hexadecimal(ids[[place]]), _origin(rows.row(place, named=True))
+        for position in (rows["stored"] & (nowhere[rows["a"]] | nowhere[rows["b"]])).arg_true().head(1).to_list():
+            pair, origin = *hexadecimal(ids[[position]]), _origin(rows.row(position, named=True))
             raise UnknownShard(
                 f"pair {pair!r} ({origin}) is known but its sentences are not: pass all shards of both tables."
             )
@@ -327,8 +327,8 @@ class CorpusPairs:
         occurrences = occurrences_of(keys)
         names = pair_ids(self.corpus.name, split, "negative", self.ids[first], self.ids[other], occurrences)
         free: dict[int, int] = {}
-        for place in np.flatnonzero(np.isin(keys, keys[places(names, stored.ids) >= 0])).tolist():
-            one, key = slice(place, place + 1), int(keys[place])
+        for position in np.flatnonzero(np.isin(keys, keys[places(names, stored.ids) >= 0])).tolist():
+            one, key = slice(position, position + 1), int(keys[position])
             while True:
                 number = free[key] = free.get(key, -1) + 1
                 names[one] = pair_ids(

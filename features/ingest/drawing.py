@@ -285,13 +285,13 @@ def _stored_splits(
     corpus: CorpusSettings, stored: IdArray, rows: pl.DataFrame, ids: IdArray, splits: Sequence[Split]
 ) -> list[Split | None]:
     """Return the split that the store has each pair in."""
-    found: list[Split | None] = [None] * rows.height
+    of_rows: list[Split | None] = [None] * rows.height
     first, second = ids[rows["a"].to_numpy()], ids[rows["b"].to_numpy()]
     for split in reversed(splits) if len(stored) else ():
         names = pair_ids(corpus.name, split, "positive", first, second, np.zeros(rows.height, np.int64))
-        for place in np.flatnonzero(places(names, stored) >= 0).tolist():
-            found[place] = split
-    return found
+        for position in np.flatnonzero(places(names, stored) >= 0).tolist():
+            of_rows[position] = split
+    return of_rows
 
 
 def _too_few_or_many(

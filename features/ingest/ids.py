@@ -78,9 +78,9 @@ def places(values: NDArray[np.generic], among: NDArray[np.generic]) -> NDArray[n
     order = np.argsort(values, kind="stable")  # neighbours are looked up near each other, which is much faster
     ordered = values[order]
     nearest = np.minimum(np.searchsorted(among, ordered), len(among) - 1)
-    place = np.empty(len(values), np.int64)
-    place[order] = np.where(among[nearest] == ordered, nearest, -1)
-    return place
+    positions = np.empty(len(values), np.int64)
+    positions[order] = np.where(among[nearest] == ordered, nearest, -1)
+    return positions
 
 
 def numbered(ids: IdArray) -> tuple[IdArray, NDArray[np.int64], NDArray[np.uint32]]:

@@ -50,7 +50,7 @@ def judgement_faults(corpora: Sequence[CorpusPairs]) -> list[JudgementFaultRepor
 
 def _judged_differently(of_corpus: CorpusPairs, judgement: Judgement) -> pl.DataFrame:
     """Return the pairs of sentences that have several judgements, each with all of them, split by split, new first."""
-    order = {SPLITS.index(split): place for place, split in enumerate(of_corpus.reports)}
+    order = {SPLITS.index(split): position for position, split in enumerate(of_corpus.reports)}
     rows = of_corpus.rows.drop_nulls(judgement)
     return (
         rows.filter(rows.select("a", "b").is_duplicated())

@@ -42,13 +42,13 @@ def _keys_read(path: Path, record: Dataset) -> list[str]:
         return []
     tables = [layout for layout in layouts if isinstance(layout, TableLayout)]
     if tables:
-        return [str(place) for place in fitting_layout(path, tables).columns.values()]
+        return [str(column) for column in fitting_layout(path, tables).columns.values()]
     texts = [layout for layout in layouts if isinstance(layout, TextLayout) and layout.form != "label first"]
     return fitting_texts(path, texts).columns if texts else []
 
 
 def _faults(corpus: str, source: Source, read: Sequence[str]) -> list[KeyFaultReport]:
-    known = frozenset(read)
+    keys = frozenset(read)
     lacking: Counter[str] = Counter()
     everywhere: Counter[str] = Counter()
     beside: dict[str, Counter[str]] = {key: Counter() for key in read}
@@ -56,9 +56,9 @@ def _faults(corpus: str, source: Source, read: Sequence[str]) -> list[KeyFaultRe
     for line, row in named_rows(source.path, "jsonl") if read else ():
         if not isinstance(row, dict):
             continue
-        others = row.keys() - known
+        others = row.keys() - keys
         everywhere.update(others)
-        for key in known - row.keys():
+        for key in keys - row.keys():
             lacking[key] += 1
             beside[key].update(others)
             for other in others:

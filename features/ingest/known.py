@@ -87,8 +87,8 @@ class Known:
         if len(ids) <= _FEW:
             rows = rows.filter(pl.col("sentence_id").is_in(hexadecimal(ids).implode()))
         stored = self.collected(rows.select(list(KNOWN_SENTENCES)), "sentences")
-        place = places(from_hexadecimal(stored["sentence_id"]), ids)
-        shards[place[place >= 0]] = stored["shard"].to_numpy()[place >= 0]
+        positions = places(from_hexadecimal(stored["sentence_id"]), ids)
+        shards[positions[positions >= 0]] = stored["shard"].to_numpy()[positions >= 0]
         return shards
 
     def stored_pairs(self, corpus: str) -> StoredPairs:

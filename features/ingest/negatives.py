@@ -51,8 +51,8 @@ def draw_negatives(
         for attempt in range(_TRIES):
             if not len(left):
                 break
-            place, side = np.divmod(draws(ids[drawn[left]], attempt) % np.uint64(2 * len(ordered)), np.uint64(2))
-            candidates = np.where(side, of_pool[1][place], of_pool[0][place])
+            position, side = np.divmod(draws(ids[drawn[left]], attempt) % np.uint64(2 * len(ordered)), np.uint64(2))
+            candidates = np.where(side, of_pool[1][position], of_pool[0][position])
             may_be = _may_be(a[drawn[left]], candidates, paired)
             other[left[may_be]] = candidates[may_be]
             left = left[~may_be]

@@ -59,9 +59,9 @@ def rejected_rows(
     rejects = store.read("rejects", columns=["stage", "code", "entity_id", "message"])
     rejected = set(rejects["entity_id"])
     for column, wanted in (("stage", stage), ("code", code)):
-        found = rejects[column].unique().sort().to_list()
-        if wanted is not None and found and wanted not in found:
-            raise UnknownName(f"No row was rejected with the {column} {wanted!r}; there are {', '.join(found)}.")
+        values = rejects[column].unique().sort().to_list()
+        if wanted is not None and values and wanted not in values:
+            raise UnknownName(f"No row was rejected with the {column} {wanted!r}; there are {', '.join(values)}.")
         if wanted is not None:
             rejects = rejects.filter(pl.col(column) == wanted)
     keys, texts = _entities(store, rejects["entity_id"].to_list())
@@ -70,8 +70,8 @@ def rejected_rows(
     for row in rejects.iter_rows(named=True):
         key = keys.get(row["entity_id"], ())
         kept = _ORIGIN.match(row["message"])
-        places = [key, *((sentence,) for sentence in sorted(key, key=lambda sentence: sentence not in rejected))]
-        origin = next((origins[place] for place in places if place in origins), None)
+        candidates = [key, *((sentence,) for sentence in sorted(key, key=lambda sentence: sentence not in rejected))]
+        origin = next((origins[candidate] for candidate in candidates if candidate in origins), None)
         if kept:
             origin = _Origin(kept["file"], int(kept["line"]))
         words = [*(texts.get(sentence) for sentence in key), None, None]
@@ -127,9 +127,9 @@ def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Pat
             paths |= {source.name: source.path for source in sources}
     read = [
         {"file": str(file), "line": line, "of_file": text}
-        for (file,), of in lines.group_by("file")
+        for (file,), group in lines.group_by("file")
         if file in paths
-        for line, text in _lines(paths[str(file)], set(of["line"]))
+        for line, text in _lines(paths[str(file)], set(group["line"]))
     ]
     texts = pl.DataFrame(read, schema={"file": pl.String, "line": pl.Int64, "of_file": pl.String})
     joined = rows.join(texts, on=["file", "line"], how="left", maintain_order="left")

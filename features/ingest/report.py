@@ -173,14 +173,14 @@ class IngestReport(Report):
     @property
     def skipped(self) -> dict[str, int]:
         """Reason → rows that are left out by design, the most frequent first."""
-        found: Counter[str] = Counter()
+        reasons: Counter[str] = Counter()
         for split in self.splits:
-            found.update(split.skipped)
-        return dict(found.most_common())
+            reasons.update(split.skipped)
+        return dict(reasons.most_common())
 
     def beside(self, before: "IngestReport", unread: Sequence[str], corpora: Sequence[str]) -> "IngestReport":
         """Return this report with what one from before says of unread corpora, in the order of all corpora."""
-        order = {name: place for place, name in enumerate(corpora)}
+        order = {name: position for position, name in enumerate(corpora)}
         merged: dict[str, Any] = {"unread": sum(split.rows for split in before.splits if split.corpus in unread)}
         for name, value in self:
             if isinstance(value, list):

@@ -56,16 +56,16 @@ def countable_metrics(own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
 
 def choose_metrics(names: Sequence[str], own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
     """Return metrics by name, or all that have precision and recall if no names are given."""
-    known = countable_metrics(own)
-    if own and not any(metric.name in known for metric in own):
+    metrics = countable_metrics(own)
+    if own and not any(metric.name in metrics for metric in own):
         raise UnknownMetric(
             f"no metric of {own[0].file!r} has precision and recall: give one that reads graphs, returns counts "
             "and has number=f1"
         )
     for name in names:
-        if name not in known:
-            raise UnknownMetric(f"metric {name!r} has no precision and recall; choose from {', '.join(known)}")
-    return {name: known[name] for name in names} or known
+        if name not in metrics:
+            raise UnknownMetric(f"metric {name!r} has no precision and recall; choose from {', '.join(metrics)}")
+    return {name: metrics[name] for name in names} or metrics
 
 
 def score_corpus(
@@ -85,13 +85,13 @@ def score_corpus(
     each = {name: f1(values) for name, values in counts.items()}
     rows = np.column_stack([np.column_stack([counts[name], each[name]]) for name in counts])
     draws = np.array([times @ rows for times in bootstrap.draws(n_pairs)]).reshape(-1, rows.shape[1])
-    found = []
+    scores = []
     for position, name in enumerate(counts):
         columns = slice(4 * position, 4 * position + 4)
         totals, drawn = rows[:, columns].sum(axis=0, keepdims=True), draws[:, columns]
         total, drawn_counts = totals[:, :3], drawn[:, :3]
         proof = getattr(metrics[name], "proof", None)
-        found.append(
+        scores.append(
             CorpusScore(
                 metric=name,
                 pairs=n_pairs,
@@ -103,7 +103,7 @@ def score_corpus(
                 signature=_signature(metrics[name], n_pairs, bootstrap, context or {}),
             )
         )
-    return found
+    return scores
 
 
 def share(counts: Statistics, of: int) -> Numbers:
@@ -133,7 +133,7 @@ def _estimate(value: Numbers, drawn: Numbers, bootstrap: Bootstrap) -> Estimate:
 
 
 def _signature(metric: AnyMetric, pairs: int, bootstrap: Bootstrap, context: Mapping[str, str]) -> str:
-    said = {"pairs": str(pairs), **context}
+    fields = {"pairs": str(pairs), **context}
     if bootstrap.resamples:
-        said |= {"bootstrap": str(bootstrap.resamples), "seed": str(bootstrap.seed)}
-    return "|".join([metric.signature(ALGORITHM_VERSION), *(f"{key}:{value}" for key, value in said.items())])
+        fields |= {"bootstrap": str(bootstrap.resamples), "seed": str(bootstrap.seed)}
+    return "|".join([metric.signature(ALGORITHM_VERSION), *(f"{key}:{value}" for key, value in fields.items())])

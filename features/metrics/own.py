@@ -241,10 +241,10 @@ def _load(file: MetricFile) -> tuple[OwnMetric, ...]:
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise MetricFileWrong(_cannot_run(file, error)) from error
-    found = tuple(value for value in module.__dict__.values() if isinstance(value, OwnMetric))
-    if not found:
+    metrics = tuple(value for value in module.__dict__.values() if isinstance(value, OwnMetric))
+    if not metrics:
         raise FileEmpty(f"the metric file {file.path!r} has no metric; put @own_metric(reads=...) above a function")
-    return found
+    return metrics
 
 
 def _cannot_run(file: MetricFile, error: BaseException) -> str:

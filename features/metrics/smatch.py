@@ -38,8 +38,10 @@ def _aligned(
 ) -> Metric:
     def statistics(pairs: Comparison) -> Statistics:
         batch = triples_of(pairs.readings)
-        found = best_alignments(batch, pairs.first, pairs.second)
-        return np.column_stack([found.matched, batch.sizes[pairs.first], batch.sizes[pairs.second], found.bound])
+        alignments = best_alignments(batch, pairs.first, pairs.second)
+        return np.column_stack(
+            [alignments.matched, batch.sizes[pairs.first], batch.sizes[pairs.second], alignments.bound]
+        )
 
     return Metric(
         name=name,

@@ -117,14 +117,14 @@ def _sets(offsets: Any, features: Any) -> Any:
         for t in range(offsets[graph], offsets[graph + 1]):
             # Insertion sort: most graphs have some ten features.
             feature = features[t]
-            place = end
-            while place > start and distinct[place - 1] > feature:
-                place -= 1
-            if place > start and distinct[place - 1] == feature:
+            slot = end
+            while slot > start and distinct[slot - 1] > feature:
+                slot -= 1
+            if slot > start and distinct[slot - 1] == feature:
                 continue
-            for position in range(end, place, -1):
+            for position in range(end, slot, -1):
                 distinct[position] = distinct[position - 1]
-            distinct[place] = feature
+            distinct[slot] = feature
             end += 1
         kept[graph + 1] = end
     return kept, distinct[:end]

@@ -71,11 +71,11 @@ def read_manifest(name: str) -> Manifest | None:
 
 def pulled() -> list[Manifest]:
     """Return the records of all pulled models, by name; a record that cannot be read is left out."""
-    found = []
+    manifests = []
     for path in cache_folder().glob("[!.]*/manifest.json"):
         with suppress(ModelError):
-            found.append(read_manifest(path.parent.name.replace("--", "/")))
-    return sorted((manifest for manifest in found if manifest is not None), key=lambda manifest: manifest.name)
+            manifests.append(read_manifest(path.parent.name.replace("--", "/")))
+    return sorted((manifest for manifest in manifests if manifest is not None), key=lambda manifest: manifest.name)
 
 
 def check(manifest: Manifest, *, contents: bool) -> None:

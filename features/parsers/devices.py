@@ -72,9 +72,9 @@ def in_batches(
     # Largest first: no thread is left with a long batch at the end.
     order = sorted(range(len(items)), key=lambda position: -size(items[position]))
     batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
-    found = (pool.map if pool else map)(work, [[items[position] for position in batch] for batch in batches])
+    outputs = (pool.map if pool else map)(work, [[items[position] for position in batch] for batch in batches])
     results: dict[int, Result] = {}
-    for batch, made in zip(batches, found, strict=True):
+    for batch, made in zip(batches, outputs, strict=True):
         results.update(zip(batch, made, strict=True))
         on_items(len(results))
     return [results[position] for position in range(len(items))]

@@ -33,8 +33,8 @@ class TextVectors:
     def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
         """Return the words that the file has, and their vectors, (n, d) float32 of unit length."""
         on_rows(0, len(words))
-        known = [word for word in words if word in self._rows]
-        return known, self._matrix[[self._rows[word] for word in known]]
+        recorded = [word for word in words if word in self._rows]
+        return recorded, self._matrix[[self._rows[word] for word in recorded]]
 
 
 WordVectors = SentenceEncoder | TextVectors

@@ -337,14 +337,14 @@ def _replay(entry: bytes, files: dict[str, DataFile]) -> None:
         if "remove" in action:
             files.pop(action["remove"]["path"], None)
         if add := action.get("add"):
-            of = add["partitionValues"]
+            values = add["partitionValues"]
             files[add["path"]] = DataFile(
                 path=add["path"],
                 bytes=add["size"],
                 rows=json.loads(add["stats"])["numRecords"],
-                shard=Shard(of["shard"]),
-                fingerprint=Fingerprint(of["fingerprint"]),
-                stage=of.get("stage"),
+                shard=Shard(values["shard"]),
+                fingerprint=Fingerprint(values["fingerprint"]),
+                stage=values.get("stage"),
                 committed=add["modificationTime"],
             )
 

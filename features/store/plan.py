@@ -103,22 +103,22 @@ def plan(
     for stage in stages:
         for shard in sorted(committed[stage.over]):
             key = (stage.name, shard)
-            known = committed[stage.name].get(shard)
+            file = committed[stage.name].get(shard)
             if shard not in in_scope[stage.name]:
-                if known and (known.fingerprint != expected[key] or key in damage):
+                if file and (file.fingerprint != expected[key] or key in damage):
                     outdated.append(key)
                 continue
             error = errors.get(key)
-            if known and known.fingerprint == expected[key]:
+            if file and file.fingerprint == expected[key]:
                 if key not in damage:
                     continue
                 reason = Reason("damaged", error=f"{damage[key].file!r} {damage[key].detail}")
             elif error and error.fingerprint == expected[key]:
                 reason = Reason("failed", error=error.error)
-            elif known is None:
+            elif file is None:
                 reason = Reason("new")
             else:
-                reason = finder.find(key, known.fingerprint, upstream[key], stage.extra_name)
+                reason = finder.find(key, file.fingerprint, upstream[key], stage.extra_name)
             waits_for = tuple(other for other in upstream[key] if other in waiting)
             todo.append(ShardWork(stage.name, shard, expected[key], upstream[key], waits_for, reason))
             waiting.add(key)
@@ -140,7 +140,7 @@ def _expected(
     uses: Uses,
 ) -> tuple[dict[ShardKey, Fingerprint], dict[ShardKey, tuple[ShardKey, ...]]]:
     """Return the fingerprint of every shard once everything is made, and the shards that each one reads."""
-    expected = {(name, shard): of.fingerprint for name in SOURCES for shard, of in committed[name].items()}
+    expected = {(name, shard): file.fingerprint for name in SOURCES for shard, file in committed[name].items()}
     upstream: dict[ShardKey, tuple[ShardKey, ...]] = {}
     for stage in stages:
         for shard in sorted(committed[stage.over]):

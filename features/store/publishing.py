@@ -38,7 +38,7 @@ def draft(
     _check_complete(planned, failed_shards)
     recipes = {name: _recipe(store, name, versions[name]) for name in sources}
     recipes |= {stage.name: stage.recipe.as_dict() for stage in stages}
-    rows = {name: sum(known.rows for known in store.committed(name, versions[name]).values()) for name in names}
+    rows = {name: sum(file.rows for file in store.committed(name, versions[name]).values()) for name in names}
     if not rows["sentences"]:
         raise NothingToPublish(
             f"The store {store.location!r} holds no sentences, so there is nothing to publish; name corpora that have "
@@ -82,11 +82,11 @@ def obstacles(
     """
     rows = {
         stage.name: sum(
-            known.rows for shard, known in store.committed(stage.over).items() if shard in planned.scope[stage.name]
+            file.rows for shard, file in store.committed(stage.over).items() if shard in planned.scope[stage.name]
         )
         for stage in stages
     }
-    if not any(known.rows for known in store.committed("sentences").values()):
+    if not any(file.rows for file in store.committed("sentences").values()):
         return ["There are no sentences, neither in the store nor in the corpora, so nothing will be published."]
     sentences = []
     todo = {(work.stage, work.shard) for work in planned.todo}
@@ -191,7 +191,7 @@ def _example(store: StoreReader, stage: str, version: int) -> str:
 
 def _recipe(store: StoreReader, table: str, version: int) -> Mapping[str, object] | None:
     """Return the one recipe of a table that ingest wrote; None while the table is empty."""
-    identities = {identity_of(known.fingerprint) for known in store.committed(table, version).values()}
+    identities = {identity_of(file.fingerprint) for file in store.committed(table, version).values()}
     if len(identities) > 1:
         raise NotComplete(f"Table {table!r} was ingested under {len(identities)} settings; build a new store.")
     for (_, fingerprint), made in store.provenance(table).items():

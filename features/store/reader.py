@@ -208,7 +208,7 @@ class StoreReader:
         """Return whether the committed rows and rejects of one shard are byte for byte what was written."""
         tables = [self._table(stage), self._table("rejects")]
         files = [[file for file in table.files() if file.key in {(None, shard), (stage, shard)}] for table in tables]
-        return not any(damaged_files(table, of, deep=True) for table, of in zip(tables, files, strict=True))
+        return not any(damaged_files(table, of_shard, deep=True) for table, of_shard in zip(tables, files, strict=True))
 
     def verify_files(self, versions: Mapping[str, int] | None = None) -> None:
         """Raise a StoreError if one of the `damaged` files is, reading every byte: nobody may train on wrong rows."""

@@ -161,8 +161,8 @@ def _in_words(reasons: Sequence[Reason]) -> str:
     for changed in (changed for reason in reasons for changed in reason.inputs):
         shards.setdefault((changed.stage, _parts(changed.changes)), set()).update(changed.shards)
     return "because " + " and ".join(
-        f"{stage} of {_named(sorted(of))} changed{f' ({parts})' if parts else ''}"
-        for (stage, parts), of in sorted(shards.items())
+        f"{stage} of {_named(sorted(names))} changed{f' ({parts})' if parts else ''}"
+        for (stage, parts), names in sorted(shards.items())
     )
 
 

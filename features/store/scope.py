@@ -82,5 +82,7 @@ def scope(stages: Sequence[Reading], wanted: Iterable[Wanted] | None, uses: Uses
         for need in stage.needs:
             if need in shards:
                 same = over[need] == stage.over
-                shards[need].update(own if same else (of for shard in own for of in uses.sources.get(shard, ())))
+                shards[need].update(
+                    own if same else (source for shard in own for source in uses.sources.get(shard, ()))
+                )
     return {name: frozenset(own) for name, own in shards.items()}

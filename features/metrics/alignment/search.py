@@ -135,17 +135,17 @@ def _tighten(problem: Problem, state: State, allowed: Any, shares: Any, best: fl
         value_cells(problem, shares, allowed, stale, value, state.picked, state.local)
         bound = assign(value, n_rows, n_columns, state.column_of, state.work)
         score = matches(problem, state.column_of)
-        found = state.column_of
+        alignment = state.column_of
         tightest = min(bound, least_bound)  # an earlier bound still holds: no better alignment was forbidden since
         is_open = tightest >= max(score, best) + 1 - _EPSILON
         if is_open and (iteration == 0 or (score >= best - _RETRY and score != last_score)):
             last_score = score
             state.climbed[:] = state.column_of
             score = climb(problem, state.climbed, score, state.row_of, state.gain, state.steps_left)
-            found = state.climbed
+            alignment = state.climbed
         if score > best:
             best = score
-            state.best_of[:] = found
+            state.best_of[:] = alignment
         if is_root and iteration == _GROW and tightest >= best + 1 - _EPSILON:
             score = grow(problem, state.climbed, state.row_of, state.gain, state.steps_left)
             score = climb(problem, state.climbed, score, state.row_of, state.gain, state.steps_left)

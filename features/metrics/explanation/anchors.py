@@ -42,8 +42,8 @@ def descriptions(view: View) -> list[tuple[int, int]]:
 
 def described_by(view: View, frame: int) -> int:
     """Return the person or thing named by a frame; the frame itself if there is none."""
-    found = (above for above, below in descriptions(view) if below == frame and view.labels[above] in _DESCRIBED)
-    node = next(found, frame)
+    nodes = (above for above, below in descriptions(view) if below == frame and view.labels[above] in _DESCRIBED)
+    node = next(nodes, frame)
     return node if not name_text(view, node) else frame
 
 
@@ -95,22 +95,22 @@ _WORDS: Mapping[str, frozenset[str]] = {
 
 def anchors(view: View, tokens: Sequence[Token]) -> dict[int, Token]:
     """Return node → the word that it stands for, for nodes where the spelling shows it."""
-    found: dict[int, Token] = {}
+    words: dict[int, Token] = {}
     free = list(tokens)
     for matches in (_is_spelt, _begins_alike):
         for node, label in enumerate(view.labels):
-            if node not in found and label != "name" and (parts := _parts(view, node)):
+            if node not in words and label != "name" and (parts := _parts(view, node)):
                 token = next((token for token in free if matches(token, parts, label)), None)
                 if token is not None:
-                    found[node] = token
+                    words[node] = token
                     free.remove(token)
     for node, frame in descriptions(view):
-        if node not in found and view.labels[node] in {"person", "thing", "government-organization"}:
+        if node not in words and view.labels[node] in {"person", "thing", "government-organization"}:
             filler = next((r.target for r in view.forward if r.source == frame and r.role == "arg2"), frame)
             anchor = filler if view.labels[frame] in ROLE_FRAMES else frame
-            if anchor in found:
-                found[node] = found[anchor]
-    return found
+            if anchor in words:
+                words[node] = words[anchor]
+    return words
 
 
 def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> list[Token]:

@@ -90,15 +90,15 @@ class ComparedGraphs:
         counted = {source for source, role, _ in view.forward if role == "quant"}
         counted |= {node for node, role, _ in view.graph.attributes if role.lower() == "quant"}
         heads = [order.index(token) for node, token in self.anchors[side].items() if node in counted]
-        found = []
+        quantities = []
         for first, last in _runs(order):
             at = min((at for at in heads if 0 < at - last < 4), default=None)
             if at is None and last + 1 < len(order) and order[last + 1].kind in {"word", "name"}:
                 at = last + 1
             tokens = order[first : last + 1]
             text = self.texts.sentences[side][tokens[0].start : order[last if at is None else at].end]
-            found.append(Quantity(tokens, None if at is None else order[at], quoted(text)))
-        return found
+            quantities.append(Quantity(tokens, None if at is None else order[at], quoted(text)))
+        return quantities
 
     def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:
         """Return whether what a facet counts is attached, by one of some roles, to another node in the other graph."""
@@ -107,7 +107,7 @@ class ComparedGraphs:
         for side, items in enumerate((facet.left, facet.right)):
             view, nodes = self.views[side], {item.index for item in items if item.kind == "node"}
             apart = (view.forward[index] for index in relations[side])
-            if any(found.role in roles and nodes & {found.source, found.target} for found in apart):
+            if any(relation.role in roles and nodes & {relation.source, relation.target} for relation in apart):
                 return True
             counted = {item.index for item in items if item.kind == "attribute"}
             for index in constants[side]:
@@ -144,22 +144,22 @@ class ComparedGraphs:
     @cached_property
     def heads(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
         """Stem of a word → stems of the words that it depends on in the graph, on each side."""
-        found: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set))
+        heads: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set))
         for side, view in enumerate(self.views):
             for source, _, target in view.forward:
                 ends = [self.anchors[side].get(node) for node in (source, target)]
                 if ends[0] and ends[1] and ends[0] != ends[1]:
-                    found[side][ends[1].stem].add(ends[0].stem)
-        return found[0], found[1]
+                    heads[side][ends[1].stem].add(ends[0].stem)
+        return heads[0], heads[1]
 
     def fillers(self, side: int, node: int) -> dict[str, frozenset[str]]:
         """Return stems of the words that fill the roles of a frame → their roles, as `ARG0`."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
+        fillers: defaultdict[str, set[str]] = defaultdict(set)
         for relation in self.views[side].forward:
             token = self.anchors[side].get(described_by(self.views[side], relation.target))
             if relation.source == node and is_argument(relation.role) and token is not None:
-                found[token.stem].add(relation.role.upper())
-        return {stem: frozenset(roles) for stem, roles in found.items()}
+                fillers[token.stem].add(relation.role.upper())
+        return {stem: frozenset(roles) for stem, roles in fillers.items()}
 
 
 def _differs(facet: FacetMatch) -> bool:

@@ -131,8 +131,8 @@ def _order(layers: list[list[int]], links: Sequence[tuple[int, int]]) -> None:
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
         for rank in range(1, len(layers)) if down else range(len(layers) - 2, -1, -1):
-            fixed = {node: place for place, node in enumerate(layers[rank - 1 if down else rank + 1])}
-            here = {node: place for place, node in enumerate(layers[rank])}
+            fixed = {node: position for position, node in enumerate(layers[rank - 1 if down else rank + 1])}
+            here = {node: position for position, node in enumerate(layers[rank])}
             near = above if down else below
             layers[rank].sort(key=_mean_place(near, fixed, here))
         if (crossings := _crossings(layers, links)) < fewest:
@@ -144,18 +144,18 @@ def _mean_place(
     near: dict[int, list[int]], fixed: dict[int, int], here: dict[int, int]
 ) -> Callable[[int], tuple[float, int]]:
     def key(node: int) -> tuple[float, int]:
-        places = [fixed[other] for other in near.get(node, ()) if other in fixed]
-        return (sum(places) / len(places) if places else here[node], here[node])
+        positions = [fixed[other] for other in near.get(node, ()) if other in fixed]
+        return (sum(positions) / len(positions) if positions else here[node], here[node])
 
     return key
 
 
 def _crossings(layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]]) -> int:
-    place = {node: at for layer in layers for at, node in enumerate(layer)}
+    positions = {node: at for layer in layers for at, node in enumerate(layer)}
     rank = {node: number for number, layer in enumerate(layers) for node in layer}
     count = 0
     for number in range(len(layers) - 1):
-        ends = sorted((place[upper], place[lower]) for upper, lower in links if rank[upper] == number)
+        ends = sorted((positions[upper], positions[lower]) for upper, lower in links if rank[upper] == number)
         count += sum(a[1] > b[1] for at, a in enumerate(ends) for b in ends[at + 1 :] if a[0] < b[0])
     return count
 

@@ -46,7 +46,7 @@ def _join(allowed: Any, left: Any, right: Any, threshold: Any) -> Any:
     n = len(allowed)
     piece = np.arange(n)
     edges = np.empty((len(left), 2), np.int64)
-    found = 0
+    count = 0
     for pair in range(len(left)):
         a, b = left[pair], right[pair]
         score = max(allowed[a, b], allowed[b, a])
@@ -58,7 +58,7 @@ def _join(allowed: Any, left: Any, right: Any, threshold: Any) -> Any:
                 for node in range(n):
                     if piece[node] == joined:
                         piece[node] = piece[a]
-            edges[found, 0] = a if allowed[a, b] >= allowed[b, a] else b
-            edges[found, 1] = b if allowed[a, b] >= allowed[b, a] else a
-            found += 1
-    return edges[:found]
+            edges[count, 0] = a if allowed[a, b] >= allowed[b, a] else b
+            edges[count, 1] = b if allowed[a, b] >= allowed[b, a] else a
+            count += 1
+    return edges[:count]

@@ -70,5 +70,5 @@ def split_sense(label: str) -> tuple[str, str]:
     >>> split_sense("have-org-role-91"), split_sense("boy")
     (('have-org-role', '91'), ('boy', ''))
     """
-    found = _SENSE.fullmatch(label) if is_concept(label) else None
-    return (found[1], found[2]) if found else (label, "")
+    match = _SENSE.fullmatch(label) if is_concept(label) else None
+    return (match[1], match[2]) if match else (label, "")

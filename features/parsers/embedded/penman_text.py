@@ -79,14 +79,14 @@ def invert(role: str) -> str:
 
 def _said_once(graph: FlatGraph) -> FlatGraph:
     """Return the graph without edges that repeat a constant of a node in the same role."""
-    said: set[tuple[int, str, str]] = set()
+    constants: set[tuple[int, str, str]] = set()
     edges = []
     for source, role, target in graph.edges:
         label = graph.nodes[target]
         if is_constant(label):
-            if (source, role, label) in said:
+            if (source, role, label) in constants:
                 continue
-            said.add((source, role, label))
+            constants.add((source, role, label))
         edges.append((source, role, target))
     return FlatGraph(graph.nodes, edges, graph.root)
 

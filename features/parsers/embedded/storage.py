@@ -87,8 +87,8 @@ def read_description(folder: Path) -> Description:
     path = folder / DESCRIPTION_FILE
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        if (found := data.pop("format")) != FORMAT:
-            raise NotThisModel(f"The model {str(path)!r} has format {found!r}; this release reads {FORMAT!r}.")
+        if (form := data.pop("format")) != FORMAT:
+            raise NotThisModel(f"The model {str(path)!r} has format {form!r}; this release reads {FORMAT!r}.")
         labels = data.pop("vocabulary")
         vocabulary = Vocabulary(**labels | {"wrappers": [tuple(wrapper) for wrapper in labels["wrappers"]]})
         return Description(**data | {"vocabulary": vocabulary, "thresholds": Thresholds(**data["thresholds"])})

@@ -134,8 +134,8 @@ class SenseChooser:
             return "" if self._vocabulary.frames or best != _FIRST else best
         if not best or best in senses:
             return best
-        known = [sense for sense in senses if sense in self._vocabulary.sense_ids]
-        return max(known, key=lambda sense: float(scores[self._vocabulary.sense_ids[sense]]), default=_FIRST)
+        candidates = [sense for sense in senses if sense in self._vocabulary.sense_ids]
+        return max(candidates, key=lambda sense: float(scores[self._vocabulary.sense_ids[sense]]), default=_FIRST)
 
     def _among_seen(self, lemma: str) -> list[tuple[str, int, float]]:
         """Return the senses that a lemma was seen with: sense, its column, and the bonus for its frequency."""

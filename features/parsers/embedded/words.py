@@ -41,7 +41,7 @@ def split_words(text: str) -> list[Word]:
     >>> [word.text for word in split_words("The U.S. didn't pay $2.5 million.")]
     ['The', 'U.S.', 'did', "n't", 'pay', '$', '2.5', 'million', '.']
     """
-    return [Word(found[0], found.start(), found.end()) for found in _WORD.finditer(text)]
+    return [Word(match[0], match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
 def is_readable(text: str) -> bool:

@@ -35,7 +35,7 @@ def frames_of(predicates: Iterable[int], *spans: Iterable[Any]) -> list[Frame]:
     of_frame: list[list[Span]] = [[] for _ in predicates]
     for frame, label, start, end in zip(*spans, strict=True):
         of_frame[frame].append(Span(label, start, end))
-    return [Frame(word, tuple(found)) for word, found in zip(predicates, of_frame, strict=True)]
+    return [Frame(word, tuple(own_spans)) for word, own_spans in zip(predicates, of_frame, strict=True)]
 
 
 def spans_of(tags: Sequence[str]) -> tuple[Span, ...]:

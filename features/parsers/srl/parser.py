@@ -77,8 +77,10 @@ class SrlParser:
         n = len(texts)
         third = n // 3
         on_rows(0, n)
-        predicates = self.find_predicates(readable, lambda done, of: on_rows(third * done // of, n))
-        tagged = self.tagger.tag(readable, predicates, lambda done, of: on_rows(third + (n - third) * done // of, n))
+        predicates = self.find_predicates(readable, lambda done, total: on_rows(third * done // total, n))
+        tagged = self.tagger.tag(
+            readable, predicates, lambda done, total: on_rows(third + (n - third) * done // total, n)
+        )
         frames = iter(tagged)
         return [
             SrlParse(tuple(words), next(frames)) if fit else self._too_long(identity, words)

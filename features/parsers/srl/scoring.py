@@ -63,13 +63,13 @@ class SrlScore:
 
     def add(self, gold: Sequence[Frame], predicted: Sequence[Frame]) -> None:
         """Count one sentence; frames are compared by their predicates, several of one predicate in order."""
-        found = {key: arguments(frame.spans) for key, frame in _numbered(predicted)}
+        guesses = {key: arguments(frame.spans) for key, frame in _numbered(predicted)}
         right = {key: arguments(frame.spans) for key, frame in _numbered(gold)}
-        both = sum(key in found for key in right)
-        self.predicates += Counts(both, len(found), len(right))
-        for key in right.keys() | found.keys():
-            ours, theirs = found.get(key, set()), right.get(key, set())
-            self.perfect += key in right and key in found and ours == theirs
+        both = sum(key in guesses for key in right)
+        self.predicates += Counts(both, len(guesses), len(right))
+        for key in right.keys() | guesses.keys():
+            ours, theirs = guesses.get(key, set()), right.get(key, set())
+            self.perfect += key in right and key in guesses and ours == theirs
             for role, counts in _by_role(ours, theirs):
                 self.roles[role] = self.roles.get(role, Counts()) + counts
 
@@ -83,7 +83,7 @@ def arguments(spans: Iterable[Span]) -> set[Argument]:
     joined: list[tuple[str, list[tuple[int, int]]]] = []
     for label, start, end in sorted(spans, key=lambda span: span.start):
         role = label.removeprefix(_CONTINUES)
-        earlier = next((pieces for known, pieces in reversed(joined) if known == role), None)
+        earlier = next((pieces for name, pieces in reversed(joined) if name == role), None)
         if label.startswith(_CONTINUES) and earlier is not None:
             earlier.append((start, end))
         else:

@@ -66,12 +66,12 @@ class SrlTagger:
     def find_predicates(self, sentences: Sequence[Words], on_readings: OnRows = ignore_rows) -> list[list[int]]:
         """Return the positions of the predicates of each sentence; report to `on_readings` how many are done."""
         readings = [_Reading(i, self.wordpieces.cut(words), None) for i, words in enumerate(sentences) if words]
-        found: list[list[int]] = [[] for _ in sentences]
+        positions: list[list[int]] = [[] for _ in sentences]
         for batch, logits in self._run(readings, on_readings):
             likely = 1 / (1 + np.exp(-logits[:, :, 0])) > self.threshold
             for reading, row in zip(batch, likely, strict=True):
-                found[reading.sentence] = np.flatnonzero(row[list(reading.pieces.starts)]).tolist()
-        return found
+                positions[reading.sentence] = np.flatnonzero(row[list(reading.pieces.starts)]).tolist()
+        return positions
 
     def tag(
         self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]], on_readings: OnRows = ignore_rows
@@ -89,7 +89,7 @@ class SrlTagger:
                 final = self._unique_roles.apply(path, row[: len(path)]) if self.exact else path
                 tags = [self.labels[i] for i in final[list(reading.pieces.starts)]]
                 frames[reading.sentence][reading.predicate] = Frame(reading.predicate, spans_of(tags))
-        return [tuple(known[i] for i in wanted) for known, wanted in zip(frames, predicates, strict=True)]
+        return [tuple(of_sentence[i] for i in wanted) for of_sentence, wanted in zip(frames, predicates, strict=True)]
 
     def scores(
         self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]], on_readings: OnRows = ignore_rows

@@ -69,8 +69,10 @@ class Constraints:
         import torch
 
         sentinels = np.full((len(scores), _SENTINELS), -np.inf, np.float32)
-        found: NDArray[np.int64] = torch.from_numpy(np.hstack([scores, sentinels])).topk(1, dim=1).indices[:, 0].numpy()
-        return found
+        positions: NDArray[np.int64] = (
+            torch.from_numpy(np.hstack([scores, sentinels])).topk(1, dim=1).indices[:, 0].numpy()
+        )
+        return positions
 
     def _break_ties(self, best: NDArray[np.float32], ties: NDArray[np.bool_], source: NDArray[np.int32]) -> None:
         """Choose again, in place, where continuing and beginning a span are tied."""
@@ -98,9 +100,9 @@ class UniqueRoles:
         self._constraints = constraints
         index = {label: number for number, label in enumerate(labels)}
         self._inside = {
-            number: index.get(f"I-{found[1]}", number)
+            number: index.get(f"I-{match[1]}", number)
             for number, label in enumerate(labels)
-            if (found := _CORE.fullmatch(label))
+            if (match := _CORE.fullmatch(label))
         }
 
     def apply(self, path: Path, scores: Scores) -> Path:
