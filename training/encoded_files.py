@@ -186,13 +186,13 @@ def _columns(
     ranges: NDArray[np.float32] | None,
 ) -> dict[str, NDArray[Any]]:
     """Return the columns of some embeddings, each (n, d of the column)."""
-    places = {VECTOR: slice(None)}
+    slices = {VECTOR: slice(None)}
     if layout is not None:
         facets = {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
-        places = {"residual": layout.residual} | facets
+        slices = {"residual": layout.residual} | facets
     return {
-        name: _quantised(vectors[:, place], precision, None if ranges is None else ranges[:, place])
-        for name, place in places.items()
+        name: _quantised(vectors[:, dimensions], precision, None if ranges is None else ranges[:, dimensions])
+        for name, dimensions in slices.items()
     }
 
 

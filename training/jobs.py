@@ -108,7 +108,7 @@ class Source(BaseModel):
         return (pinned.recipe(Parses.STAGE).weights or "") if Parses.STAGE in pinned.recipes else ""
 
     def _export(self, name: str, what: str) -> Path:
-        given = {known: getattr(self, known) for known in _EXPORTS if getattr(self, known) is not None}
+        given = {export: getattr(self, export) for export in _EXPORTS if getattr(self, export) is not None}
         if name not in given:
             listed = ", ".join(repr(str(path)) for path in given.values())
             raise ReleaseLacks(f"the source {listed} has no {what}; give {what} as `{name}`")

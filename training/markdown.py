@@ -26,7 +26,7 @@ def row(cells: Sequence[object]) -> str:
 def with_section(text: str, title: str, paragraphs: Sequence[str]) -> str:
     """Return Markdown with a second-level section of paragraphs, in the place of the one of the same title."""
     section = "\n\n".join(part for part in (f"## {title}", *paragraphs) if part) + "\n"
-    before, found, rest = f"\n{text}".partition(f"\n## {title}\n")
-    _, following, after = rest.partition("\n## ") if found else ("", "", "")
+    before, heading, rest = f"\n{text}".partition(f"\n## {title}\n")
+    _, following, after = rest.partition("\n## ") if heading else ("", "", "")
     head = f"{before.strip()}\n\n" if before.strip() else ""
     return f"{head}{section}" + (f"\n## {after.lstrip()}" if following else "")

@@ -53,17 +53,17 @@ def find_nearest(similarities: Similarities, *, queries: int, texts: int, k: int
     If the queries are the texts `themselves`, in the same order, none is returned for itself.
     """
     kept = max(0, min(k, texts - themselves))
-    found = Nearest(np.empty((queries, kept), np.int64), np.empty((queries, kept), np.float32))
+    nearest = Nearest(np.empty((queries, kept), np.int64), np.empty((queries, kept), np.float32))
     if not kept:
-        return found
+        return nearest
     rows = max(1, _NUMBERS_AT_ONCE // texts)
     for start in range(0, queries, rows):
         some = slice(start, min(start + rows, queries))
         block = np.round(similarities(some), DIGITS)
         if themselves:
             block[np.arange(len(block)), np.arange(some.start, some.stop)] = -np.inf
-        found.positions[some], found.similarities[some] = _best(block, kept)
-    return found
+        nearest.positions[some], nearest.similarities[some] = _best(block, kept)
+    return nearest
 
 
 def neighbours_of(vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
@@ -76,7 +76,7 @@ def _best(block: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArra
     """Return positions and values of the k largest numbers of each row; the first of equal ones."""
     import torch
 
-    values, positions = (found.numpy() for found in torch.topk(torch.from_numpy(block), k, dim=1))
+    values, positions = (tensor.numpy() for tensor in torch.topk(torch.from_numpy(block), k, dim=1))
     last = values[:, -1:]
     # If there are more numbers equal to the last one than fit, torch may have taken any of them.
     for row in np.flatnonzero(np.count_nonzero(block >= last, axis=1) > k):

@@ -38,7 +38,7 @@ def judge(
         counts[some] = block.sum(axis=1)
         for name, ranking in rankings.items():
             hits[name][some] = np.take_along_axis(block, ranking[some], axis=1)
-    return counts, {name: measure(found, counts, k) for name, found in hits.items()}
+    return counts, {name: measure(is_hit, counts, k) for name, is_hit in hits.items()}
 
 
 def measure(hits: NDArray[np.bool_], relevant: NDArray[np.int64], k: int) -> NDArray[np.float64]:
@@ -52,11 +52,11 @@ def measure(hits: NDArray[np.bool_], relevant: NDArray[np.int64], k: int) -> NDA
     most = np.minimum(relevant, k)
     discounts = 1 / np.log2(1 + np.arange(1, k + 1))
     ideal = np.concatenate([[0.0], np.cumsum(discounts)])[most]
-    found = shown.sum(axis=1)
+    counts = shown.sum(axis=1)
     at_hits = (shown * np.cumsum(shown, axis=1) / ranks).sum(axis=1)
     columns = [
-        found / k,
-        found / np.maximum(relevant, 1),
+        counts / k,
+        counts / np.maximum(relevant, 1),
         (shown / ranks).max(axis=1, initial=0.0),
         (shown * discounts[: shown.shape[1]]).sum(axis=1) / np.where(ideal > 0, ideal, 1),
         at_hits / np.maximum(most, 1),

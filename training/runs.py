@@ -154,18 +154,18 @@ def find_encoder(runs: Path, name: str) -> Path:
             "another run (`facetflow runs` lists them)."
         )
     finished = [run for run in all_runs(runs) if is_finished(run)]
-    known = sorted({name for run in finished for name in (encoder_name(run), run_id(runs, run))})
-    if not known:
+    names = sorted({name for run in finished for name in (encoder_name(run), run_id(runs, run))})
+    if not names:
         raise NoEncoder(f"There is no encoder {name!r} in {str(runs)!r}, nor any other: run `facetflow train` first.")
-    close = difflib.get_close_matches(name, known, n=1)
+    close = difflib.get_close_matches(name, names, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
-    raise UnknownRun(f"There is no encoder or run {name!r} in {str(runs)!r}{hint}; there are: {', '.join(known)}.")
+    raise UnknownRun(f"There is no encoder or run {name!r} in {str(runs)!r}{hint}; there are: {', '.join(names)}.")
 
 
 def no_training(runs: Path, name: str) -> ModelError:
     """Return the error that an encoder of the project file has no training."""
-    known = ", ".join(finished_encoders(runs))
-    others = f" (there is one of: {known})" if known else ""
+    names = ", ".join(finished_encoders(runs))
+    others = f" (there is one of: {names})" if names else ""
     return EncoderUnfinished(
         f"The project file has the encoder {name!r}, but {str(runs)!r} has no finished training of it{others}: "
         f"`facetflow train {name}` makes one."

@@ -159,21 +159,21 @@ def apart(data: Pairs, split: str) -> Pairs:
     keys: dict[str, int] = {}
     # What is marks alone is like no other.
     numbers = [keys.setdefault(leakage_key(text) or text, len(keys)) for text in data.texts]
-    found = _in_another(data, split, numbers)
-    if not found.any():
+    overlap = _in_another(data, split, numbers)
+    if not overlap.any():
         return data
-    count = int(found.sum())
+    count = int(overlap.sum())
     if count == (data.pairs["split"] == split).sum():
         raise SplitsOverlap(
             f"{all_of(count, 'pair')} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
             "check `files` of the corpora."
         )
-    spelt = int((found & ~_in_another(data, split, range(len(data.texts)))).sum())
+    spelt = int((overlap & ~_in_another(data, split, range(len(data.texts)))).sum())
     log.warning(
         "pairs of split %r that are also in another split are not trained on: %s%s",
         *(split, f"{count:,}", f" ({spelt:,} with other case or punctuation)" if spelt else ""),
     )
-    return data.keep(~found)
+    return data.keep(~overlap)
 
 
 def _in_another(data: Pairs, split: str, numbers: Sequence[int]) -> pl.Series:
@@ -186,5 +186,5 @@ def _in_another(data: Pairs, split: str, numbers: Sequence[int]) -> pl.Series:
         (data.pairs["split"] == split).alias("is_learnt"),
     )
     others = ends.filter(~pl.col("is_learnt")).select("low", "high", found=True).unique()
-    found = ends.join(others, on=("low", "high"), how="left", maintain_order="left")["found"].fill_null(value=False)
-    return found & ends["is_learnt"]
+    overlap = ends.join(others, on=("low", "high"), how="left", maintain_order="left")["found"].fill_null(value=False)
+    return overlap & ends["is_learnt"]

@@ -47,7 +47,7 @@ class ParsedSentences:
     _places: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_places", {text: place for place, text in enumerate(self.table["text"])})
+        object.__setattr__(self, "_places", {text: position for position, text in enumerate(self.table["text"])})
 
     def __len__(self) -> int:
         return self.table.height
@@ -57,10 +57,10 @@ class ParsedSentences:
 
     def find(self, texts: Sequence[str]) -> list[dict[str, Any] | None]:
         """Return the parse of each sentence, None if it has none."""
-        places = [self._places.get(text) for text in texts]
-        chosen = self.table[[place for place in places if place is not None]]
+        positions = [self._places.get(text) for text in texts]
+        chosen = self.table[[position for position in positions if position is not None]]
         rows = chosen.select(*self.WORDS, *self.POSITIONS).iter_rows(named=True)
-        return [None if place is None else next(rows) for place in places]
+        return [None if position is None else next(rows) for position in positions]
 
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any parse, and with the parser."""

@@ -34,8 +34,8 @@ class AspectLabels:
         """Return the labels of one aspect, from rows with `text` (a position, int64) and `label`."""
         rows = labels.select("text", "label").unique()
         names, columns = np.unique(rows["label"].to_numpy(), return_inverse=True)
-        places = rows["text"].to_numpy(), columns
-        matrix = csr_array((np.ones(len(rows), np.float32), places), shape=(n_texts, len(names)))
+        cells = rows["text"].to_numpy(), columns
+        matrix = csr_array((np.ones(len(rows), np.float32), cells), shape=(n_texts, len(names)))
         return cls(tuple(names.tolist()), matrix)
 
     @property
@@ -61,7 +61,7 @@ class SharedLabels:
 
     def matrix(self, rows: Positions, columns: Positions) -> NDArray[np.bool_]:
         """Return whether each text of the rows shares a label with each of the columns, (n_rows, n_columns)."""
-        shared = [(of.matrix[rows] @ of.matrix[columns].T).toarray() > 0 for of in self.labels.values()]
+        shared = [(labels.matrix[rows] @ labels.matrix[columns].T).toarray() > 0 for labels in self.labels.values()]
         return self._joined(shared)
 
     def only(self, names: Sequence[str]) -> Self:
@@ -78,7 +78,10 @@ class SharedLabels:
 
     def pairs(self, left: Positions, right: Positions) -> NDArray[np.bool_]:
         """Return whether the texts of each pair share a label, (n_pairs,)."""
-        shared = [np.asarray(of.matrix[left].multiply(of.matrix[right]).sum(axis=1)) > 0 for of in self.labels.values()]
+        shared = [
+            np.asarray(labels.matrix[left].multiply(labels.matrix[right]).sum(axis=1)) > 0
+            for labels in self.labels.values()
+        ]
         return self._joined(shared)
 
     def _joined(self, shared: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:

@@ -88,21 +88,21 @@ class TripletMaker:
         return negatives
 
     def _fill(
-        self, negatives: Positions, places: Positions, anchors: Positions, draw: Any, listed: Any, random: Any
+        self, negatives: Positions, positions: Positions, anchors: Positions, draw: Any, listed: Any, random: Any
     ) -> None:
         """Give some anchors a negative: try a few draws, then draw from the list of all candidates."""
         for _ in range(_TRIES):
-            if not len(places):
+            if not len(positions):
                 return
-            drawn = draw(anchors[places])
-            good = ~self.shared.pairs(anchors[places], drawn)
-            negatives[places[good]] = drawn[good]
-            places = places[~good]
-        for anchor in np.unique(anchors[places]):
+            drawn = draw(anchors[positions])
+            good = ~self.shared.pairs(anchors[positions], drawn)
+            negatives[positions[good]] = drawn[good]
+            positions = positions[~good]
+        for anchor in np.unique(anchors[positions]):
             candidates = listed(anchor)
             left = candidates[~self.shared.matrix(np.array([anchor]), candidates)[0]]
             if len(left):
-                mine = places[anchors[places] == anchor]
+                mine = positions[anchors[positions] == anchor]
                 negatives[mine] = random.choice(left, len(mine))
 
 
@@ -134,15 +134,15 @@ class _Groups:
         groups = self._groups[rows]
         other = random.integers(0, self._sizes[groups] - 1)
         own = rows - self._starts[groups]
-        found: Positions = self._members[self._starts[groups] + other + (other >= own)]
-        return found
+        members: Positions = self._members[self._starts[groups] + other + (other >= own)]
+        return members
 
     def fellows(self, text: int) -> Positions:
         """Return the texts that share a group with a text."""
         first, last = (np.searchsorted(self._sorted, text, side) for side in ("left", "right"))
         groups = self._groups[self._by_text[first:last]]
-        found = [self._members[self._starts[g] : self._starts[g] + self._sizes[g]] for g in groups]
-        return np.setdiff1d(np.concatenate(found), [text])
+        members = [self._members[self._starts[g] : self._starts[g] + self._sizes[g]] for g in groups]
+        return np.setdiff1d(np.concatenate(members), [text])
 
 
 def _keys(labels: pl.DataFrame, aspects: Sequence[str], how: How) -> pl.DataFrame:

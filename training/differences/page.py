@@ -242,5 +242,5 @@ def _read(run: Path) -> tuple[Mapping[str, Mapping[str, Any]], pl.DataFrame]:
 def _own(points: pl.DataFrame, entry: Mapping[str, Any], side: str) -> pl.DataFrame:
     """Return the points of a map with their places by the encoder alone, under the name of a side."""
     columns = ((method, axis) for method in entry["methods"] for axis in "xy")
-    places = (pl.col(place_column(_OWN, *column)).alias(place_column(side, *column)) for column in columns)
-    return points.filter(map=entry["name"]).select(*_POINT, *places)
+    coordinates = (pl.col(place_column(_OWN, *column)).alias(place_column(side, *column)) for column in columns)
+    return points.filter(map=entry["name"]).select(*_POINT, *coordinates)

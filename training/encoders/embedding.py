@@ -54,12 +54,12 @@ def _in_pieces(
     embed: Callable[[Sentences], Tensor], sentences: Sentences, at_once: int, device: torch.device
 ) -> Tensor:
     pieces = [sentences[start : start + at_once] for start in range(0, len(sentences), at_once)]
-    states, found = [], []
+    states, outputs = [], []
     with torch.no_grad():
         for piece in pieces:
             states.append(random_state(device))
-            found.append(embed(piece))
-    embeddings = torch.cat(found).requires_grad_()
+            outputs.append(embed(piece))
+    embeddings = torch.cat(outputs).requires_grad_()
 
     def learn(gradient: Tensor) -> None:
         after = random_state(device)

@@ -71,9 +71,9 @@ class SharedStates:
 
     def _remove_oldest(self, at_most: float) -> None:
         """Remove files until the rest has at most this many bytes; a process that has one open can still read it."""
-        found = sorted((file.stat().st_mtime_ns, file.stat().st_size, file) for file in self.folder.glob("*.states"))
-        left = sum(size for _, size, _ in found)
-        for _, size, file in found:
+        files = sorted((file.stat().st_mtime_ns, file.stat().st_size, file) for file in self.folder.glob("*.states"))
+        left = sum(size for _, size, _ in files)
+        for _, size, file in files:
             if left <= at_most:
                 break
             file.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ def count_cut(encoder: "SentenceTransformer", texts: Sequence[str]) -> int:
     if longest is None or not texts:
         return 0
     pieces = encoder.tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
-    return sum(len(of) > longest for of in pieces)
+    return sum(len(ids) > longest for ids in pieces)
 
 
 def longest_input(encoder: "SentenceTransformer") -> int | None:

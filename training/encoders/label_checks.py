@@ -37,15 +37,15 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: EncoderS
 
 def classes_of(counts: Mapping[str, int], settings: PairSettings, remedy: str) -> tuple[str, ...]:
     """Return the labels that a classifier learns: those of the settings, or else all that training pairs have."""
-    known = tuple(counts)
-    check_labels(settings.labels, known, settings)
-    if len(known) == 1:
-        have_the_same = "has the label" if counts[known[0]] == 1 else "have the same label,"
+    labels = tuple(counts)
+    check_labels(settings.labels, labels, settings)
+    if len(labels) == 1:
+        have_the_same = "has the label" if counts[labels[0]] == 1 else "have the same label,"
         raise NothingToLearn(
-            f"{all_of(counts[known[0]], 'training pair')} {have_the_same} {known[0]!r}: a classifier learns nothing "
+            f"{all_of(counts[labels[0]], 'training pair')} {have_the_same} {labels[0]!r}: a classifier learns nothing "
             f"from it. {remedy}"
         )
-    return settings.labels or known
+    return settings.labels or labels
 
 
 def found_positive(known: Sequence[str], settings: PairSettings) -> str:

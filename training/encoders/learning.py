@@ -107,15 +107,15 @@ def _search(
     tried: list[Tried] = []
     for number, point in enumerate(points, start=1):
         log.info("search, %d of %d: %s", number, len(points), point.name)
-        known = _known(folder, point, plan.identity)
-        if known is None:
+        result = _known(folder, point, plan.identity)
+        if result is None:
             _, loop = loop_at(point)
             with loop.saying_what_is_left():
-                known = _keep(folder, point, plan.identity, loop.run())
-        tried.append(known)
-        best = max(range(len(tried)), key=lambda place: (tried[place].value, -place))
-        for place, other in enumerate(points[:number]):
-            if place != best and together.rank() == 0:  # its checkpoint is no longer needed
+                result = _keep(folder, point, plan.identity, loop.run())
+        tried.append(result)
+        best = max(range(len(tried)), key=lambda position: (tried[position].value, -position))
+        for position, other in enumerate(points[:number]):
+            if position != best and together.rank() == 0:  # its checkpoint is no longer needed
                 (folder / other.name / checkpoints.FILE_NAME).unlink(missing_ok=True)
     chosen = points[best]
     log.info("the best of %d is %s", len(points), chosen.name)
@@ -158,8 +158,8 @@ def _learning(task: Task) -> dict[str, torch.nn.Parameter]:
 def _known(folder: Path, point: Point, identity: str) -> Tried | None:
     """Return the result of a point that was tried before this process started; None if it has not been tried."""
     file = folder / point.name / _TRIED
-    found = together.from_first(read_json(file) if together.rank() == 0 and file.is_file() else None)
-    return Tried(**found["tried"]) if found is not None and found["identity"] == identity else None
+    record = together.from_first(read_json(file) if together.rank() == 0 and file.is_file() else None)
+    return Tried(**record["tried"]) if record is not None and record["identity"] == identity else None
 
 
 def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:

@@ -89,8 +89,8 @@ def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
         (name,) = (name for name, module in transformer.named_modules() if module is layers)
         if file.is_file():
             with safe_open(file, framework="pt") as weights:
-                found = (re.search(rf"(?:^|\.){re.escape(name)}\.(\d+)\.", key) for key in weights.keys())  # noqa: SIM118
-                there = {int(match[1]) for match in found if match}  # empty where it calls the list otherwise
+                hits = (re.search(rf"(?:^|\.){re.escape(name)}\.(\d+)\.", key) for key in weights.keys())  # noqa: SIM118
+                there = {int(match[1]) for match in hits if match}  # empty where it calls the list otherwise
             if there and there != set(range(len(layers))):
                 raise ValueError(
                     f"{str(file.relative_to(folder))!r} has weights of {len(there)} layers, and the configuration says "
@@ -111,11 +111,11 @@ def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
         named = {module["type"] for module in json.loads((folder / "modules.json").read_bytes())}
     except (OSError, ValueError, TypeError, KeyError):
         return {}  # sentence-transformers reports the error
-    found = {}
+    classes = {}
     for name in sorted(named & {f"{module}.{kind}" for module, kinds in _OWN.items() for kind in kinds}):
         module, _, kind = name.rpartition(".")
-        found[name] = getattr(import_module(module), kind)
-    return found
+        classes[name] = getattr(import_module(module), kind)
+    return classes
 
 
 def routes_in(folder: Path) -> tuple[str, ...]:

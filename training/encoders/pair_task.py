@@ -70,9 +70,9 @@ class PairTask(Generic[Settings]):
 
     def losses(self, batch: Any) -> dict[str, Tensor]:
         """Return the loss of a batch; each sentence is embedded once, by one of the processes."""
-        texts, places = np.unique(batch.sentences, return_inverse=True)
+        texts, positions = np.unique(batch.sentences, return_inverse=True)
         embeddings = embed_together(self.backbone, self.prepared.tokens, texts)
-        return {"loss": self.loss(batch, embeddings, torch.from_numpy(places).to(embeddings.device))}
+        return {"loss": self.loss(batch, embeddings, torch.from_numpy(positions).to(embeddings.device))}
 
     def loss(self, batch: Any, embeddings: Tensor, places: Tensor) -> Tensor:
         """Return the loss of a batch, a scalar."""
@@ -138,9 +138,9 @@ class PairTask(Generic[Settings]):
         """Return the logits of the dev pairs, (n_pairs, n_labels), and the numbers of their labels, (n_pairs,)."""
         dev = self.prepared.dev
         every = dev.batch(np.arange(len(dev), dtype=np.int64))
-        texts, places = np.unique(every.sentences, return_inverse=True)
+        texts, positions = np.unique(every.sentences, return_inverse=True)
         embeddings = torch.from_numpy(self.backbone.embed_many(self.prepared.tokens, texts)).to(self.backbone.device)
-        left, right = embeddings[torch.from_numpy(places).to(embeddings.device)].tensor_split(2)
+        left, right = embeddings[torch.from_numpy(positions).to(embeddings.device)].tensor_split(2)
         return classifier(left, right).float().cpu(), every.targets
 
 

@@ -65,11 +65,11 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
     """Return whether a plan has its encoder, in this folder within that of the run."""
     if not encoder.is_dir():
         return False
-    found = read_json(encoder / TRAINING_FILE)
+    training = read_json(encoder / TRAINING_FILE)
     try:
-        difference = _difference(found, plan)
+        difference = _difference(training, plan)
         if not difference:
-            _check_files(encoder, found["files"])
+            _check_files(encoder, training["files"])
     except KeyError as error:
         raise EncoderDamaged(
             f"{str(encoder / TRAINING_FILE)!r} has no {error}, so it is damaged, or of another version of facetflow: "
@@ -106,10 +106,10 @@ def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
         )
 
 
-def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
+def _difference(training: Mapping[str, Any], plan: TrainingPlan) -> str:
     """Return how a finished training (`training.json`) differs from a plan; empty if it does not."""
     parts = []
-    before = flattened(found["settings"])
+    before = flattened(training["settings"])
     # A searched setting has the value that was chosen; the values that were tried must be the same.
     searched = {name for name in plan.settings.search if f"search.{name}" in before}
     changed = [
@@ -120,14 +120,14 @@ def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
     ]
     if changed:
         parts.append(f"other settings ({'; '.join(changed)})")
-    if found["data_digest"] != plan.data_digest:
-        numbers = [source.get("release") for source in (found["source"], plan.source)]
+    if training["data_digest"] != plan.data_digest:
+        numbers = [source.get("release") for source in (training["source"], plan.source)]
         # Another version of facetflow may read the same release differently.
         moved = all(numbers) and numbers[0] != numbers[1]
         parts.append(f"other data (release {numbers[0]}, now {numbers[1]})" if moved else "other data")
-    if found["backbone_digest"] != plan.backbone_digest:
+    if training["backbone_digest"] != plan.backbone_digest:
         parts.append("another backbone")
-    ratings = found.get("chosen_by", {}).get("digest", "")
+    ratings = training.get("chosen_by", {}).get("digest", "")
     if ratings and plan.ratings_digest and ratings != plan.ratings_digest:
         parts.append(f"other ratings in {plan.settings.choose_by!r}, by which it was chosen")
     return " and ".join(parts)

@@ -42,8 +42,10 @@ class ChosenRatings:
 
         Vectors are the embeddings of `texts`, (n_texts, d). It is 0 when all similarities are equal, NaN when one is.
         """
-        place = {text: position for position, text in enumerate(self.texts)}
-        left, right = (vectors[[place[text] for text in texts]] for texts in (self.rated.texts_a, self.rated.texts_b))
+        positions = {text: position for position, text in enumerate(self.texts)}
+        left, right = (
+            vectors[[positions[text] for text in texts]] for texts in (self.rated.texts_a, self.rated.texts_b)
+        )
         similarities = cosines(left, right)
         if np.isnan(similarities).any():
             return np.nan
@@ -56,11 +58,11 @@ class ChosenRatings:
 
     def among(self, texts: Sequence[str]) -> "PlacedRatings":
         """Return the ratings placed among the sentences of a training, each once; log that they choose the model."""
-        place = {text: position for position, text in enumerate(texts)}
-        further = tuple(text for text in self.texts if text not in place)
-        place |= {text: position for position, text in enumerate(further, start=len(texts))}
+        positions = {text: position for position, text in enumerate(texts)}
+        further = tuple(text for text in self.texts if text not in positions)
+        positions |= {text: position for position, text in enumerate(further, start=len(texts))}
         log.info("the best model is chosen by %d rated pairs of %r", len(self.rated.scores), self.rated.name)
-        return PlacedRatings(self, further, np.array([place[text] for text in self.texts], dtype=np.int64))
+        return PlacedRatings(self, further, np.array([positions[text] for text in self.texts], dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ def score_in_words(score: str) -> str:
     """Return the name of a dev score for texts: `average precision`, or `MRR country` for `mrr_country`."""
     if score in _IN_WORDS:
         return _IN_WORDS[score]
-    name, _, of = score.partition("_")
-    return f"{_IN_WORDS.get(name, name)} {of}".rstrip()
+    name, _, aspect = score.partition("_")
+    return f"{_IN_WORDS.get(name, name)} {aspect}".rstrip()
 
 
 def is_chosen(settings: Mapping[str, Any]) -> bool:

@@ -41,10 +41,10 @@ class Structures:
             lengths = np.diff(starts)[sentences]
             columns = np.arange(int(lengths.max(initial=0)))
             real = torch.from_numpy(columns[None, :] < lengths[:, None])
-            found = torch.zeros(*real.shape, len(names), dtype=torch.int64)
-            places = (starts[sentences][:, None] + columns[None, :])[real.numpy()]
-            found[real] = rows[torch.from_numpy(places)].long()
-            made |= {name: found[:, :, part] for part, name in enumerate(names)}
+            tensor = torch.zeros(*real.shape, len(names), dtype=torch.int64)
+            positions = (starts[sentences][:, None] + columns[None, :])[real.numpy()]
+            tensor[real] = rows[torch.from_numpy(positions)].long()
+            made |= {name: tensor[:, :, part] for part, name in enumerate(names)}
         return made
 
     def counts(self, name: str, sentences: int) -> NDArray[np.int64]:
@@ -67,17 +67,17 @@ def read_sentences(
     for start in range(0, len(inputs), _AT_ONCE):
         some = inputs[start : start + _AT_ONCE]
         given = [
-            {"text": text, "parse": parse} if parse is not None or start + place < len(texts) else text
-            for place, (text, parse) in enumerate(zip(some, parses.find(some), strict=True))
+            {"text": text, "parse": parse} if parse is not None or start + position < len(texts) else text
+            for position, (text, parse) in enumerate(zip(some, parses.find(some), strict=True))
         ]
         features: dict[str, Any] = transformer.preprocess(given)
         real = features["attention_mask"].bool()
         ids += [row[mask].numpy().astype(np.int32) for row, mask in zip(features["input_ids"], real, strict=True)]
-        for names, found in rows.items():
+        for names, tensors in rows.items():
             table = torch.stack([features[name] for name in names], dim=2).int()
-            found += [row[row[:, 0] > 0] for row in table]
+            tensors += [row[row[:, 0] > 0] for row in table]
         counted.add(len(some))
-    made = {names: (torch.cat(found), _starts([len(row) for row in found])) for names, found in rows.items()}
+    made = {names: (torch.cat(tensors), _starts([len(row) for row in tensors])) for names, tensors in rows.items()}
     return Tokens(np.concatenate(ids), _starts([len(row) for row in ids])), Structures(made)
 
 

@@ -109,8 +109,8 @@ def with_mean(rows: Sequence[Row], mean: Row | None, name: str) -> list[Row]:
 def draw(rows: Sequence[Row], about: Sequence[str], axis: str) -> str:
     """Draw paired scores as bars, with a phrase on each and marks for those of the start model, as HTML."""
     bars = [
-        Bar.of(row, said, {} if row["start"] is None else {_START.name: row["start"]}, tell(row))
-        for row, said in zip(rows, about, strict=True)
+        Bar.of(row, phrase, {} if row["start"] is None else {_START.name: row["start"]}, tell(row))
+        for row, phrase in zip(rows, about, strict=True)
     ]
     return draw_bars(bars, [_START] if any(bar.marks for bar in bars) else [], of="this encoder", axis=axis)
 

@@ -223,8 +223,8 @@ class Drawn:
 
 
 @kernel
-def _correlate(times: Any, groups: Any, found: Any) -> None:
-    """Write the correlation of the first column's ranks with those of each other column to `found`, (n_columns - 1,).
+def _correlate(times: Any, groups: Any, correlations: Any) -> None:
+    """Write the correlation of the first column's ranks with those of each other to `correlations`, (n_columns - 1,).
 
     `times` is how often each pair was drawn, (n_pairs,); groups are (n_columns, n_pairs). What is undefined, because a
     column is constant, is not written.
@@ -252,4 +252,4 @@ def _correlate(times: Any, groups: Any, found: Any) -> None:
         if column == 0:
             first_length = length
         elif first_length > 0 and length > 0:
-            found[column - 1] = product / np.sqrt(first_length * length)
+            correlations[column - 1] = product / np.sqrt(first_length * length)

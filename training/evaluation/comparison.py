@@ -97,9 +97,9 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
         else:
             of_suite = list(sides.by_numbers(suite, results))
         scores += of_suite
-        for place, result in enumerate(results) if of_suite else ():
+        for position, result in enumerate(results) if of_suite else ():
             for use in uses_of(result):
-                used.setdefault(use, set()).add("A" if place < len(a) else "B")
+                used.setdefault(use, set()).add("A" if position < len(a) else "B")
     if not scores:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in sides.left_out.items())
         why = f" ({reasons})" if reasons else ""

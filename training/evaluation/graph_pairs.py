@@ -35,8 +35,8 @@ def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
         return []
     # A few hundred pairs over the whole range of Smatch, to avoid reading all graphs of a release for three.
     order = np.argsort(-data.metrics(("smatch",))[:, 0], kind="stable")
-    places = np.unique(np.linspace(0, len(order) - 1, min(_CANDIDATES, len(order))).astype(int))
-    texts = [(data.texts[data.first[row]], data.texts[data.second[row]]) for row in order[places]]
+    positions = np.unique(np.linspace(0, len(order) - 1, min(_CANDIDATES, len(order))).astype(int))
+    texts = [(data.texts[data.first[row]], data.texts[data.second[row]]) for row in order[positions]]
     try:
         stored = StoredGraphs(source.store, source.release)
     except StoreError:

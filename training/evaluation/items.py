@@ -71,7 +71,7 @@ class Aligned:
     def take(self, rows: NDArray[np.int64]) -> Self:
         """Return the items at some positions."""
         expected = None if self.expected is None else self.expected[rows]
-        items, groups = ([known[row] for row in rows] if known else () for known in (self.items, self.groups))
+        items, groups = ([names[row] for row in rows] if names else () for names in (self.items, self.groups))
         return replace(self, predicted=self.predicted[rows], expected=expected, items=items, groups=groups)
 
     def scores(self) -> NDArray[np.float64]:
@@ -110,7 +110,7 @@ class Aligned:
         return draw_means(self.predicted, bootstrap)
 
     def _judged(self, expected: NDArray[np.float64]) -> list[Scored]:
-        return [Scored(expected > 0, said, None) for said in self.predicted.T]
+        return [Scored(expected > 0, column, None) for column in self.predicted.T]
 
     def _f1(self, times: NDArray[np.int64] | NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the F1 of each run, (n_runs,), with items weighted by `times`; NaN if neither has a 1."""
@@ -121,20 +121,20 @@ class Aligned:
 
 def align(scores: Sequence[ItemScores]) -> Aligned | None:
     """Return a score of several encoders, one per run, on their common items; None where they have none."""
-    places = [{item: place for place, item in enumerate(score.items)} for score in scores]
-    common = [item for item in scores[0].items if all(item in known for known in places)]
+    indexes = [{item: position for position, item in enumerate(score.items)} for score in scores]
+    common = [item for item in scores[0].items if all(item in index for index in indexes)]
     if not common:
         return None
-    rows = [np.array([known[item] for item in common]) for known in places]
+    rows = [np.array([index[item] for item in common]) for index in indexes]
     predicted = np.stack([score.predicted[chosen] for score, chosen in zip(scores, rows, strict=True)], axis=1)
-    known = [s.expected[chosen] for s, chosen in zip(scores, rows, strict=True) if s.expected is not None]
-    if any(not np.allclose(known[0], other, atol=1e-6) for other in known[1:]):
+    expected = [s.expected[chosen] for s, chosen in zip(scores, rows, strict=True) if s.expected is not None]
+    if any(not np.allclose(expected[0], other, atol=1e-6) for other in expected[1:]):
         raise ScoredDifferently(
             f"The expected values of the {scores[0].unit} of {scores[0].name!r} differ between the evaluations: "
             "train and evaluate all of them on one release, with the same files."
         )
     groups = [scores[0].groups[row] for row in rows[0]] if scores[0].groups else ()
-    return Aligned(predicted, known[0] if known else None, scores[0].scored_by, common, groups)
+    return Aligned(predicted, expected[0] if expected else None, scores[0].scored_by, common, groups)
 
 
 def read_items(file: Path, *columns: str) -> pl.DataFrame:

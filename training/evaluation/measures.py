@@ -109,7 +109,7 @@ class _Sorted:
     def _cut(self, positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> tuple[float, float, float]:
         if self._called is None:
             return np.nan, np.nan, np.nan
-        right, wrong = (float(of[self._called - 1]) if self._called else 0.0 for of in (positives, negatives))
+        right, wrong = (float(counts[self._called - 1]) if self._called else 0.0 for counts in (positives, negatives))
         missed, refused = float(positives[-1]) - right, float(negatives[-1]) - wrong
         f1 = 2 * right / (2 * right + wrong + missed) if right + wrong + missed else np.nan
         accuracy = (right + refused) / (right + wrong + missed + refused)

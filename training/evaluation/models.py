@@ -99,16 +99,16 @@ class ParsesAtHand:
             return
         normal = [normalise(text) for text in texts]
         if self._stored is not None:
-            found = zip(normal, self._stored.find(normal), strict=True)
-            self._transformer.know({text: parse for text, parse in found if parse is not None})
+            parses = zip(normal, self._stored.find(normal), strict=True)
+            self._transformer.know({text: parse for text, parse in parses if parse is not None})
         self._transformer.know({text: self._found[text] for text in normal if text in self._found})
 
     def keep(self, texts: Sequence[str]) -> None:
         """Keep the parses of texts for the next encoder, after this one has embedded them."""
         if self._transformer is not None:
-            known = self._transformer.known([normalise(text) for text in texts])
-            for text in list(known)[: max(0, _KEPT - len(self._found))]:
-                self._found[text] = known[text]
+            parses = self._transformer.known([normalise(text) for text in texts])
+            for text in list(parses)[: max(0, _KEPT - len(self._found))]:
+                self._found[text] = parses[text]
 
 
 def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | None:

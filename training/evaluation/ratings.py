@@ -96,7 +96,7 @@ class RatingSuite(Suite):
             charts={"": chart},
             facts={"Human ratings": ", ".join(f"{row['name']} ({row['pairs']:,} pairs)" for row in sets)},
             warnings=[warning] if warning else [],
-            figures=[Figure(hundred(row["encoder"]), tell_start(row, said)) for row, said in figures],
+            figures=[Figure(hundred(row["encoder"]), tell_start(row, text)) for row, text in figures],
         )
 
     @classmethod

@@ -123,7 +123,7 @@ def _prepared(subject: Subject) -> list[Suite]:
 
 def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) -> None:
     """Write the job, the files of the suites and the scores; those that only the evaluation before had are removed."""
-    aside, known = job.output / f".evaluation-{secrets.token_hex(4)}.tmp", job.output / METRICS_FILE
+    aside, metrics = job.output / f".evaluation-{secrets.token_hex(4)}.tmp", job.output / METRICS_FILE
     with writing(job.output), held_folder(aside):
         for suite in suites:
             suite.write(aside)
@@ -133,13 +133,13 @@ def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) 
         write_json(aside / _JOB_FILE, job.model_dump(mode="json"))
         before: Mapping[str, str] = {}
         with suppress(InputError):  # there was none, or it is damaged
-            before = read_json(known).get("files", {})
+            before = read_json(metrics).get("files", {})
         for file in (*tables, aside / _JOB_FILE):
             file.replace(job.output / file.name)
         for name in before.keys() - scores["files"].keys():
             (job.output / name).unlink(missing_ok=True)
         sync(job.output)
-        (aside / METRICS_FILE).replace(known)
+        (aside / METRICS_FILE).replace(metrics)
         sync(job.output)
 
 

@@ -24,7 +24,7 @@ def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str])
     used = "chosen" if by_dev else "calibrated" if training.get("calibration") else ""
     for part, of_training, counts in (("learnt", learnt, "train"), (used, dev, "dev")):
         common = [
-            name for name, known in training.get("corpora", {}).items() if name in corpora and known.get(counts, 0) > 0
+            name for name, entry in training.get("corpora", {}).items() if name in corpora and entry.get(counts, 0) > 0
         ]
         if split == of_training and common and part:
             return {"part": part, "corpora": common}
@@ -49,7 +49,7 @@ def tell_choice(training: Mapping[str, Any]) -> str:
     if not is_chosen(settings):
         return "nothing: the model of the last step was kept"
     kept = {"average": "average of models", "last": "last model"}.get(settings.get("loop", {}).get("keep", ""), "model")
-    unit = next((known.get("unit", "pairs") for known in training.get("corpora", {}).values()), "pairs")
+    unit = next((entry.get("unit", "pairs") for entry in training.get("corpora", {}).values()), "pairs")
     score = score_in_words(settings.get("choose_by", BY_LOSS))
     return tell(NOTES, "choice", kept, settings.get("search"), chosen_by, training["dev"] is None, score, unit)
 

@@ -238,7 +238,7 @@ class Suite(ABC):
 
 def suites_of(kind: str) -> tuple[str, ...]:
     """Return the names of the suites that apply to a kind of encoder, in the order of the report."""
-    special = {name for known in KINDS.values() for name in known.suites}
+    special = {name for entry in KINDS.values() for name in entry.suites}
     own = KINDS[kind].suites if kind in KINDS else ()
     return tuple(name for name in SUITES if name in own or name not in special)
 

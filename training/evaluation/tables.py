@@ -71,11 +71,11 @@ def as_frame(tables: Iterable[ScoreTable]) -> "pl.DataFrame":
     for each in tables:
         for (name, *_), values in zip(each.rows, each.values, strict=True):
             for column, value in values.items():
-                place = {"table": each.title, "row": name, "column": column}
+                cell = {"table": each.title, "row": name, "column": column}
                 if isinstance(value, Mapping) and "low" in value:
-                    rows.append(place | {"low": value["low"], "high": value["high"]})
+                    rows.append(cell | {"low": value["low"], "high": value["high"]})
                 elif isinstance(value, int | float):
-                    rows.append(place | {"value": float(value)})
+                    rows.append(cell | {"value": float(value)})
     named = dict.fromkeys(("table", "row", "column"), pl.String)
     return pl.DataFrame(rows, schema=named | dict.fromkeys(("value", "low", "high"), pl.Float64))
 

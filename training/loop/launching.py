@@ -58,10 +58,12 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
         logs = [folder / f"process-{rank}.log" for rank in range(1, settings.processes)]
         others = []
         for rank, log in enumerate(logs, start=1):
-            said = stack.enter_context(log.open("wb"))
+            output = stack.enter_context(log.open("wb"))
             environment = {**os.environ, **common, "RANK": str(rank), "LOCAL_RANK": str(rank), FOLLOWS: "1"}
             others.append(
-                subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT)
+                subprocess.Popen(
+                    command, env=environment, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT
+                )
             )
         stack.enter_context(exported({**common, "RANK": "0", "LOCAL_RANK": "0"}))
         try:

@@ -148,11 +148,11 @@ class Loop:
         course = Course(
             self.folder, self.machine.accelerator, unit=self.task.unit, total=self.total_steps, done=outcome.steps
         )
-        epoch, place = self._place()
+        epoch, position = self._place()
         batches = self.task.batches(epoch) if outcome.steps < self.total_steps else ()
         self.task.train()
         while outcome.steps < self.total_steps and not self._is_patient_no_more():
-            some = batches[place * settings.accumulate : (place + 1) * settings.accumulate]
+            some = batches[position * settings.accumulate : (position + 1) * settings.accumulate]
             clock = time.perf_counter()
             rate = settings.learning_rate * share_of_rate(outcome.steps, self.total_steps, settings)
             losses, stopping = self._learn(some, rate, stopping=interruption.pending)
@@ -163,15 +163,15 @@ class Loop:
             outcome.units += units
             course.add(losses, units)
             outcome.steps += 1
-            place += 1
+            position += 1
             self.keeper.after_step(outcome.steps)
             if outcome.steps % settings.log_every == 0 or course.is_due:
                 course.report(step=outcome.steps, epoch=epoch, rate=rate)
-            ends = place == self.epochs[epoch]
+            ends = position == self.epochs[epoch]
             if ends or (settings.evaluate_every and outcome.steps % settings.evaluate_every == 0):
                 self._judge(course)
             if ends and outcome.steps < self.total_steps:
-                epoch, place = epoch + 1, 0
+                epoch, position = epoch + 1, 0
                 batches = self.task.batches(epoch)
             # Also at the last step: writing the model may fail, and the training must not be lost.
             last = outcome.steps == self.total_steps or self._is_patient_no_more()

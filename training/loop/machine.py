@@ -111,8 +111,8 @@ def _check_trackers(names: tuple[str, ...]) -> None:
     available = [str(name) for name in get_available_trackers()]
     for name in names:
         if name not in LOGGER_TYPE_TO_CLASS:
-            known = ", ".join(str(known) for known in LOGGER_TYPE_TO_CLASS)
-            raise UnknownName(f"loop.trackers names {name!r}, which is not a tracker; choose from {known}")
+            trackers = ", ".join(str(tracker) for tracker in LOGGER_TYPE_TO_CLASS)
+            raise UnknownName(f"loop.trackers names {name!r}, which is not a tracker; choose from {trackers}")
         if name not in available:
             package = "'facetflow[tensorboard]'" if name == "tensorboard" else name
             raise LibraryMissing(f"the tracker {name!r} is not installed: pip install {package}, or leave it out")

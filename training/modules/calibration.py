@@ -96,8 +96,8 @@ def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibr
     # Bounds for an uninformative classifier, whose best temperature is not finite.
     low, high = -7.0, 7.0
     start = np.concatenate([[np.clip(np.log(size), low, high)], np.zeros(labels)])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(low, high), *[(None, None)] * labels]).x
-    temperature, biases = float(size / np.exp(found[0])), found[1:] - found[1:].mean()
+    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(low, high), *[(None, None)] * labels]).x
+    temperature, biases = float(size / np.exp(optimum[0])), optimum[1:] - optimum[1:].mean()
     return Calibration(
         temperature=temperature,
         biases=tuple(biases.tolist()),
@@ -115,5 +115,5 @@ def _cross_entropy(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> f
 def _log_softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     from scipy.special import log_softmax
 
-    found: NDArray[np.float64] = log_softmax(logits, axis=1)
-    return found
+    logarithms: NDArray[np.float64] = log_softmax(logits, axis=1)
+    return logarithms

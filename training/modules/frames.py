@@ -64,7 +64,7 @@ def spans_of(parse: Parse) -> list[Span]:
         if role == PREDICATE:
             verbs[number] += range(start, end)
             continue
-        begun = [words for known, words in of_frame.values() if known == role] if role != label else []
+        begun = [words for other, words in of_frame.values() if other == role] if role != label else []
         if begun:
             begun[-1].extend(range(start, end))
         else:
@@ -112,10 +112,10 @@ class SpanChoice:
         ]
 
 
-def _draw(count: int, of: int, drawn: Drawn, random: np.random.Generator) -> tuple[int, ...]:
+def _draw(count: int, total: int, drawn: Drawn, random: np.random.Generator) -> tuple[int, ...]:
     if drawn == "random":
-        return tuple(sorted(random.choice(of, size=count, replace=False).tolist()))
-    start = int(random.integers(of - count + 1))
+        return tuple(sorted(random.choice(total, size=count, replace=False).tolist()))
+    start = int(random.integers(total - count + 1))
     return tuple(range(start, start + count))
 
 
@@ -144,18 +144,18 @@ def seen_spans(
     spans = choice.spans(parse) if parse is not None else []
     if not spans or parse is None:
         return []
-    real = [(start, end, place) for place, (start, end) in enumerate(pieces) if end > start]
+    real = [(start, end, position) for position, (start, end) in enumerate(pieces) if end > start]
     begins, ends = [start for start, _, _ in real], [end for _, end, _ in real]
     of_word = [
         range(bisect_right(ends, start), bisect_left(begins, start + len(word)))
         for word, start in zip(parse["words"], word_starts(text, parse["words"]), strict=True)
     ]
-    found = []
+    seen = []
     for span in spans:
-        places = sorted({real[piece][2] for word in span.words for piece in of_word[word]})
-        if places:
-            found.append((span, tuple(places)))
-    return found
+        positions = sorted({real[piece][2] for word in span.words for piece in of_word[word]})
+        if positions:
+            seen.append((span, tuple(positions)))
+    return seen
 
 
 def frame_tensors(
@@ -170,16 +170,16 @@ def frame_tensors(
     Arguments and errors are those of `seen_spans`, for each sentence.
     """
     every = [seen_spans(*one, choice) for one in zip(texts, parses, pieces, strict=True)]
-    numbers = [[number for number, (_, places) in enumerate(spans, start=1) for _ in places] for spans in every]
+    numbers = [[number for number, (_, positions) in enumerate(spans, start=1) for _ in positions] for spans in every]
     return {
         NUMBERS: _padded(numbers),
-        SPAN_PLACES: _padded([list(chain.from_iterable(places for _, places in spans)) for spans in every]),
+        SPAN_PLACES: _padded([list(chain.from_iterable(positions for _, positions in spans)) for spans in every]),
         ROLES: _padded([[roles.number(span.role) for span, _ in spans] for spans in every]),
     }
 
 
 def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    found = torch.zeros(len(rows), max(map(len, rows), default=0), dtype=torch.int64)
+    tensor = torch.zeros(len(rows), max(map(len, rows), default=0), dtype=torch.int64)
     for number, row in enumerate(rows):
-        found[number, : len(row)] = torch.tensor(row, dtype=torch.int64)
-    return found
+        tensor[number, : len(row)] = torch.tensor(row, dtype=torch.int64)
+    return tensor

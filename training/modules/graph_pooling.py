@@ -53,10 +53,10 @@ class GraphPooling(SavedModule):
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Add the mean over the nodes of each sentence."""
         tokens = words_of(features)
-        places, heads, labels = (features[name].to(tokens.device) for name in (PLACES, HEADS, LABELS))
-        graph = Graph.of(heads, labels.clamp(max=self.labels), places > 0, self.direction)
-        sentence = graph.nodes // max(1, places.shape[1])
-        flat = sentence * tokens.shape[1] + places.flatten().index_select(0, graph.nodes)
+        positions, heads, labels = (features[name].to(tokens.device) for name in (PLACES, HEADS, LABELS))
+        graph = Graph.of(heads, labels.clamp(max=self.labels), positions > 0, self.direction)
+        sentence = graph.nodes // max(1, positions.shape[1])
+        flat = sentence * tokens.shape[1] + positions.flatten().index_select(0, graph.nodes)
         states = functional.relu(self.words(tokens.flatten(0, 1).index_select(0, flat)))
         for layer in self.graph:
             states = functional.relu(layer(functional.dropout(states, self.dropout, self.training), graph))

@@ -13,8 +13,8 @@ WORDS = "word_embeddings"
 
 def words_of(features: Mapping[str, Any]) -> Tensor:
     """Return the states of the word pieces that the structure uses, (n_sentences, longest, d)."""
-    found: Tensor = features.get(WORDS, features["token_embeddings"])
-    return found
+    states: Tensor = features.get(WORDS, features["token_embeddings"])
+    return states
 
 
 def find_attention(layers: nn.Module) -> list[nn.Module]:

@@ -135,21 +135,25 @@ class PairClassifier(nn.Module):
             )
         try:
             described = json.loads((folder / SETTINGS_FILE).read_text("utf-8"))
-            found = cls(described["dimension"], described["labels"], described["parts"])
-            found.load_state_dict(load_file(folder / WEIGHTS_FILE))
-            found.calibration = _read_calibration(described["calibration"], len(found.labels))
-            found.threshold = LabelThreshold.read(described["threshold"])
+            classifier = cls(described["dimension"], described["labels"], described["parts"])
+            classifier.load_state_dict(load_file(folder / WEIGHTS_FILE))
+            classifier.calibration = _read_calibration(described["calibration"], len(classifier.labels))
+            classifier.threshold = LabelThreshold.read(described["threshold"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             why = str(error).partition("\n")[0].rstrip(".")
             raise EncoderDamaged(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error
-        return found.eval()
+        return classifier.eval()
 
 
 def _read_calibration(recorded: dict[str, Any] | None, labels: int) -> Calibration | None:
     """Return the calibration of a classifier; None if it has none, a ValueError if it does not fit."""
     if recorded is None:
         return None
-    found = Calibration.read(recorded)
-    if len(found.biases) != labels or not (np.isfinite(found.biases).all() and 0 < found.temperature < np.inf):
-        raise ValueError(f"a calibration of {len(found.biases)} labels with the temperature {found.temperature}")
-    return found
+    calibration = Calibration.read(recorded)
+    if len(calibration.biases) != labels or not (
+        np.isfinite(calibration.biases).all() and 0 < calibration.temperature < np.inf
+    ):
+        raise ValueError(
+            f"a calibration of {len(calibration.biases)} labels with the temperature {calibration.temperature}"
+        )
+    return calibration

@@ -91,10 +91,10 @@ class ParsingTransformer(StructuredTransformer):
         learnt = f"trees of {self.parser_identity!r}"
         if parser.name != self.parser_identity:
             raise another_parser(learnt, f"the installed pipeline is {parser.name!r}", "other_parser")
-        if not same_weights(found := weights_of(settings), self.parser_weights):
+        if not same_weights(digest := weights_of(settings), self.parser_weights):
             raise another_parser(
                 f"{learnt} with the digest {self.parser_weights[:16]!r}",
-                f"the installed pipeline {self.parser!r} has {found[:16]!r}",
+                f"the installed pipeline {self.parser!r} has {digest[:16]!r}",
                 "other_parser",
             )
         return parser

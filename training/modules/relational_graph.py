@@ -106,11 +106,11 @@ class RelationalGraphLayer(nn.Module):
         blocks = (counts + BLOCK - 1) // BLOCK
         # Place of an edge: start of the blocks of its relation, plus the number of earlier edges of its relation.
         begins = (blocks.cumsum(0) - blocks) * BLOCK - (counts.cumsum(0) - counts)
-        places = begins[relations] + torch.arange(len(relations), device=states.device)
+        positions = begins[relations] + torch.arange(len(relations), device=states.device)
         relation_of = torch.repeat_interleave(torch.arange(len(blocks), device=states.device), blocks)
         filled = states.new_zeros(len(relation_of) * BLOCK, states.shape[1])
-        filled = filled.index_copy(0, places, states.index_select(0, graph.sources[order]) * shares[order, None])
+        filled = filled.index_copy(0, positions, states.index_select(0, graph.sources[order]) * shares[order, None])
         matrices = self.matrices.index_select(0, relation_of)
-        said = torch.bmm(filled.view(len(relation_of), BLOCK, states.shape[1]), matrices).flatten(0, 1)
-        after = said.new_zeros(len(states), said.shape[1])
-        return after.index_add_(0, graph.targets[order], said.index_select(0, places))
+        messages = torch.bmm(filled.view(len(relation_of), BLOCK, states.shape[1]), matrices).flatten(0, 1)
+        after = messages.new_zeros(len(states), messages.shape[1])
+        return after.index_add_(0, graph.targets[order], messages.index_select(0, positions))

@@ -20,5 +20,5 @@ class SavedModule(Module):
         """Read arguments and weights."""
         where = {name: value for name, value in options.items() if name in _WHERE}
         module = cls(**((options.get("init_defaults") or {}) | cls.load_config(model_name_or_path, **where)))
-        found: Self = cls.load_torch_weights(model_name_or_path, model=module, **where)
-        return found
+        loaded: Self = cls.load_torch_weights(model_name_or_path, model=module, **where)
+        return loaded

@@ -49,10 +49,10 @@ class SpanPooling(SavedModule):
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Replace the embedding of each sentence, and add the weights of its spans."""
         tokens = words_of(features)
-        numbers, places, roles = (features[name].to(tokens.device) for name in (NUMBERS, SPAN_PLACES, ROLES))
+        numbers, positions, roles = (features[name].to(tokens.device) for name in (NUMBERS, SPAN_PLACES, ROLES))
         # Row 0 is the whole sentence; padding also writes to it, so the mask overwrites it.
         members = tokens.new_zeros(len(tokens), roles.shape[1] + 1, tokens.shape[1])
-        members[torch.arange(len(tokens), device=tokens.device)[:, None], numbers, places] = 1
+        members[torch.arange(len(tokens), device=tokens.device)[:, None], numbers, positions] = 1
         members[:, 0] = features["attention_mask"]
         means = torch.bmm(members, tokens) / members.sum(dim=2, keepdim=True).clamp(min=1)
         weights = torch.softmax(self._scores(means, roles), dim=1)

@@ -81,10 +81,10 @@ class StructuredTransformer(Transformer):
         """Add the states of the word pieces, and those that the structure uses if they are of another layer."""
         if not self.words_below:
             return super().forward(features, **further)
-        found: list[Tensor] = []
+        states: list[Tensor] = []
 
         def keep(_layer: nn.Module, _arguments: Any, output: Any) -> None:
-            found.append(output[0] if isinstance(output, tuple) else output)
+            states.append(output[0] if isinstance(output, tuple) else output)
 
         hook = self._layers[-1 - self.words_below].register_forward_hook(keep)
         try:
@@ -92,7 +92,7 @@ class StructuredTransformer(Transformer):
         finally:
             hook.remove()
         # When a training computes the states at the cut, it runs only the layers below.
-        return features | {WORDS: found.pop()} if found else features
+        return features | {WORDS: states.pop()} if states else features
 
     def know(self, parses: Mapping[str, Parse | None]) -> None:
         """Add parses by the same parser to the cache, by normalised text; None for one that the parser rejected."""
@@ -140,7 +140,7 @@ class StructuredTransformer(Transformer):
             self.parsing_seconds += time.monotonic() - started
         for text in texts:
             self._parses.move_to_end(text)
-        found = [self._parses.get(text) for text in every]
+        parses = [self._parses.get(text) for text in every]
         while len(self._parses) > _CACHED:
             self._parses.popitem(last=False)
-        return found
+        return parses

@@ -76,8 +76,8 @@ class TaggingTransformer(StructuredTransformer):
 
     def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
         """Return the frames of texts, as rows of the table `srl`; None for one that is too long for the tagger."""
-        found = self._load_tagger().parse(texts, texts)
-        return [None if isinstance(one, Reject) else one.columns for one in found]
+        parses = self._load_tagger().parse(texts, texts)
+        return [None if isinstance(one, Reject) else one.columns for one in parses]
 
     def structure(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
@@ -103,11 +103,11 @@ class TaggingTransformer(StructuredTransformer):
             tags=self.tags,
             max_words=self.max_words,
         )
-        found = weights_of(settings)
-        if found != self.tagger_weights and not self.other_tagger:
+        digest = weights_of(settings)
+        if digest != self.tagger_weights and not self.other_tagger:
             raise another_parser(
                 f"frames of a tagger with the digest {self.tagger_weights[:16]!r}",
-                f"the installed tagger {self.tagger!r} has {found[:16]!r}",
+                f"the installed tagger {self.tagger!r} has {digest[:16]!r}",
                 "other_tagger",
             )
         return load(settings)

@@ -36,7 +36,7 @@ def random_tree(parse: Parse, seed: int) -> Parse:
     heads = np.zeros(count, dtype=np.int64)
     for number, word in enumerate(order):
         heads[word] = order[random.integers(number)] if number else word
-    labels = [parse["relations"][place] for place in random.permutation(count)]
+    labels = [parse["relations"][position] for position in random.permutation(count)]
     return {**parse, "heads": heads.tolist(), "relations": labels}
 
 
@@ -44,7 +44,7 @@ def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list
     """Return (place, head, label) of each word of a parse, a row of the table `dependencies`; empty without one."""
     if parse is None:
         return []
-    real = [(start, end, place) for place, (start, end) in enumerate(pieces) if end > start]
+    real = [(start, end, position) for position, (start, end) in enumerate(pieces) if end > start]
     starts = [start for start, _, _ in real]
     rows = []
     for token, begin, head, relation in zip(
@@ -67,8 +67,8 @@ def _place(begin: int, end: int, real: Sequence[tuple[int, int, int]], starts: S
 def tree_tensors(parses: Sequence[Parse | None], pieces: Sequence[Pieces], labels: LabelNumbers) -> dict[str, Tensor]:
     """Return the trees of a batch as tensors, (n_sentences, n_words) each, int64, 0 for padding; None has no words."""
     rows = [tree_rows(parse, offsets, labels) for parse, offsets in zip(parses, pieces, strict=True)]
-    found = torch.zeros(len(rows), max(map(len, rows), default=0), 3, dtype=torch.int64)
+    tensor = torch.zeros(len(rows), max(map(len, rows), default=0), 3, dtype=torch.int64)
     for number, words in enumerate(rows):
         if words:
-            found[number, : len(words)] = torch.tensor(words)
-    return {name: found[:, :, part].contiguous() for part, name in enumerate((PLACES, HEADS, LABELS))}
+            tensor[number, : len(words)] = torch.tensor(words)
+    return {name: tensor[:, :, part].contiguous() for part, name in enumerate((PLACES, HEADS, LABELS))}

@@ -56,7 +56,7 @@ class VectorBlocks:
         rows: NDArray[np.int64] | None = None,
     ) -> None:
         self._blocks, self._places, self._rows = blocks, places, rows
-        self.width = max(place.stop for place in places.values())
+        self.width = max(span.stop for span in places.values())
         low = np.zeros(self.width, np.float32) if ranges is None else ranges[0]
         self._step = np.ones(self.width, np.float32) if ranges is None else (ranges[1] - low) / 255
         self._shift = low + (0 if ranges is None else 128) * self._step  # as sentence-transformers quantises
@@ -79,11 +79,11 @@ class VectorBlocks:
         sought = query[0] / max(float(np.linalg.norm(query[0, start:stop])), TINY)
         dots, squares = np.zeros((2, self._height), np.float32)
         with ThreadPoolExecutor(_THREADS) as pool:
-            for name, place in self._places.items():
-                some = slice(max(start, place.start), min(stop, place.stop))
+            for name, span in self._places.items():
+                some = slice(max(start, span.start), min(stop, span.stop))
                 if some.start >= some.stop:
                     continue
-                columns = (some.start - place.start, sought[some], self._step[some], self._shift[some])
+                columns = (some.start - span.start, sought[some], self._step[some], self._shift[some])
 
                 def compare(at: int, codes: NDArray[Any], columns: Any = columns) -> None:
                     rows, (first, part, step, shift) = slice(at, at + len(codes)), columns
@@ -100,16 +100,16 @@ class VectorBlocks:
         """Return the embeddings of some texts, by default all, as float32, (n, d)."""
         every = np.arange(self._height) if self._rows is None else self._rows
         wanted = every if rows is None else every[np.asarray(rows, np.int64)]
-        found = np.empty((len(wanted), self.width), np.float32)
-        for name, place in self._places.items():
+        vectors = np.empty((len(wanted), self.width), np.float32)
+        for name, span in self._places.items():
             blocks = self._blocks(name)
             starts = np.cumsum([0, *map(len, blocks)])
             block_of = np.searchsorted(starts, wanted, side="right") - 1
             for number in np.unique(block_of):
                 chosen = block_of == number
                 codes = blocks[number][wanted[chosen] - starts[number]]
-                found[chosen, place] = codes.astype(np.float32) * self._step[place] + self._shift[place]
-        return found
+                vectors[chosen, span] = codes.astype(np.float32) * self._step[span] + self._shift[span]
+        return vectors
 
     @cached_property
     def _height(self) -> int:
@@ -176,13 +176,13 @@ class EncodedFile:
         if self.made.get("facets"):
             layout = FacetLayout.load(encoder)
             facets = {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
-            places = {RESIDUAL: layout.residual} | facets
-            places = {column: place for column, place in places.items() if place.start < place.stop}
+            slices = {RESIDUAL: layout.residual} | facets
+            slices = {column: span for column, span in slices.items() if span.start < span.stop}
         else:
-            places = {VECTOR: slice(0, self._schema.field(VECTOR).type.list_size)}
+            slices = {VECTOR: slice(0, self._schema.field(VECTOR).type.list_size)}
         ranges = np.asarray(self.made["ranges"], np.float32) if "ranges" in self.made else None
         every = len(self.rows) == self.height
-        return VectorBlocks(cache(self._codes), places, ranges, None if every else self.rows)
+        return VectorBlocks(cache(self._codes), slices, ranges, None if every else self.rows)
 
     @cached_property
     def _schema(self) -> "pa.Schema":

@@ -105,12 +105,12 @@ def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:
         raise FileEmpty(f"The folder {str(folder)!r} has no texts: put files there ({', '.join(suffixes)}).")
     each = [texts_of_file(file, columns if file.suffix.lower() in _TABLES else ()) for file in files]
     return SearchedTexts(
-        texts=tuple(text for of in each for text in of.texts),
-        ids=tuple(f"{file.name}:{number}" for file, of in zip(files, each, strict=True) for number in of.ids),
+        texts=tuple(text for part in each for text in part.texts),
+        ids=tuple(f"{file.name}:{number}" for file, part in zip(files, each, strict=True) for number in part.ids),
         labels=(),
         origin=f"{counted(len(files), 'file')} of {folder.name or str(folder)}",
-        empty=sum(of.empty for of in each),
-        wrong=tuple(problem for of in each for problem in of.wrong),
+        empty=sum(part.empty for part in each),
+        wrong=tuple(problem for part in each for problem in part.wrong),
     )
 
 

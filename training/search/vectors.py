@@ -138,8 +138,8 @@ class _Cache:
             return
         wanted = [(numbers[key], at) for at, key in enumerate(keys) if key in numbers]
         if wanted:
-            rows, places = np.array(wanted).T
-            self._set(rows, vectors[places])
+            rows, positions = np.array(wanted).T
+            self._set(rows, vectors[positions])
             self._used.add(part)
             with suppress(OSError):
                 os.utime(part)  # used now, so not the next to be removed

@@ -35,18 +35,18 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
     model.max_seq_length = min(settings.max_tokens, longest)
     modules = list(model)
     if settings.pooling is not None:
-        places = [place for place, module in enumerate(modules) if isinstance(module, Pooling)]
-        if not places:
+        positions = [position for position, module in enumerate(modules) if isinstance(module, Pooling)]
+        if not positions:
             raise BackboneUnfit(
                 f"the backbone {settings.backbone!r} has no pooling to replace by {settings.pooling!r}; leave "
                 f"`pooling` of the encoder {settings.name!r} out"
             )
-        modules[places[0]] = Pooling(modules[places[0]].embedding_dimension, pooling_mode=settings.pooling)
+        modules[positions[0]] = Pooling(modules[positions[0]].embedding_dimension, pooling_mode=settings.pooling)
     if routes or not settings.layers_tuned:
         width = int(model.get_embedding_dimension() or 0)
         layers = {route: [_identity(width)] for route in routes}
-        place = len(modules) - 1 if isinstance(modules[-1], Normalize) else len(modules)
-        modules.insert(place, Router(layers, default_route=routes[0]) if routes else _identity(width))
+        end = len(modules) - 1 if isinstance(modules[-1], Normalize) else len(modules)
+        modules.insert(end, Router(layers, default_route=routes[0]) if routes else _identity(width))
     return SentenceTransformer(modules=modules, device=device)
 
 

@@ -57,7 +57,7 @@ class AspectTask:
     def batches(self, epoch: int) -> list[Batch]:
         """Return the batches of an epoch, each of one lesson; every epoch draws new triplets."""
         loop = self.settings.loop
-        found = []
+        batches = []
         for number, lesson in enumerate(self.curriculum.lessons):
             drawn = self._drawn(lesson, epoch)
             texts = np.stack(drawn)  # (2 or 3, n)
@@ -65,9 +65,9 @@ class AspectTask:
             lengths = self.tokens.lengths[texts].max(axis=0)
             some = epoch_batches(groups, lengths, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
             # A single triplet has no in-batch negatives.
-            found += [Batch(number, texts[0, batch], texts[1:, batch].ravel()) for batch in some if len(batch) > 1]
-        order = np.random.default_rng((loop.seed, epoch, 1)).permutation(len(found))
-        return [found[place] for place in order]
+            batches += [Batch(number, texts[0, batch], texts[1:, batch].ravel()) for batch in some if len(batch) > 1]
+        order = np.random.default_rng((loop.seed, epoch, 1)).permutation(len(batches))
+        return [batches[position] for position in order]
 
     def count(self) -> int:
         """Return the number of batches of an epoch: which texts are anchors, and how often, does not depend on it."""
@@ -84,13 +84,13 @@ class AspectTask:
         lesson = self.curriculum.lessons[batch.lesson]
         every = np.concatenate([batch.anchors, batch.candidates])
         if self.settings.objective == "simcse":  # each text is embedded twice, with different dropout
-            texts, places = every, np.arange(len(every))
+            texts, positions = every, np.arange(len(every))
         else:
-            texts, places = np.unique(every, return_inverse=True)
+            texts, positions = np.unique(every, return_inverse=True)
         embeddings = embed_together(
             self.backbone, self.tokens, texts, route=lesson.route, at_once=self.settings.embed_at_once
         )
-        where = torch.from_numpy(places).to(embeddings.device)
+        where = torch.from_numpy(positions).to(embeddings.device)
         anchors, candidates = embeddings[where[: len(batch.anchors)]], embeddings[where[len(batch.anchors) :]]
         if self.settings.objective == "simcse":
             masked = torch.zeros((len(anchors), len(candidates)), dtype=torch.bool)
@@ -139,15 +139,15 @@ class AspectTask:
         drawn = lesson.dev_maker.draw(seed=0, epoch=0)
         if neighbours is None or not len(drawn):
             return None
-        place = np.zeros(len(self.tokens.lengths), dtype=np.int64)
-        place[lesson.dev] = np.arange(len(lesson.dev))
+        rows = np.zeros(len(self.tokens.lengths), dtype=np.int64)
+        rows[lesson.dev] = np.arange(len(lesson.dev))
         size, losses = self.settings.loop.batch_size, []
         for start in range(0, len(drawn), size):
             some = slice(start, start + size)
             anchors = drawn.anchors[some]
             candidates = np.concatenate([texts[some] for texts in self._candidates(drawn)])
             masked = self._masked(lesson.shared, anchors, candidates)
-            embedded = [torch.from_numpy(vectors[place[texts]]) for texts in (anchors, candidates)]
+            embedded = [torch.from_numpy(vectors[rows[texts]]) for texts in (anchors, candidates)]
             losses.append(len(anchors) * self.objective(embedded[0], embedded[1], masked).item())
         return {**neighbours, "loss": sum(losses) / len(drawn)}
 

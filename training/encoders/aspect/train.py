@@ -59,8 +59,8 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
         backbone.eval()
         drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
         # Of a split, what was trained on or chosen by; others lack the label for it.
-        of = zip(settings.splits, (texts, dev), strict=True)
-        used = ((pl.col("split") == split) & pl.col("text").is_in(some) for split, some in of)
+        splits = zip(settings.splits, (texts, dev), strict=True)
+        used = ((pl.col("split") == split) & pl.col("text").is_in(some) for split, some in splits)
         rows = data.labels.select("corpus", "split", "text").unique().filter(pl.any_horizontal(used))
         facts = {
             "corpora": corpora_of(rows, settings, job.licences, unit="texts"),

@@ -13,11 +13,11 @@ _USUAL_NEGATIVE: str = RgcnSettings.model_fields["negative_label"].default
 def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
     """Return the settings with the labels of the classifier filled in."""
     counts = training_labels(data, settings)
-    known = tuple(counts)
+    names = tuple(counts)
     if settings.objective == "multiple_negatives":
-        positive = found_positive(known, settings)
-        if settings.negative_label not in (*known, _USUAL_NEGATIVE):
-            others = ", ".join(label for label in known if label != positive)
+        positive = found_positive(names, settings)
+        if settings.negative_label not in (*names, _USUAL_NEGATIVE):
+            others = ", ".join(label for label in names if label != positive)
             raise UnknownLabel(
                 f"`negative_label` of the encoder {settings.name!r} is {settings.negative_label!r}, which no training "
                 f"pair has; {f'name one of: {others}, or ' if others else ''}leave it out."
@@ -26,7 +26,7 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
             raise Conflict(f"`negative_label` of the encoder {settings.name!r} is {positive!r}, the positive one.")
         return settings.model_copy(update={"positive_label": positive})
     if settings.objective == "distillation":
-        check_labels(settings.labels, known, settings)
+        check_labels(settings.labels, names, settings)
         return settings
     labels = classes_of(
         counts, settings, f"Set another `objective` for the encoder {settings.name!r}, or add pairs with other labels."

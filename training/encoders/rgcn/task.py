@@ -61,8 +61,8 @@ class RgcnTask(PairTask[RgcnSettings]):
         embeddings = torch.from_numpy(self.backbone.embed_many(self.prepared.tokens, texts)).to(self.backbone.device)
         total = 0.0
         for batch in batches:
-            places = torch.from_numpy(np.searchsorted(texts, batch.sentences)).to(embeddings.device)
-            total += len(batch) * self.loss(batch, embeddings, places).item()
+            positions = torch.from_numpy(np.searchsorted(texts, batch.sentences)).to(embeddings.device)
+            total += len(batch) * self.loss(batch, embeddings, positions).item()
         return {"loss": total / sum(map(len, batches))}
 
     def loss(self, batch: Batch, embeddings: Tensor, places: Tensor) -> Tensor:

@@ -82,10 +82,10 @@ def calibrate_facet(
     """
     if len(similarities) < LEAST_PAIRS:
         return None
-    places = similarities.astype(np.float64).round(_DIGITS)
+    rounded = similarities.astype(np.float64).round(_DIGITS)
     # Pairs at similarity 1 (sentences with equal embeddings) would contradict the last knot.
-    kept = places < 1 if identity is not None else np.ones(len(places), dtype=bool)
-    knots = _monotone_medians(places[kept], measured[kept].astype(np.float64).round(_DIGITS))
+    kept = rounded < 1 if identity is not None else np.ones(len(rounded), dtype=bool)
+    knots = _monotone_medians(rounded[kept], measured[kept].astype(np.float64).round(_DIGITS))
     if identity is not None:
         knots.append((1.0, identity))
     x, y = zip(*knots, strict=True)
@@ -119,14 +119,14 @@ def _monotone_medians(similarities: NDArray[np.float64], measured: NDArray[np.fl
     Adjacent violators are pooled; similarities ascend, and values do not decrease.
     """
     order = np.argsort(similarities, kind="stable")
-    places, starts = np.unique(similarities[order], return_index=True)
+    distinct, starts = np.unique(similarities[order], return_index=True)
     levels: list[_Level] = []
-    for place, values in zip(places.tolist(), np.split(measured[order], starts[1:]), strict=False):
-        levels.append(_Level(place, place, sorted(values.tolist())))
+    for similarity, values in zip(distinct.tolist(), np.split(measured[order], starts[1:]), strict=False):
+        levels.append(_Level(similarity, similarity, sorted(values.tolist())))
         while len(levels) > 1 and levels[-2].median >= levels[-1].median:
             following = levels.pop()
             levels.append(levels.pop().take_in(following))
-    ends = [(place, level.median) for level in levels for place in (level.first, level.last)]
+    ends = [(similarity, level.median) for level in levels for similarity in (level.first, level.last)]
     return list(dict.fromkeys(ends))
 
 

@@ -146,9 +146,9 @@ class StartEmbeddings:
     def vectors(self) -> NDArray[np.float32]:
         """Embeddings of all sentences by the start model, (n_texts, d)."""
         stored = self._data.teacher if self._data.teacher_digest == self._digest else None
-        known = 0 if stored is None else len(stored)
+        n_stored = 0 if stored is None else len(stored)
         count = len(self._data.texts) + len(self._further)
-        made = self._backbone.embed_many(self.tokens, np.arange(known, count)) if known < count else None
+        made = self._backbone.embed_many(self.tokens, np.arange(n_stored, count)) if n_stored < count else None
         return np.concatenate([part for part in (stored, made) if part is not None])
 
     @property

@@ -70,8 +70,8 @@ def explain_with(
     cut = {text: note for text in position if (note := tell_cut(encoder, text))}
     unknown = {text: note for text in position if (note := tell_unknown(encoder, text))}
     return [
-        replace(found, notes=_notes(texts[n], cut, unknown))
-        for n, found in enumerate(explain_embeddings(texts, vectors[left], vectors[right], layout))
+        replace(explanation, notes=_notes(texts[n], cut, unknown))
+        for n, explanation in enumerate(explain_embeddings(texts, vectors[left], vectors[right], layout))
     ]
 
 
@@ -137,15 +137,17 @@ def _readings(
 ) -> tuple[FacetReading, ...]:
     readings = []
     for k, facet in enumerate(layout.facets):
-        known = facet.reliability
+        reliability = facet.reliability
         readings.append(
             FacetReading(
                 name=facet.name,
                 similarity=float(similarities[k]),
                 prediction=None if math.isnan(predictions[k]) else float(predictions[k]),
                 standing=facet.standing(float(similarities[k])),
-                spearman=None if known is None else known.spearman,
-                interval=None if known is None or known.low is None or known.high is None else (known.low, known.high),
+                spearman=None if reliability is None else reliability.spearman,
+                interval=None
+                if reliability is None or reliability.low is None or reliability.high is None
+                else (reliability.low, reliability.high),
                 reliable=facet.is_clear,
             )
         )

@@ -62,8 +62,8 @@ def marked(facets: Sequence[FacetReading]) -> tuple[FacetReading, ...]:
     """
     with_graphs = any(facet.measured is not None for facet in facets)
     values = [_compared(facet, with_graphs=with_graphs) for facet in facets]
-    known = [value for value in values if value is not None]
-    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    compared = [value for value in values if value is not None]
+    low, high = (min(compared), max(compared)) if compared else (0.0, 0.0)
     return tuple(
         replace(
             facet,
@@ -100,12 +100,12 @@ def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
     if all(facet.measured is None for facet in facets):
         return f"{caveat}, so none is named here." if caveat else _of_encoder(reliable)
     apart = [facet for facet in reliable if facet.disagrees]
-    said = [_of_graphs(facets)]
+    sentences = [_of_graphs(facets)]
     blind = [facet for facet in facets if facet.blind]
-    said += [f"What the words tell does not show in {_names(blind)}."] if blind else []
-    said += [f"The encoder disagrees: {_predictions(apart)}."] if apart else []
-    said += [f"{caveat}: ignore its predictions."] if caveat else []
-    return " ".join(said)
+    sentences += [f"What the words tell does not show in {_names(blind)}."] if blind else []
+    sentences += [f"The encoder disagrees: {_predictions(apart)}."] if apart else []
+    sentences += [f"{caveat}: ignore its predictions."] if caveat else []
+    return " ".join(sentences)
 
 
 def _of_encoder(facets: Sequence[FacetReading]) -> str:

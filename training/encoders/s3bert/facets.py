@@ -151,11 +151,11 @@ class FacetLayout(BaseModel):
 
         They are within the range of each metric; NaN for a facet without a calibration.
         """
-        found = np.full(similarities.shape, np.nan)
+        values = np.full(similarities.shape, np.nan)
         for column, facet in enumerate(self.facets):
             if facet.calibration is not None:
-                found[:, column] = facet.calibration(similarities[:, column])
-        return found
+                values[:, column] = facet.calibration(similarities[:, column])
+        return values
 
     def scaled(self, similarities: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return offset + slope x similarity, which training compares with the metrics, (n_pairs, n_facets).

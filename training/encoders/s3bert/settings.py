@@ -135,8 +135,8 @@ class S3bertSettings(TunedSettings):
             raise Conflict("ordered_facets orders nothing without a weight: set ordering, such as ordering = 0.1")
         unused = sorted(name for name in self.search if (name in _OF_MAP) == bool(self.layers_tuned))
         if unused := [name for name in unused if name != "scale_learning_rate"]:
-            of = "the map, which is learnt before the layers" if self.layers_tuned else "layers, and none is tuned"
-            raise Conflict(f"search cannot vary {unused[0]!r} here: it belongs to {of}")
+            owner = "the map, which is learnt before the layers" if self.layers_tuned else "layers, and none is tuned"
+            raise Conflict(f"search cannot vary {unused[0]!r} here: it belongs to {owner}")
         if self.facets is not None:
             if not self.facets:
                 raise EmptySetting("facets must name a metric; leave the key out for all of them")

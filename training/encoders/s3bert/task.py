@@ -98,11 +98,11 @@ class S3bertTask:
     def _losses(self, batch: Pairs, among: PairsAmong | None) -> dict[str, Tensor]:
         """Return the losses of a batch; the decomposition is that of all given pairs among its sentences."""
         ends = np.concatenate([self.prepared.first[batch], self.prepared.second[batch]])
-        sentences, places = np.unique(ends, return_inverse=True)
+        sentences, positions = np.unique(ends, return_inverse=True)
         embeddings = self.embedder.embed(sentences)
         device = embeddings.device
         teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
-        left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in np.split(places, 2))
+        left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in np.split(positions, 2))
         consistency = self.consistency(embeddings[left], embeddings[right], teacher[left], teacher[right])
 
         def among_them(pairs: Pairs) -> tuple[Tensor, Tensor, Tensor]:

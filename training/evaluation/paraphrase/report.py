@@ -88,7 +88,9 @@ def tell_trivial(row: Row) -> str:
     """Return a caveat on an F1 or an accuracy to be had without looking at the pairs; nothing where both are above."""
     answers, clauses = _trivial(row), []
     for name in ("f1", "accuracy"):
-        answer, value = max(((answer, values[name] or 0.0) for answer, values in answers.items()), key=lambda of: of[1])
+        answer, value = max(
+            ((answer, values[name] or 0.0) for answer, values in answers.items()), key=lambda entry: entry[1]
+        )
         interval = row["scores"][name]["encoder_interval"]
         if interval is not None and interval["low"] <= value:
             above = f"{_SHORT[name]} is not clearly above that of calling {answer} a paraphrase ({hundred(value)})"
@@ -186,8 +188,8 @@ def _figure(result: Row) -> Figure:
     score = result["mean"] or (sets[0] if len(sets) == 1 else None)
     if score is None:
         return Figure("–", "mean F1 of paraphrases: one of the sets has none")
-    of = f"mean F1 of paraphrases over {len(sets)} sets" if len(sets) > 1 else f"F1 on {sets[0]['name']}"
-    text = tell_start(score, f"{of}.")
+    measure = f"mean F1 of paraphrases over {len(sets)} sets" if len(sets) > 1 else f"F1 on {sets[0]['name']}"
+    text = tell_start(score, f"{measure}.")
     if swapped := [row for row in sets if row["swapped"] is not None]:
         pairs, changed = (sum(row[counted] for row in swapped) for counted in ("pairs", "changed"))
         text += f" Swapping the sentences changes {tell_share(changed / pairs)} of the predictions."

@@ -158,15 +158,15 @@ class ParaphraseSuite(Suite):
         differ = None if own is None or of_start is None else differing(own, of_start, pairs.texts_a)
         drawn = {
             name: Drawn(
-                [of[name] for of in values],
-                np.stack([of[name] for of in draws], axis=1),
+                [measures[name] for measures in values],
+                np.stack([draw[name] for draw in draws], axis=1),
                 bootstrap.count,
                 mean=name in MEANS,
                 differ=differ if name in THRESHOLDED else None,
             )
             for name in MEASURES
         }
-        scores = {name: of.paired(bootstrap) for name, of in drawn.items()}
+        scores = {name: score.paired(bootstrap) for name, score in drawn.items()}
         by_classifier = judges["encoder"].fits(judged)
         row = {
             "name": judged.name,
@@ -213,7 +213,7 @@ class ParaphraseSuite(Suite):
     @classmethod
     def _pairs(cls, folder: Path, result: Result) -> list[tuple[ScoredPairs, pl.DataFrame, str]]:
         """Return the pairs of each set as scored by AUROC, with their rows and their positive label."""
-        sets, found = {row["name"]: row for row in result["rows"]}, []
+        sets, pairs = {row["name"]: row for row in result["rows"]}, []
         for name, rows in read_sets(folder / PAIRS_FILE, sets, "label", "score", "predicted"):
             positive = sets[name]["labels"]["positive"]
             scores = ItemScores(
@@ -227,8 +227,8 @@ class ParaphraseSuite(Suite):
             )
             scale: Scale = "probability" if sets[name]["scored_by"] == "classifier" else "cosine"
             texts = rows.select("text_a", "text_b").rows()
-            found.append((ScoredPairs(scores, texts, scale), rows, positive))
-        return found
+            pairs.append((ScoredPairs(scores, texts, scale), rows, positive))
+        return pairs
 
 
 def _sentences(clauses: Sequence[str]) -> list[str]:

@@ -41,12 +41,12 @@ def ask(
     by_words = {"bm25": products_of(*bm25(texts)), "tfidf": products_of(weights, weights)}
     similarities = {name: cosines_of(own, own) for name, own in vectors.items()} | by_words
     rankings = {
-        name: find_nearest(of, queries=len(group), texts=len(group), k=k, themselves=True).positions
-        for name, of in similarities.items()
+        name: find_nearest(similarity, queries=len(group), texts=len(group), k=k, themselves=True).positions
+        for name, similarity in similarities.items()
     }
     counts, values = judge(group.relevant, rankings, texts=len(group), k=k)
     asked = counts > 0
-    summary = summarise({name: of[asked] for name, of in values.items()}, bootstrap)
+    summary = summarise({name: quality[asked] for name, quality in values.items()}, bootstrap)
     mrr, at_random = summary["encoder"]["mrr"], expected_at_random(counts[asked], len(group), k)
     score: dict[str, Any] = {
         "name": group.name,
@@ -80,9 +80,9 @@ def ask_for(
     Labels are drawn for the intervals, each with its queries: the question is whether other labels would be found.
     """
     (aspect,) = group.aspects
-    known = group.shared.labels[aspect].only(labels)
+    selection = group.shared.labels[aspect].only(labels)
     # A label of a single text finds nothing, and must not stand for the query where it has another one.
-    asking = [name for name, texts in zip(known.names, known.frequencies, strict=True) if texts > 1]
+    asking = [name for name, texts in zip(selection.names, selection.frequencies, strict=True) if texts > 1]
     if not asking:
         return None
     chosen = replace(group, shared=group.shared.only(asking))
@@ -93,7 +93,7 @@ def ask_for(
         "name": group.name,
         "labels": len(asking),
         "queries": int(asked.sum()),
-        "rankings": summarise({name: of[asked] for name, of in values.items()}, bootstrap, np.ravel(label)),
+        "rankings": summarise({name: quality[asked] for name, quality in values.items()}, bootstrap, np.ravel(label)),
     }
 
 
@@ -125,7 +125,7 @@ def _by_frequency(
                     "most": above and above - 1,
                     "labels": int(within.sum()),
                     "queries": int(of_band.sum()),
-                    "rankings": summarise({name: of[of_band] for name, of in values.items()}, bootstrap),
+                    "rankings": summarise({name: quality[of_band] for name, quality in values.items()}, bootstrap),
                 }
             )
     return scores

@@ -82,12 +82,12 @@ class Group:
         return ""
 
     def _of_all(self) -> dict[str, str]:
-        found = {}
+        names = {}
         for aspect, labels in self.labels.items():
             common = np.flatnonzero(labels.frequencies == len(self))
             if len(common):
-                found[aspect] = labels.names[int(common[0])]
-        return found
+                names[aspect] = labels.names[int(common[0])]
+        return names
 
     def _has_relevant(self) -> bool:
         rows = max(1, _CELLS_AT_ONCE // len(self))
@@ -99,18 +99,18 @@ class Group:
 def groups_of(data: LabelledTexts) -> list[Group]:
     """Return each aspect of each corpus, then each pair of its aspects, combined in both ways."""
     corpora = sorted(data.labels["corpus"].unique())
-    found: list[Group] = []
+    groups: list[Group] = []
     for corpus in corpora:
         rows = data.labels.filter(pl.col("corpus") == corpus)
         aspects = sorted(rows["aspect"].unique())
         before = f"{corpus}: " if len(corpora) > 1 else ""
-        found += [_group(rows, f"{before}{aspect}", corpus, "one", (aspect,)) for aspect in aspects]
+        groups += [_group(rows, f"{before}{aspect}", corpus, "one", (aspect,)) for aspect in aspects]
         for first, second in combinations(aspects, 2):
-            found += [
+            groups += [
                 _group(rows, f"{before}{first} {word} {second}", corpus, way, (first, second))
                 for way, word in (("both", "and"), ("any", "or"))
             ]
-    return found
+    return groups
 
 
 def _group(rows: pl.DataFrame, name: str, corpus: str, way: str, aspects: tuple[str, ...]) -> Group:
@@ -119,5 +119,5 @@ def _group(rows: pl.DataFrame, name: str, corpus: str, way: str, aspects: tuple[
     kept = rows.filter(pl.col("text").is_in(texts.tolist()))
     placed = kept.with_columns(text=np.searchsorted(texts, kept["text"].to_numpy()))
     shared = SharedLabels(placed, aspects, "all" if way == "both" else "any", len(texts))
-    counts = {aspect: len(of) for aspect, of in having.items()}
+    counts = {aspect: len(positions) for aspect, positions in having.items()}
     return Group(name, corpus, way, texts, shared, counts)  # type: ignore[arg-type]

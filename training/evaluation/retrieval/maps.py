@@ -123,28 +123,31 @@ def choose_points(
     alike = group.shared.matrix(drawn, drawn)  # 2,000 points at most, so all at once
     frequencies = of_points.frequencies
     order = np.lexsort((np.arange(len(frequencies)), -frequencies))[:COLOURS].tolist()
-    ranks = {labels.names[place]: rank for rank, place in enumerate(order)}
+    ranks = {labels.names[position]: rank for rank, position in enumerate(order)}
     indices, starts = of_points.matrix.indices, of_points.matrix.indptr
     names = [sorted(labels.names[i] for i in indices[a:b].tolist()) for a, b in pairwise(starts)]
     # A text with several labels has the colour of the most frequent one.
-    colours = [min((name for name in of if name in ranks), key=ranks.__getitem__, default="") for of in names]
+    colours = [min((name for name in of_text if name in ranks), key=ranks.__getitem__, default="") for of_text in names]
     counts = Counter(colours)
     k = min(k, len(drawn) - 1)
-    points = {side: np.ascontiguousarray(of[drawn]) for side, of in vectors.items()}
-    nearest = {side: neighbours_of(of, k) for side, of in points.items()}
+    points = {side: np.ascontiguousarray(embeddings[drawn]) for side, embeddings in vectors.items()}
+    nearest = {side: neighbours_of(embeddings, k) for side, embeddings in points.items()}
     return [
         Map(
             name=group.name,
             aspect=aspect,
             of=len(group),
             seed=seed,
-            texts=[texts[place] for place in drawn.tolist()],
-            labels=[", ".join(of) for of in names],
+            texts=[texts[position] for position in drawn.tolist()],
+            labels=[", ".join(of_text) for of_text in names],
             colours=colours,
             legend={name: counts[name] for name in sorted(ranks, key=lambda name: -counts[name]) if counts[name]},
             vectors=points,
-            agreement={side: float(np.take_along_axis(alike, of, axis=1).mean()) for side, of in nearest.items()},
-            silhouette={side: _silhouette(of, colours) for side, of in points.items()},
+            agreement={
+                side: float(np.take_along_axis(alike, neighbours, axis=1).mean())
+                for side, neighbours in nearest.items()
+            },
+            silhouette={side: _silhouette(embeddings, colours) for side, embeddings in points.items()},
             k=k,
         )
     ]
@@ -191,12 +194,12 @@ def draw_points(
     """Return the maps of one aspect side by side, as HTML, from `Map.as_json` and the rows of maps.parquet."""
     sides = list(drawn["sides"])
     methods = [method for method in drawn["methods"] if place_column(sides[0], method, "x") in points.columns]
-    places = [
+    coordinates = [
         points[place_column(side, method, axis)].to_list() for method in methods for side in sides for axis in "xy"
     ]
     kinds = {label: f"k{number}" for number, label in enumerate(drawn["legend"])}
     # Order for the arrow keys: by colour, and from left to right on the first map.
-    order = sorted(range(points.height), key=lambda row: (kinds.get(points["colour"][row], "kn"), places[0][row]))
+    order = sorted(range(points.height), key=lambda row: (kinds.get(points["colour"][row], "kn"), coordinates[0][row]))
     texts, labels, colours = (points[column].to_list() for column in ("text", "labels", "colour"))
     shown = [text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS].rstrip()}…" for text in texts]
     others = points.height - sum(drawn["legend"].values())
@@ -211,7 +214,7 @@ def draw_points(
             {
                 "kind": kinds.get(colours[row], "kn"),
                 # A coordinate for each side and method, in hundredths of a map.
-                "at": ";".join(f"--{'abcdefgh'[n]}:{100 * of[row]:.1f}" for n, of in enumerate(places)),
+                "at": ";".join(f"--{'abcdefgh'[n]}:{100 * values[row]:.1f}" for n, values in enumerate(coordinates)),
                 "labels": labels[row],
                 "text": shown[row],
             }
@@ -223,7 +226,7 @@ def draw_points(
 
 
 def _caption(drawn: Mapping[str, Any], side: str, titles: Mapping[str, str] | None) -> str:
-    known = drawn["sides"][side]
-    silhouette = "" if known["silhouette"] is None else f", silhouette {known['silhouette']:.2f}".replace("-", "−")
+    scores = drawn["sides"][side]
+    silhouette = "" if scores["silhouette"] is None else f", silhouette {scores['silhouette']:.2f}".replace("-", "−")
     what = MODELS[side].capitalize() if titles is None else titles[side]
-    return f"{what}: {100 * known['agreement']:.0f} % of the {drawn['k']} nearest share a label{silhouette}"
+    return f"{what}: {100 * scores['agreement']:.0f} % of the {drawn['k']} nearest share a label{silhouette}"

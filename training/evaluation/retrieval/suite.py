@@ -91,14 +91,14 @@ class RetrievalSuite(Suite):
         bootstrap = Bootstrap(job.resamples, job.seed)
         held_out: Mapping[str, Sequence[str]] = self.training.get("held_out_labels") or {}
         unasked = {aspect: list(labels) for aspect, labels in held_out.items() if labels}
-        found, unseen, routes = [], [], []
+        scores, unseen, routes = [], [], []
         for group in self.groups:
-            texts = [data.texts[place] for place in group.texts]
+            texts = [data.texts[position] for position in group.texts]
             vectors = {"encoder": _by_routes(models, texts, group.aspects)}
             if models.start is not None:
                 vectors["start"] = unit(models.start(texts))
             rankings, score, queries = ask(group, vectors, texts, CUTOFF, bootstrap)
-            found.append(score)
+            scores.append(score)
             self.items_of_sets.append(queries)
             if group.way != "one":
                 continue
@@ -115,7 +115,7 @@ class RetrievalSuite(Suite):
             "corpora": data.corpora,
             "texts": len(data),
             "k": CUTOFF,
-            "rows": found,
+            "rows": scores,
             "learnt": _learnt(self.groups, self.training.get("settings", {})),
             "unseen": unseen,
             "unasked": unasked,
@@ -131,14 +131,14 @@ class RetrievalSuite(Suite):
     def _by_each_route(self, group: Group, models: Models, texts: Sequence[str]) -> dict[str, float]:
         rankings = {route: neighbours_of(unit(models.encoder(texts, route)), CUTOFF) for route in models.routes}
         counts, values = judge(group.relevant, rankings, texts=len(texts), k=CUTOFF)
-        return {route: float(of[counts > 0, _MRR].mean()) for route, of in values.items()}
+        return {route: float(quality[counts > 0, _MRR].mean()) for route, quality in values.items()}
 
     def write(self, folder: Path) -> None:
         super().write(folder)
         if self._maps:
             _log.info("drawing maps of %s", counted(len(self._maps), "aspect"))
-            known: dict[str, NDArray[np.float64]] = {}
-            tables = [drawn.draw(known) for drawn in self._maps]
+            projections: dict[str, NDArray[np.float64]] = {}
+            tables = [drawn.draw(projections) for drawn in self._maps]
             write_table(pl.concat(tables, how="diagonal"), folder / MAPS_FILE)
 
     @classmethod

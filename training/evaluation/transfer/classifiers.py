@@ -58,8 +58,8 @@ class Fitted:
 
     def predict(self, fold: int, penalty: int, features: Tensor) -> NDArray[np.int64]:
         """Return the class of each row of features, (n, d), by the classifier of a fold and a penalty's position."""
-        place = fold * self.accuracy.shape[1] + penalty
-        weights = [each[[place]] for each in self.weights]
+        position = fold * self.accuracy.shape[1] + penalty
+        weights = [each[[position]] for each in self.weights]
         return np.asarray(_outputs(weights, features, product_on(features.device))[-1][0].argmax(0).cpu().numpy())
 
 
@@ -154,8 +154,8 @@ class _Block:
             accuracy[of_fold] = (logits.argmax(dim=1) == classes[rows]).double().mean(dim=1)
         better = accuracy > self.accuracy[self._learning]
         self.accuracy[self._learning[better]] = accuracy[better]
-        for known, now in zip(self.best, self._weights, strict=True):
-            known[self._learning[better]] = now[better]
+        for best, now in zip(self.best, self._weights, strict=True):
+            best[self._learning[better]] = now[better]
         self._failures[self._learning[~better]] += 1
         on = self._failures[self._learning] <= PATIENCE
         if not on.all():
@@ -168,7 +168,7 @@ class _Block:
         self._optimizer = torch.optim.Adam(self._weights, lr=RATE, fused=True)
         for each, state in zip(self._weights, states, strict=True):
             self._optimizer.state[each] = {
-                name: known if name == "step" else known[on] for name, known in state.items()
+                name: value if name == "step" else value[on] for name, value in state.items()
             }
 
 
@@ -205,10 +205,10 @@ def _outputs(weights: Sequence[Tensor], features: Tensor, multiply: Product) -> 
     They are (n_models, n_hidden, n) and (n_models, n_classes, n).
     """
     matrix, bias = weights[:2]
-    found = multiply(matrix.flatten(0, 1), features).view(*bias.shape, len(features)).add_(bias[:, :, None])
+    outputs = multiply(matrix.flatten(0, 1), features).view(*bias.shape, len(features)).add_(bias[:, :, None])
     if len(weights) == 2:
-        return [found]
-    return [units := found.sigmoid_(), torch.baddbmm(weights[3][:, :, None], weights[2], units)]
+        return [outputs]
+    return [units := outputs.sigmoid_(), torch.baddbmm(weights[3][:, :, None], weights[2], units)]
 
 
 def _first_weights(features: Tensor, n_classes: int, hidden: int) -> list[Tensor]:

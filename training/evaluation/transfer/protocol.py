@@ -81,8 +81,8 @@ class Learner:
 
     def _scored(self, folds: Sequence[Fold], parts: Sequence[Rows], penalties: Sequence[float]) -> Predictions:
         fitted = self._fit(folds, np.array(penalties)[:, None], 0, len(folds))
-        said = [fitted.predict(at, 0, self.features[torch.from_numpy(part)]) for at, part in enumerate(parts)]
-        rows, classes = np.concatenate(parts), np.concatenate(said)
+        predicted = [fitted.predict(at, 0, self.features[torch.from_numpy(part)]) for at, part in enumerate(parts)]
+        rows, classes = np.concatenate(parts), np.concatenate(predicted)
         order = np.argsort(rows)
         return Predictions(rows[order], classes[order], tuple(penalties))
 

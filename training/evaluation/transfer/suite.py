@@ -147,9 +147,9 @@ class TransferSuite(Suite):
         splits = np.array(task.splits)
         parts = [np.flatnonzero(splits == part) for part in task.parts]
 
-        def predictions(of: str, embed: Embed) -> Predictions:
+        def predictions(model: str, embed: Embed) -> Predictions:
             features = torch.from_numpy(_features(task, embed)).to(resolve_device("auto"))
-            name = f"{task.name!r} by {classifier} on {of}"
+            name = f"{task.name!r} by {classifier} on {model}"
             return Learner(features, classes, len(names), HIDDEN[classifier], name).predict(parts, self.folds)
 
         predicted = [predictions("the encoder", models.encoder)]
@@ -200,7 +200,7 @@ def _about(task: "ClassTask") -> dict[str, Any]:
         labels[split][label] += 1
         texts[split].append((leakage_key(text), leakage_key(other)))  # without case and punctuation
     learnt, scored = labels[parts[0]], labels[parts[-1]]
-    known = {*texts[parts[0]]}
+    keys = {*texts[parts[0]]}
     return {
         "task": task.name,
         "parts": list(parts),
@@ -209,7 +209,7 @@ def _about(task: "ClassTask") -> dict[str, Any]:
         "learnt": learnt.total(),
         "most_frequent": scored[max(sorted(learnt), key=learnt.__getitem__)] / scored.total(),
         "items": scored.total(),
-        "seen": sum(text in known for text in texts[parts[-1]]) if len(parts) > 1 else 0,
+        "seen": sum(text in keys for text in texts[parts[-1]]) if len(parts) > 1 else 0,
         "empty": task.empty,
         "unknown": {label: scored[label] for label in sorted(scored.keys() - learnt.keys())},
     }
@@ -241,12 +241,12 @@ def _by_classifier(result: Result) -> dict[str, list[Mapping[str, Any]]]:
 def _note(result: Result) -> str:
     tasks = {row["task"]: row for row in result["rows"]}.values()
     lengths = [task["lengths"] for task in tasks]
-    known = [(each["encoder"] or 0.0, each["start"]) for each in lengths if each["start"] is not None]
-    uneven = [pair for pair in known if max(pair) > OTHER_LENGTH * min(pair)]
+    pairs = [(each["encoder"] or 0.0, each["start"]) for each in lengths if each["start"] is not None]
+    uneven = [pair for pair in pairs if max(pair) > OTHER_LENGTH * min(pair)]
     return tell(NOTES, "transfer", result["folds"], tasks, np.mean(uneven, axis=0).tolist() if uneven else [])
 
 
 def _figure(tasks: Sequence[Mapping[str, Any]], by_classifier: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
     classifier, rows = next(iter(by_classifier.items()))
-    of = f"average accuracy of {len(tasks)} tasks" if len(tasks) > 1 else f"accuracy on {tasks[0]['task']}"
-    return Figure(hundred(rows[-1]["encoder"]), tell_start(rows[-1], f"{of}, by {classifier}."))
+    measure = f"average accuracy of {len(tasks)} tasks" if len(tasks) > 1 else f"accuracy on {tasks[0]['task']}"
+    return Figure(hundred(rows[-1]["encoder"]), tell_start(rows[-1], f"{measure}, by {classifier}."))

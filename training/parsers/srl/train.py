@@ -72,14 +72,14 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
     log.info("%d sentences, %d predicates, %d steps", len(sentences), len(with_mark), loop.total_steps)
 
     def write(outcome: Outcome) -> None:
-        finished, known = job.output / TAGGER, models.MODELS.get(settings.backbone)
+        finished, base = job.output / TAGGER, models.MODELS.get(settings.backbone)
         report = {
             "identity": finished_identity(identity, settings),
             "settings": settings.model_dump(mode="json"),
             "train": {"file": source.train.name, "sentences": len(sentences), "predicates": len(with_mark)},
             "dev": {"file": source.dev.name, "sentences": len(dev), "predicates": sum(len(s.frames) for s in dev)},
             "licence": source.licence,
-            "base_licence": known.licence if known else "not recorded",
+            "base_licence": base.licence if base else "not recorded",
             "base_digest": models.digest(folder),
             "steps": outcome.steps,
             "seconds": round(outcome.seconds),
