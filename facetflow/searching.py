@@ -117,9 +117,9 @@ class TextIndex:
         return [
             [
                 FoundText(rank, self.texts[position], position, similarity)
-                for rank, (position, similarity) in enumerate(zip(places, similarities, strict=True), start=1)
+                for rank, (position, similarity) in enumerate(zip(positions, similarities, strict=True), start=1)
             ]
-            for places, similarities in zip(nearest.positions.tolist(), nearest.similarities.tolist(), strict=True)
+            for positions, similarities in zip(nearest.positions.tolist(), nearest.similarities.tolist(), strict=True)
         ]
 
 

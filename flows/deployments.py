@@ -82,12 +82,12 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
         watch_heartbeats(client)
         names = []
         for deployment in _deployments(target, pool):
-            known = _read(client, str(deployment.flow_name), str(deployment.name))
+            registered = _read(client, str(deployment.flow_name), str(deployment.name))
             given = schedules if deployment.flow_name == REFRESH else None
             # A schedule that is given is on: a paused deployment would not run by it.
-            deployment.paused = known.paused if known is not None and given is None else False
+            deployment.paused = registered.paused if registered is not None and given is None else False
             # Registering a deployment again replaces its schedules, and removes them if none are given.
-            kept = [_kept(schedule) for schedule in known.schedules] if known is not None else None
+            kept = [_kept(schedule) for schedule in registered.schedules] if registered is not None else None
             deployment.apply(schedules=given or kept)
             names.append(deployment.full_name)
         schedules_now = _schedules(_read(client, REFRESH, target.name))
@@ -176,17 +176,17 @@ def describe(project_file: str) -> dict[str, Any]:
     described = {"name": target.name, "project_file": str(target.project_file), "resource": target.resource}
     if deployment is None or not deployment.schedules:
         return described | {"cron": NIGHTLY, "timezone": "UTC", "active": False}
-    known, *others = deployment.schedules
-    if others or not isinstance(known.schedule, CronSchedule):
+    schedule, *others = deployment.schedules
+    if others or not isinstance(schedule.schedule, CronSchedule):
         raise SchedulesLost(
             f"The refresh of {target.name!r} has schedules on the server that prefect.yaml would replace by one cron "
             f"expression ({', '.join(_schedules(deployment))}): deploy with `facetflow deploy`, which keeps them."
         )
     return described | {
-        "cron": known.schedule.cron,
-        "timezone": known.schedule.timezone or "UTC",
+        "cron": schedule.schedule.cron,
+        "timezone": schedule.schedule.timezone or "UTC",
         # Prefect's own command line ends a pause: the schedule is off instead.
-        "active": known.active and not deployment.paused,
+        "active": schedule.active and not deployment.paused,
     }
 
 
@@ -255,13 +255,13 @@ def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None
     deployment = _read(client, REFRESH, target.name)
     if deployment is None or deployment.version == target.resource:
         return
-    known = deployment.parameters.get("project_file")
+    file = deployment.parameters.get("project_file")
     # On a server of this machine a path identifies a project: its store was recreated.
-    if known == str(target.project_file) and is_on_this_machine(str(client.api_url)):
+    if file == str(target.project_file) and is_on_this_machine(str(client.api_url)):
         return
     raise OtherProjectsServer(
         f"The Prefect server at {shown(str(client.api_url))} serves another project named {target.name!r}, of "
-        f"{known!r} with the store {deployment.version!r}: give this one another name in "
+        f"{file!r} with the store {deployment.version!r}: give this one another name in "
         f"{str(target.project_file)!r}, or delete the other's deployments if they belong to a store that this "
         "project had before."
     )
@@ -277,18 +277,18 @@ def _project_files() -> set[str]:
     from prefect.client.orchestration import get_client
 
     with server_does("say which projects it has"), get_client(sync_client=True) as client:
-        return {str(known.parameters.get("project_file")) for known in _of_flow(client, REFRESH)}
+        return {str(deployment.parameters.get("project_file")) for deployment in _of_flow(client, REFRESH)}
 
 
 def _former(client: "SyncPrefectClient", target: Target, names: Sequence[str]) -> tuple[str, ...]:
     """Return the deployments of the project file and its store that are not among some names."""
     # On a server of many machines a path alone does not identify a project.
     ours = (str(target.project_file), target.resource)
-    deployed = ((flow, known) for flow in FLOWS for known in _of_flow(client, flow))
+    deployed = ((flow, deployment) for flow in FLOWS for deployment in _of_flow(client, flow))
     own = [
-        f"{flow}/{known.name}"
-        for flow, known in deployed
-        if (known.parameters.get("project_file"), known.version) == ours
+        f"{flow}/{deployment.name}"
+        for flow, deployment in deployed
+        if (deployment.parameters.get("project_file"), deployment.version) == ours
     ]
     return tuple(name for name in own if name not in names)
 
@@ -297,7 +297,9 @@ def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:
     if deployment is None:
         return ()
     on = "off: the deployment is paused" if deployment.paused else "on"
-    return tuple(f"{_words(known.schedule)} ({on if known.active else 'off'})" for known in deployment.schedules)
+    return tuple(
+        f"{_words(schedule.schedule)} ({on if schedule.active else 'off'})" for schedule in deployment.schedules
+    )
 
 
 def _words(schedule: Any) -> str:
@@ -307,8 +309,8 @@ def _words(schedule: Any) -> str:
     return str(schedule)
 
 
-def _kept(known: "DeploymentSchedule") -> dict[str, Any]:
+def _kept(schedule: "DeploymentSchedule") -> dict[str, Any]:
     """Return a schedule of the server in the form that `apply` takes."""
-    return known.model_dump(include={"schedule", "active", "parameters", "slug"}, exclude_none=True) | {
-        "schedule": known.schedule
+    return schedule.model_dump(include={"schedule", "active", "parameters", "slug"}, exclude_none=True) | {
+        "schedule": schedule.schedule
     }

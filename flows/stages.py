@@ -103,10 +103,10 @@ def check(project: Project, store: StoreReader) -> None:
     if names.issuperset(name for _, name in asked):
         return
     uses = store.uses()  # rows of a corpus removed from the project file stay
-    known = sorted(names.union(*uses.pairs.values(), *uses.sentences.values()))
+    corpora = sorted(names.union(*uses.pairs.values(), *uses.sentences.values()))
     for number, name in asked:
-        if name not in known:
-            instead = did_you_mean(name, known, f"name some of {', '.join(known)}, or leave it out to train on all")
+        if name not in corpora:
+            instead = did_you_mean(name, corpora, f"name some of {', '.join(corpora)}, or leave it out to train on all")
             raise UnknownName(
                 f"`encoders[{number}].corpora` names {name!r}, which is not a corpus of the project file or "
                 f"of the store; {instead}."

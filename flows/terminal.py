@@ -47,7 +47,7 @@ def visible(text: str) -> str:
     >>> print(visible("\x1b[2Jgone"))
     \u001b[2Jgone
     """
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class _Visible(io.TextIOWrapper):

@@ -130,8 +130,8 @@ def train_all(
         raise failures[0][1]
     if failures:
         named = "; ".join(f"{what}: {str(error).rstrip('.')}" for what, error in failures)
-        said = f"{len(failures)} of {len(trainings)} trainings failed ({named})."
-        raise (PartlyDoneError(said, trained) if trained else TrainingFailed(said)) from failures[0][1]
+        message = f"{len(failures)} of {len(trainings)} trainings failed ({named})."
+        raise (PartlyDoneError(message, trained) if trained else TrainingFailed(message)) from failures[0][1]
     return trained
 
 
@@ -153,9 +153,9 @@ def _train(
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
         ratings=tuple(
-            found.model_dump(mode="json")
-            for found in settings.evaluation
-            if encoder.by_ratings and found.name == encoder.choose_by
+            rating_set.model_dump(mode="json")
+            for rating_set in settings.evaluation
+            if encoder.by_ratings and rating_set.name == encoder.choose_by
         ),
         shared=shared,
     )

@@ -95,7 +95,7 @@ def _read(
         report = before.report.model_copy(update={"unread": before.report.rows})
         ingested = Ingested({}, {}, {}, rejects, report)
     else:
-        known = [
+        scans = [
             store.scan(table, columns=[name for name in columns if name != "shard"], with_shard=True)
             for table, columns in KNOWN.items()
         ]
@@ -105,16 +105,16 @@ def _read(
             project.guard,
             project.ingest,
             project.base,
-            *known,
+            *scans,
             unread=unread,
             digests=digests,
             reading=partial(decoding, store=store.location),
         )
         of_read = rejects_of(ingested.report, [corpus.name for corpus in read], ingested.rejects)
-        of = rejects_of(before.report, before.keys, rejects) | of_read
+        corpus_rejects = rejects_of(before.report, before.keys, rejects) | of_read
         ingested = dataclasses.replace(
             ingested,
-            rejects=list(chain.from_iterable(of[name] for name in names)),
+            rejects=list(chain.from_iterable(corpus_rejects[name] for name in names)),
             report=ingested.report.beside(before.report, unread, names),
         )
     files = digests.to_record()
@@ -228,7 +228,7 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     of_labels = (*report.unused_labels, *report.label_faults)
     faults = (*report.key_faults, *of_labels, *report.text_faults, *report.judgement_faults)
     sentences = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws)]
-    kept, changed, joining, leaked = (_by_corpus(report, of) for of in ("kept", "changed", "joining", "leaked"))
+    kept, changed, joining, leaked = (_by_corpus(report, count) for count in ("kept", "changed", "joining", "leaked"))
     stored = sum(split.leaked_stored for split in report.splits) if drops else 0
     example = partial(_example, report)
     told = tell(

@@ -69,9 +69,11 @@ class _Past:
         self._committed = {table: store.committed(table) for table in SOURCES}
         self._origins: dict[str, dict[Shard, Provenance]] = {}
         for table, shards in self._committed.items():
-            found = store.provenance(table, first=True)
+            provenance = store.provenance(table, first=True)
             self._origins[table] = {
-                shard: found[shard, of.fingerprint] for shard, of in shards.items() if (shard, of.fingerprint) in found
+                shard: provenance[shard, file.fingerprint]
+                for shard, file in shards.items()
+                if (shard, file.fingerprint) in provenance
             }
         self._ahead = StoreAhead(store, remade, lost)
 
@@ -89,7 +91,7 @@ class _Past:
         positives.
         """
         before = self._before(run_id)
-        known = {table: self._known(table, until=before[table]) for table in SOURCES}
+        frames = {table: self._known(table, until=before[table]) for table in SOURCES}
         # An ingest killed between its two commits left its pairs to the next one.
         later = self._rows({table: before[table] + 1 for table in _ROWS})
         # Sets under [[evaluation]] may have been added since then, and the other spelling of a text that was drawn.
@@ -98,11 +100,11 @@ class _Past:
             guards.append(self._project.leakage)
         drawings: tuple[Spellings, ...] = ("together", "apart")
         for guard, spellings in itertools.product(guards, drawings):
-            yield self._ingest(known, lambda row: row not in later, guard, spellings)
+            yield self._ingest(frames, lambda row: row not in later, guard, spellings)
             if not self._is_left(run_id):
                 return
             of_then = self._rows({}) - later  # including those rebuilt by now
-            yield self._ingest(known, of_then.__contains__, guard, spellings)
+            yield self._ingest(frames, of_then.__contains__, guard, spellings)
             if not self._is_left(run_id):
                 return
 
@@ -111,18 +113,18 @@ class _Past:
 
     def equal(self, run_id: str, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
         """Return the lost shards of an ingest that were reproduced exactly."""
-        found = {}
+        frames = {}
         for shard in self._of(run_id, table):
             if (table, shard) in self._lost and shard in shards:
                 # The last shard of that ingest may be fuller today.
                 rows = shards[shard].head(self._committed[table][shard].rows)
                 if fingerprint_of(table, rows) == self._committed[table][shard].fingerprint:
-                    found[shard] = rows
-        return found
+                    frames[shard] = rows
+        return frames
 
     def _ingest(
         self,
-        known: Mapping[str, pl.DataFrame],
+        frames: Mapping[str, pl.DataFrame],
         admits: Callable[[PairId | LabelId], bool],
         guard: LeakageSettings,
         spellings: Spellings,
@@ -133,7 +135,7 @@ class _Past:
             guard,
             project.ingest,
             project.base,
-            *(known[table].select(list(columns)) for table, columns in KNOWN.items()),
+            *(frames[table].select(list(columns)) for table, columns in KNOWN.items()),
             placed=self._known("pairs").select(list(KNOWN["pairs"])),
             placed_labels=self._known("labels").select(list(KNOWN["labels"])),
             admits=admits,
@@ -145,13 +147,13 @@ class _Past:
 
     def _before(self, run_id: str) -> dict[str, int]:
         """Return the versions of the tables that an ingest found."""
-        found: dict[str, int] = {}
+        versions: dict[str, int] = {}
         for table in SOURCES:
             for shard in self._of(run_id, table):
                 origin = self._origins[table][shard]
-                found = {other: origin.versions.get(other, 0) for other in SOURCES} | found
-                found[table] = origin.version - 1
-        return found
+                versions = {other: origin.versions.get(other, 0) for other in SOURCES} | versions
+                versions[table] = origin.version - 1
+        return versions
 
     def _rows(self, after: Mapping[str, int]) -> set[PairId | LabelId]:
         """Return the ids of pairs and labels that came after these versions of their tables."""

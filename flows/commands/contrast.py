@@ -118,7 +118,7 @@ def _of_release(project: Path, corpora: "Collection[str]") -> "Collection[str]":
         raise release.lacks("no pairs: give a file with sentences")
     pairs = release.read("pairs", ("corpus", "split", "sentence_a", "sentence_b")).filter(split="train")
     if unknown := set(corpora) - set(pairs["corpus"]):
-        known = ", ".join(sorted(set(pairs["corpus"]))) or "none"
-        raise UnknownTexts(f"{release.name} has no training pairs of {min(unknown)!r}, only of: {known}.")
+        names = ", ".join(sorted(set(pairs["corpus"]))) or "none"
+        raise UnknownTexts(f"{release.name} has no training pairs of {min(unknown)!r}, only of: {names}.")
     wanted = pairs.filter(pl.col("corpus").is_in(list(corpora))) if corpora else pairs
     return release.texts_of(wanted["sentence_a"], wanted["sentence_b"])["text"].to_list()

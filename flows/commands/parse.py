@@ -173,6 +173,6 @@ def _run(
     kept = [f"{rejects.height:,} rejected"] if rejects.height else []
     kept += [f"{n_empty:,} empty"] if n_empty else []
     n_parsed = parsed.height - rejects.height - n_empty
-    places = f", {' and '.join(kept)} (each keeps its place)" if kept else ""
-    say_written(f"{n_parsed:,} of {parsed.height - n_empty:,} sentences{places}", output)
+    note = f", {' and '.join(kept)} (each keeps its place)" if kept else ""
+    say_written(f"{n_parsed:,} of {parsed.height - n_empty:,} sentences{note}", output)
     return 2 if rejects.height else 0

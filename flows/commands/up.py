@@ -40,24 +40,24 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         click.echo(services.systemd_unit(project.resolve(), more), nl=False)
         return
     url = configured_api()  # waits for one that is starting
-    known = running()
-    if known is not None and known.url is None:
+    service = running()
+    if service is not None and service.url is None:
         raise AnotherProcess(
-            f"`facetflow up` (process {known.process}) is still starting: try again when `facetflow status` says that "
-            "it runs, or end it with `facetflow down`."
+            f"`facetflow up` (process {service.process}) is still starting: try again when `facetflow status` says "
+            "that it runs, or end it with `facetflow down`."
         )
-    if url is not None and (known is None or known.url != shown(url)):
+    if url is not None and (service is None or service.url != shown(url)):
         raise ServerConfigured(
             f"A Prefect server is configured, {shown(url)}: `facetflow deploy` registers the project there. To run "
             "your own as well, set PREFECT_API_URL to an empty value."
         )
-    if known is not None and known.url is not None and known.address is not None:
+    if service is not None and service.url is not None and service.address is not None:
         # Even if PREFECT_API_URL is empty: a private server would forget the deployments at once.
-        os.environ["PREFECT_API_URL"] = known.address
+        os.environ["PREFECT_API_URL"] = service.address
         with prefect_api():
             made = deployments.deploy(project, cron=cron)
         up_record.record_project(project, cron)
-        click.echo(f"Added {', '.join(made.names)} to the server of `facetflow up`: {known.url.removesuffix('/api')}")
+        click.echo(f"Added {', '.join(made.names)} to the server of `facetflow up`: {service.url.removesuffix('/api')}")
         click.echo(deployments.next_steps(made, None))
         return
 

@@ -93,8 +93,8 @@ class Explainer:
         not_asked = [(None, "not asked for")] * len(texts)
         measured = measured_pairs(texts, files, self.here.store, settings) if measure else not_asked
         return [
-            Explained(said if graphs is None else with_graphs(said, graphs), graphs, origin, of_words)
-            for said, (graphs, origin), of_words in zip(explanations, measured, shares, strict=True)
+            Explained(explanation if graphs is None else with_graphs(explanation, graphs), graphs, origin, of_words)
+            for explanation, (graphs, origin), of_words in zip(explanations, measured, shares, strict=True)
         ]
 
     def attribute(self, a: str, b: str, facet: str) -> "Attribution | None":

@@ -45,8 +45,8 @@ def print_explanations(
         if several:
             console.print(Text.assemble(("graphs   ", "dim"), origin))
             console.print()
-    known = {"predicted": encoder is not None, "shares": bool(shares), "disagrees": DISAGREES}
-    console.print(Text(render("flows.console/legend.txt", **known).rstrip("\n"), style="dim"))
+    values = {"predicted": encoder is not None, "shares": bool(shares), "disagrees": DISAGREES}
+    console.print(Text(render("flows.console/legend.txt", **values).rstrip("\n"), style="dim"))
     if encoder is not None:  # else beside each metric, where there is room
         shown = dict.fromkeys(facet.name for each in explanations for facet in _split(each, unfold=unfold)[0])
         compared = [f"{name:<15} {BUILT_IN[name].compares}" for name in shown if name in BUILT_IN]

@@ -54,8 +54,8 @@ def _path(title: str, gives: str, parameters: Iterable[Parameter], kind: str = "
         "get": {
             "summary": title,
             "parameters": [
-                {"name": name, "in": "query", "description": about, "schema": {"type": of}}
-                for name, about, of in parameters
+                {"name": name, "in": "query", "description": about, "schema": {"type": value_type}}
+                for name, about, value_type in parameters
             ],
             "responses": {
                 "200": {"description": gives[0].upper() + gives[1:], "content": {kind: {}}},

@@ -56,11 +56,11 @@ class Background:
     def begin(self, key: tuple[Hashable, ...], job: Callable[[Tell], Any], note: str) -> _Job:
         """Queue a job, unless its result is there or on its way; `note` is what a page says of it."""
         with self._lock:
-            if (known := self._jobs.get(key)) is None:
-                known = self._jobs[key] = _Job(job, note)
-                self._waiting.put(known)
+            if (entry := self._jobs.get(key)) is None:
+                entry = self._jobs[key] = _Job(job, note)
+                self._waiting.put(entry)
             self._jobs.move_to_end(key)
-        return known
+        return entry
 
     def result_of(
         self,

@@ -88,16 +88,16 @@ class DataView(View):
         sort, falling = query.choice("sort", sortable), query.choice("order", _ORDERS, "falling") == "falling"
         rows = (frame.sort(sort, descending=falling, nulls_last=True) if sort else frame).slice((page - 1) * ROWS, ROWS)
         total = int(frame.select(pl.len()).collect().item())
-        found = _with_texts(rows.collect(), store, release)
+        page_rows = _with_texts(rows.collect(), store, release)
         spread = _spread(frame, sort or query.text("metric")) if (sort or query.text("metric")) in numbers else None
         values = asked | {
-            "columns": [column for column in found.columns if column not in {"text_a", "text_b"}],
+            "columns": [column for column in page_rows.columns if column not in {"text_a", "text_b"}],
             "numbers": numbers,
             "sortable": sortable,
             "choices": {c: every.select(c).unique().collect()[c].sort() for c in ("corpus", "split") if c in columns},
             "sort": sort,
             "falling": falling,
-            "rows": [{key: _shown(value) for key, value in row.items()} for row in found.to_dicts()],
+            "rows": [{key: _shown(value) for key, value in row.items()} for row in page_rows.to_dicts()],
             "total": total,
             "counted": counted(total, "row"),
             "page": page,
@@ -105,7 +105,8 @@ class DataView(View):
             "spread": spread,
         }
         return Answer(
-            values, {"release": release.number, "table": name, "rows": total, "page": page, "found": found.to_dicts()}
+            values,
+            {"release": release.number, "table": name, "rows": total, "page": page, "found": page_rows.to_dicts()},
         )
 
     def _difference(self, store: Store, old: Release, new: Release, query: Query) -> "ReleaseDifference":

@@ -138,7 +138,7 @@ def _options(
     searched: "SearchedTexts", release: Release | None, store: Store | None, facets: Sequence[str]
 ) -> list[str]:
     """Return what can colour the texts."""
-    aspects = sorted({aspect for of in searched.labels for aspect in of})
+    aspects = sorted({aspect for labels in searched.labels for aspect in labels})
     metrics: list[str] = []
     if store is not None and release is not None and "metrics" in release.versions:
         columns = store.scan("metrics", release.versions["metrics"]).collect_schema()
@@ -179,5 +179,5 @@ def _of_metric(store: Store, release: Release, metric: str, texts: Sequence[str]
     measured = pairs.join(values, on="pair_id").drop_nulls("value")
     sides = [measured.select(sentence=side, value="value") for side in ("sentence_a", "sentence_b")]
     mean = pl.concat(sides).group_by("sentence").agg(pl.mean("value").round(4)).collect()
-    of = dict(mean.iter_rows())
-    return [of.get(sentence_id(text)) for text in texts]
+    means = dict(mean.iter_rows())
+    return [means.get(sentence_id(text)) for text in texts]

@@ -80,27 +80,29 @@ class PairView(View):
         explained = result_of(
             ("pair", by, a, b), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair", patience=query.patience
         )
-        said = explained.explanation
-        names = [reading.name for reading in said.facets]
-        if facet not in (more := [*names, *(["residual"] if said.residual is not None else []), WHOLE]):
+        explanation = explained.explanation
+        names = [reading.name for reading in explanation.facets]
+        if facet not in (more := [*names, *(["residual"] if explanation.residual is not None else []), WHOLE]):
             raise UnknownName(f"There is no facet {facet!r}; choose from {', '.join(more)}.")
         shares = None
         try:
             shares = result_of(
                 ("shares", by, a, b, facet),
-                lambda _: explainer.attribute(said.sentence_a, said.sentence_b, facet),
+                lambda _: explainer.attribute(explanation.sentence_a, explanation.sentence_b, facet),
                 "Sharing the similarity among the words",
                 patience=query.patience,
             )
         except ModelError as error:  # such as an encoder that pools otherwise
             note = str(error)
-        similarity = "" if said.similarity is None else f"{said.similarity:.2f}  "
+        similarity = "" if explanation.similarity is None else f"{explanation.similarity:.2f}  "
         self.session.remember(
-            Asked(self.name, query.changed(facet=None), f"{similarity}{said.sentence_a} | {said.sentence_b}")
+            Asked(
+                self.name, query.changed(facet=None), f"{similarity}{explanation.sentence_a} | {explanation.sentence_b}"
+            )
         )
         return Answer(
             {
-                "said": said,
+                "said": explanation,
                 "facts": explainer.facts,
                 "origin": explained.origin,
                 "sides": _sides(explained, shares, facet),
@@ -143,7 +145,7 @@ def _sides(explained: "Explained", shares: "Attribution | None", facet: str) -> 
     for side, sentence in enumerate(sentences):
         placed = []
         for n, (text, start) in enumerate(_placed(words[side], sentence)):
-            part = None if (known := parts[side]) is None else known[n]
+            part = None if (side_parts := parts[side]) is None else side_parts[n]
             placed.append(
                 Word(
                     text,

@@ -112,15 +112,18 @@ def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[s
     charts = []
     for name in dict.fromkeys(name for course in courses for name in course):
         drawn = [course.get(name, {}) for course in courses]
-        steps, values = [step for of in drawn for step in of], [value for of in drawn for value in of.values()]
+        steps, values = (
+            [step for course in drawn for step in course],
+            [value for course in drawn for value in course.values()],
+        )
         title, ends = name.replace("_", " "), f"between {min(values):.3g} and {max(values):.3g}"
         plot = draw_plot(
             f"{title} from step {min(steps)} to {max(steps)}, {ends}",
             Axis.over(f"step, up to {max(steps):,}", steps, 3),
             Axis.over("", values, 3),
-            lines=[sorted(of.items()) for of in drawn],
+            lines=[sorted(course.items()) for course in drawn],
         )
-        last = [list(of.values())[-1] if of else None for of in drawn]
+        last = [list(course.values())[-1] if course else None for course in drawn]
         charts.append({"name": title, "last_values": last, "plot": plot})
     return charts
 

@@ -71,7 +71,7 @@ class SearchView(View):
         weights = {name: weight for name, weight in weights.items() if weight}
         explainer = self.explainer(query)
         searched, vectors, key = embedded_texts(self.session, query, explainer)
-        found, plain = self.session.background.result_of(
+        rows, plain = self.session.background.result_of(
             ("search", text, k, tuple(weights.items()), *key),
             lambda _: _find(explainer, text, searched, vectors, weights, k),
             "Searching",
@@ -81,13 +81,13 @@ class SearchView(View):
         facts = explainer.facts
         is_map = explainer.layout is not None and explainer.layout.maps_start
         return Answer(
-            {"found": found, "plain": plain, "searched": searched, "by": weights, "facts": facts, "is_map": is_map},
+            {"found": rows, "plain": plain, "searched": searched, "by": weights, "facts": facts, "is_map": is_map},
             {
                 "text": text,
                 "encoder": str(explainer.folder),
                 "weights": weights,
                 "among": {"texts": len(searched), "from": searched.origin},
-                "found": found,
+                "found": rows,
                 "plain": plain,
             },
         )
@@ -152,8 +152,8 @@ def _embed(
     if most is not None:
         searched = searched.sample(most, SEED)
 
-    def on_rows(done: int, of: int) -> None:
-        tell(f"Embedding the texts: {done:,} of {of:,}")
+    def on_rows(done: int, total: int) -> None:
+        tell(f"Embedding the texts: {done:,} of {total:,}")
 
     vectors = cached_vectors(
         session.here.runs, folder, task, searched.texts, lambda new: embed_in_parts(model, new, task, on_rows)
@@ -200,11 +200,11 @@ def _find(
     near: list[list[float]] = [[] for _ in best]
     if shown:
         near = facet_cosines(query, VectorBlocks.of(vectors.vectors(list(best))), layout, shown).tolist()
-    found = [
+    rows = [
         row | {"plain_rank": ranks.get(at), "facets": _why(shown, cosines, layout, most=len(weights) or 2)}
         for row, at, cosines in zip(_rows(searched, best), best, near, strict=True)
     ]
-    return found, _rows(searched, plain)
+    return rows, _rows(searched, plain)
 
 
 def _why(names: Sequence[str], cosines: Sequence[float], layout: "FacetLayout", *, most: int) -> list[dict[str, Any]]:

@@ -95,10 +95,10 @@ def _roles(row: pl.DataFrame, text: str) -> str:
     from training.prediction_page import draw_spans
     from training.span_weights import ExplainedArgument, ExplainedFrame, ExplainedSentence
 
-    (of,) = items_of(SRL_STAGE.name, row).values()
+    (roles,) = items_of(SRL_STAGE.name, row).values()
     frames = []
-    for frame in of.frames:
+    for frame in roles.frames:
         spans = [(span.label, tuple(range(span.start, span.end))) for span in frame.spans]
         arguments = tuple(ExplainedArgument(label, words, None) for label, words in spans if label != "V")
         frames.append(ExplainedFrame((frame.predicate,), arguments))
-    return draw_spans(text, ExplainedSentence(tuple(of.words), (None,) * len(of.words), tuple(frames)))
+    return draw_spans(text, ExplainedSentence(tuple(roles.words), (None,) * len(roles.words), tuple(frames)))

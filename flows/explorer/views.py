@@ -170,10 +170,10 @@ def respond(view: View, request: Request) -> Response:
     accepts = request.headers.get("accept", "")
     as_json = params.get("format") == "json" or (accepts.startswith("application/json") and "html" not in accepts)
     query = Query(params, patience=None if as_json else PATIENCE)
-    found = _outcome(view, query)
+    outcome = _outcome(view, query)
     if as_json:
-        error = {"error": {"code": found.code, "message": found.problem}}
-        return JSONResponse(error if found.problem else found.answer and found.answer.data, found.status)
+        error = {"error": {"code": outcome.code, "message": outcome.problem}}
+        return JSONResponse(error if outcome.problem else outcome.answer and outcome.answer.data, outcome.status)
     page = render(
         f"flows.explorer/{view.name}.html",
         title=view.title,
@@ -181,13 +181,13 @@ def respond(view: View, request: Request) -> Response:
         session=view.session,
         query=query,
         json_address=query.changed(format="json"),
-        problem=found.problem,
-        working=found.working,
-        answered=found.answer is not None,
+        problem=outcome.problem,
+        working=outcome.working,
+        answered=outcome.answer is not None,
         **view.form(query),
-        **(found.answer.values if found.answer else {}),
+        **(outcome.answer.values if outcome.answer else {}),
     )
-    return Response(page, found.status, media_type="text/html; charset=utf-8")
+    return Response(page, outcome.status, media_type="text/html; charset=utf-8")
 
 
 def _outcome(view: View, query: Query) -> _Outcome:

@@ -37,10 +37,10 @@ def clean_up(project: Project, store: Store) -> list[str]:
 
 def _unfinished_promotions(runs: Path) -> list[Path]:
     """Remove the links of killed promotions; a link cannot be held, so one that is younger than a minute stays."""
-    found = []
+    links = []
     for link in runs.glob(f"*/.{CURRENT}.*"):
         with suppress(FileNotFoundError):
             if link.is_symlink() and time.time() - link.lstat().st_mtime > _MINUTE:
                 link.unlink()
-                found.append(link)
-    return found
+                links.append(link)
+    return links

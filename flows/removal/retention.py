@@ -237,13 +237,13 @@ def find_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
 
 def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
     """Delete what `find_obsolete` finds, and return it; only for the holder of the store's lock."""
-    found, age = find_obsolete(settings, store, extent), extent.older_than
+    obsolete, age = find_obsolete(settings, store, extent), extent.older_than
     # Reading the tables took a while, in which a training may have begun: looked up again where it is deleted.
     again = {old.path for old in find_old_runs(settings, age)} if extent.trainings else set()
-    old_trainings = tuple(old for old in found.trainings if old.path in again)
+    old_trainings = tuple(old for old in obsolete.trainings if old.path in again)
     old_trainings = tuple(remove(old_trainings, "an old training"))
     unread = find_old_releases(settings, store, age) if extent.releases else []
-    old_releases = tuple(number for number in found.releases if number in unread)
+    old_releases = tuple(number for number in obsolete.releases if number in unread)
     for number in old_releases:
         store.remove_release(number)
     garbage = store.collect_garbage(age)
@@ -261,12 +261,12 @@ def delete_by_age(settings: Project, store: Store) -> None:
         return
     extent = Extent(timedelta(days=retention.days), trainings=retention.trainings, releases=retention.releases)
     try:
-        found = delete_obsolete(settings, store, extent)
+        obsolete = delete_obsolete(settings, store, extent)
     except FacetflowError as error:
         warn(f"Older than {retention.days:g} days, and not deleted: {error} The next build tries again.")
         return
-    if found.trainings or found.releases or found.garbage.files or found.builds or found.records:
-        say(f"Deleted what is older than {retention.days:g} days: {in_words(found, extent)}.")
+    if obsolete.trainings or obsolete.releases or obsolete.garbage.files or obsolete.builds or obsolete.records:
+        say(f"Deleted what is older than {retention.days:g} days: {in_words(obsolete, extent)}.")
 
 
 def in_words(found: Obsolete, extent: Extent) -> str:

@@ -104,10 +104,10 @@ def watch_heartbeats(client: "SyncPrefectClient") -> None:
             )
         ],
     )
-    known = client.read_automations_by_name(automation.name)
-    for found in known:
-        client.update_automation(found.id, automation)
-    if not known:
+    automations = client.read_automations_by_name(automation.name)
+    for each in automations:
+        client.update_automation(each.id, automation)
+    if not automations:
         client.create_automation(automation)
 
 
@@ -118,12 +118,12 @@ def runs_of_processes(url: str | None = None) -> set[UUID]:
 
 def processes_of_flows(url: str) -> list[psutil.Process]:
     """Return the processes here that run flows for the server with an API at `url`, without those that they started."""
-    found = [process for process, _, server in _processes() if server == url]
-    known = {process.pid for process in found}
+    processes = [process for process, _, server in _processes() if server == url]
+    ids = {process.pid for process in processes}
     first = []
-    for process in found:
+    for process in processes:
         with suppress(psutil.Error):  # it has just ended
-            if process.ppid() not in known:
+            if process.ppid() not in ids:
                 first.append(process)
     return first
 

@@ -65,7 +65,7 @@ def _of_ours(error: BaseException) -> BaseException:
         if isinstance(cause, FacetflowError):
             return cause
         cause = cause.__cause__ or cause.__context__
-    said: BaseException | None = error
-    while said is not None and not isinstance(said, TransportError):
-        said = said.__cause__  # before a flow begins, Prefect wraps what it could not reach in its own error
-    return error if said is None else is_gone(str(PREFECT_API_URL.value()))
+    origin: BaseException | None = error
+    while origin is not None and not isinstance(origin, TransportError):
+        origin = origin.__cause__  # before a flow begins, Prefect wraps what it could not reach in its own error
+    return error if origin is None else is_gone(str(PREFECT_API_URL.value()))

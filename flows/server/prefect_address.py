@@ -39,8 +39,8 @@ def configured_api() -> str | None:
     """Return the address of the configured Prefect API, perhaps with name and password; None if there is none."""
     if "PREFECT_API_URL" in os.environ:
         url = os.environ["PREFECT_API_URL"] or None
-        known = up_record.running() if url is not None else None
-        return known.address if known is not None and known.url == url else url
+        service = up_record.running() if url is not None else None
+        return service.address if service is not None and service.url == url else url
     return _in_settings() or running_server()
 
 
@@ -139,9 +139,9 @@ def running_server() -> str | None:
     A starting server is waited for: it is to do what is due.
     """
     deadline = time.monotonic() + START_TIMEOUT
-    while (known := up_record.running()) is not None and known.url is None and time.monotonic() < deadline:
+    while (service := up_record.running()) is not None and service.url is None and time.monotonic() < deadline:
         time.sleep(_POLL)
-    address = known.address if known is not None else None
+    address = service.address if service is not None else None
     return address if address is not None and answers(address) else None
 
 

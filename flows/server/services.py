@@ -107,15 +107,15 @@ def keep_running(
 
 def stop() -> bool:
     """Stop what `facetflow up` runs, and return when it is gone whether it was running."""
-    known = running()
-    if known is None:
+    service = running()
+    if service is None:
         return False
     with suppress(ProcessLookupError):  # it has just ended by itself
-        os.kill(known.process, signal.SIGTERM)
+        os.kill(service.process, signal.SIGTERM)
     deadline = time.monotonic() + STOP_TIMEOUT + 30
     while running() is not None:
         if time.monotonic() > deadline:
-            raise ProcessStays(f"Process {known.process} of `facetflow up` does not end: end it with kill -9.")
+            raise ProcessStays(f"Process {service.process} of `facetflow up` does not end: end it with kill -9.")
         time.sleep(_POLL)
     return True
 

@@ -58,9 +58,9 @@ def running() -> Running | None:
     """Return what runs for this user, None if nothing does."""
     deadline = time.monotonic() + _PATIENCE
     while is_held(state_folder() / _LOCK):
-        known = _record()
-        if known is not None or time.monotonic() > deadline:
-            return known
+        service = _record()
+        if service is not None or time.monotonic() > deadline:
+            return service
         time.sleep(_POLL)  # it has just taken the lock
     return None
 
@@ -130,11 +130,11 @@ def _record() -> Running | None:
     """Return the content of the record; None if there is none yet, or only that of a killed process."""
     try:
         content = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
-        known = Running(int(content["process"]), str(content["url"]) if content["url"] is not None else None)
-        os.kill(known.process, 0)
+        service = Running(int(content["process"]), str(content["url"]) if content["url"] is not None else None)
+        os.kill(service.process, 0)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return known
+    return service
 
 
 def _free(descriptor: int) -> bool:

@@ -72,7 +72,7 @@ def unfinished_since(runs: Path, name: str) -> list[tuple[Path, RunState]]:
             for run, state in unfinished
             if state.state == "running" or group_of(run) == group_of(last) or _time(run, state) >= since
         ]
-    return sorted(unfinished, key=lambda known: _time(*known))
+    return sorted(unfinished, key=lambda pair: _time(*pair))
 
 
 def shown_runs(ids: Sequence[str]) -> str:
@@ -82,12 +82,12 @@ def shown_runs(ids: Sequence[str]) -> str:
 
 def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
     """Return the suites that score a run: those asked for, or all that its kind has."""
-    known = suites_of(read_encoder_job(run / TRAINING_JOB).settings.kind)
-    if unknown := [suite for suite in asked if suite not in known]:
+    suites = suites_of(read_encoder_job(run / TRAINING_JOB).settings.kind)
+    if unknown := [suite for suite in asked if suite not in suites]:
         raise UnknownName(
-            f"The run {run_id(settings.runs, run)!r} has no suite {unknown[0]!r}: choose from {', '.join(known)}."
+            f"The run {run_id(settings.runs, run)!r} has no suite {unknown[0]!r}: choose from {', '.join(suites)}."
         )
-    return tuple(suite for suite in known if suite in asked) or known
+    return tuple(suite for suite in suites if suite in asked) or suites
 
 
 def _trained(settings: project.Project) -> list[str]:
@@ -103,12 +103,12 @@ def _find(settings: project.Project, name: str) -> Path:
         raise no_training(settings.runs, name)
     if begun and not any(map(is_finished, begun)):
         run, state = unfinished_since(settings.runs, name)[-1]
-        known = run_id(settings.runs, run)
+        last_id = run_id(settings.runs, run)
         if state.state == "running":
-            raise EncoderUnfinished(f"{name!r} has no finished encoder yet: {known} is still running; wait for it.")
+            raise EncoderUnfinished(f"{name!r} has no finished encoder yet: {last_id} is still running; wait for it.")
         if state.state == "failed":
             raise EncoderUnfinished(
-                f"{name!r} has no finished encoder: {known} failed ({state.message.rstrip('.')}). `facetflow train "
+                f"{name!r} has no finished encoder: {last_id} failed ({state.message.rstrip('.')}). `facetflow train "
                 f"{encoder_name(run)} --release {release_in_name(run)}` tries again."
             )
     return find_encoder(settings.runs, name)

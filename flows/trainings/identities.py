@@ -47,7 +47,7 @@ class Contents:
     def of(cls, store: Store, release: Release) -> "Contents":
         """Return what a release holds."""
         shards = {
-            table: {shard: known.fingerprint for shard, known in store.committed(table, version).items()}
+            table: {shard: file.fingerprint for shard, file in store.committed(table, version).items()}
             for table, version in release.versions.items()
             if table in release.rows
         }
@@ -57,7 +57,7 @@ class Contents:
     def ahead(cls, store: StoreReader, planned: Plan) -> "Contents":
         """Return what the next release holds if everything is made that is planned for the store as it will be."""
         shards = {
-            table: {shard: known.fingerprint for shard, known in store.committed(table).items()}
+            table: {shard: file.fingerprint for shard, file in store.committed(table).items()}
             for table in (*SOURCES, *planned.stages)
         }
         for table, shard in planned.outdated:
@@ -65,7 +65,11 @@ class Contents:
         for table, wanted in planned.scope.items():
             shards[table] |= {shard: planned.expected[table, shard] for shard in wanted}
         # As in a release: no table of labels without any.
-        return cls(store.id, {table: of for table, of in shards.items() if of or table != "labels"}, planned.uses)
+        return cls(
+            store.id,
+            {table: fingerprints for table, fingerprints in shards.items() if fingerprints or table != "labels"},
+            planned.uses,
+        )
 
     @property
     def of_pairs(self) -> frozenset[str]:
@@ -97,10 +101,10 @@ def training_identity(project: Project, encoder: EncoderSettings, contents: Cont
 
 def evaluation_identity(encoder: Identity, run: str, job: EvaluationJob) -> Identity:
     """Return the identity of an evaluation of an encoder by all suites."""
-    described = {known["name"]: known for known in (*job.ratings, *job.tasks)}
+    described = {entry["name"]: entry for entry in (*job.ratings, *job.tasks)}
     settings = job.model_dump(mode="json", include={"split", "classifiers", "folds"})
     without = job.source.without if job.source else ()
-    sets = {name: _digest([_json(known), *_files(known, job.base)]) for name, known in described.items()}
+    sets = {name: _digest([_json(entry), *_files(entry, job.base)]) for name, entry in described.items()}
     return {
         "encoder": _digest([run, _json(encoder)]),
         "settings": _digest([_json(settings), _json(sorted(without))]),
@@ -144,9 +148,11 @@ def _digest_of(project: Project, encoder: EncoderSettings, without: tuple[str, .
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
     """Digest the ratings that choose the model of an encoder; empty if none do or none can be read."""
-    chosen = [known for known in project.evaluation if encoder.by_ratings and known.name == encoder.choose_by]
+    chosen = [
+        rating_set for rating_set in project.evaluation if encoder.by_ratings and rating_set.name == encoder.choose_by
+    ]
     try:
-        rated = read_rating_sets([known.model_dump(mode="json") for known in chosen], project.base)
+        rated = read_rating_sets([rating_set.model_dump(mode="json") for rating_set in chosen], project.base)
     except InputError:  # the training reports what is wrong with them
         return ""
     return "".join(map(rating_digest, rated))

@@ -84,18 +84,18 @@ def _promote_of(
 
 def _leave(runs: Path, name: str, current: Path, seeds: Sequence[Path], *, alone: bool) -> None:
     """Leave a current run that is a seed of the same training as evaluated ones, which differ from it by chance."""
-    known = run_id(runs, current)
+    current_id = run_id(runs, current)
     others = [run for run in seeds if run != current]
     for run in seeds:
         if not (run / PROMOTION_FILE).is_file():  # a record of how it was judged says more
-            which = "" if run == current else f"{known}, another seed of the same training, is "
-            _record(run, promoted=run == current, holds=None, against=known, reasons=[f"{which}the current run"])
+            which = "" if run == current else f"{current_id}, another seed of the same training, is "
+            _record(run, promoted=run == current, holds=None, against=current_id, reasons=[f"{which}the current run"])
     if not alone:
         return
     which = ""
     if others:
         which = ", one of these seeds," if current in seeds else ", another seed of the same training,"
-    conclude(f"{known}{which} is already the current run of the encoder {name!r}; nothing changes.")
+    conclude(f"{current_id}{which} is already the current run of the encoder {name!r}; nothing changes.")
 
 
 def _keep_refused(runs: Path, name: str, run: Path, gone: GoneRun) -> None:
@@ -125,7 +125,7 @@ def _verdicts(
     if before is None:
         reason = "there was no current encoder" if gone is None else f"the current run {gone.run} is gone"
         return dict.fromkeys(evaluated, Verdict(holds=True, reasons=(reason,)))
-    found: dict[Path, Verdict] = {}
+    verdicts: dict[Path, Verdict] = {}
     scores: Any = None
     newer = release_of(before) or 0
     for run, job in evaluated.items():
@@ -133,13 +133,13 @@ def _verdicts(
         # The numbers of releases say nothing where the current run is of a store that was there before.
         if unattended and release < newer and trained_as(before).get("store") == trained_as(run).get("store"):
             reason = f"the current run was trained on release {newer}, this one on release {release}"
-            found[run] = Verdict(holds=False, reasons=(reason,))
+            verdicts[run] = Verdict(holds=False, reasons=(reason,))
             continue
         new = read_json(job.output / METRICS_FILE)
         if scores is None or not on_same_pairs(new, scores):
             scores = _scores_on_the_same_pairs(before, new, job)
-        found[run] = compare_scores(new, scores, settings.promotion)
-    return found
+        verdicts[run] = compare_scores(new, scores, settings.promotion)
+    return verdicts
 
 
 def _choice(runs: Path, run: Path, best: BestSeed, seeds: Sequence[Path]) -> list[str]:
@@ -164,9 +164,9 @@ def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | Non
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
     """Return the current encoder's scores, re-evaluated if they are for other pairs or sets of ratings."""
-    known = before / METRICS_FILE
-    if known.exists():
-        scores = read_json(known)
+    file = before / METRICS_FILE
+    if file.exists():
+        scores = read_json(file)
         if on_same_pairs(new, scores):
             return scores
     again = job.model_copy(update={"encoder": before / ENCODER, "output": job.output / "current"})

@@ -73,9 +73,9 @@ def _after(runs: Path, name: str) -> Iterator[Shortfall]:
     promote = "" if current is None else " --promote"
     failed = {run: message for run in seeds if (message := failed_evaluation(run))}
     for run, message in failed.items():
-        known = run_id(runs, run)
-        advice = f"`facetflow evaluate {known}{promote}` tries again"
-        yield Shortfall("evaluation", name, known, "could not be evaluated", message, advice)
+        failed_id = run_id(runs, run)
+        advice = f"`facetflow evaluate {failed_id}{promote}` tries again"
+        yield Shortfall("evaluation", name, failed_id, "could not be evaluated", message, advice)
     if missing := [run for run in seeds if run not in failed and not (run / METRICS_FILE).is_file()]:
         ids = [run_id(runs, run) for run in missing]
         which = ids[0] if len(missing) == 1 else name

@@ -78,41 +78,41 @@ class BuildHistory:
 
     def report(self, stage: str, shard: str, total: int, worker: str) -> bool:
         """Record a report of a worker of so many parts, 0 when it begins; return whether it came in time."""
-        known = self._shards[stage, shard]
-        if known.state not in {"submitted", "running"}:
+        history = self._shards[stage, shard]
+        if history.state not in {"submitted", "running"}:
             return False
         now = time.time()
-        last = known.attempts[-1] if known.attempts else None
+        last = history.attempts[-1] if history.attempts else None
         if last is not None and last.outcome == "running" and last.worker == worker and total > 0:
             last.heard = now
             return True
-        self._end(known, "lost")  # if Dask gave the shard to another worker, or to this one after its restart
-        known.state = "running"
-        known.attempts.append(Attempt(worker, now, now))
+        self._end(history, "lost")  # if Dask gave the shard to another worker, or to this one after its restart
+        history.state = "running"
+        history.attempts.append(Attempt(worker, now, now))
         return True
 
     def take_back(self, stage: str, shard: str) -> None:
         """Record that the worker of a shard died, and that the shard will be submitted again."""
-        known = self._shards[stage, shard]
-        known.state = "waiting"
-        self._end(known, "lost")
+        history = self._shards[stage, shard]
+        history.state = "waiting"
+        self._end(history, "lost")
 
     def make(self, stage: str, shard: str, rejects: int, seconds: float | None) -> ShardHistory:
         """Record a shard that was made, but not committed yet, and return it.
 
         Its worker took some seconds; None if it found the shard committed, and made nothing.
         """
-        known = self._shards[stage, shard]
+        history = self._shards[stage, shard]
         if seconds is None:
-            known.state = "committed"
-            known.attempts = [attempt for attempt in known.attempts if attempt.outcome != "running"]
-            return known
-        known.state, known.rejects, known.seconds = "made", rejects, seconds
-        if not known.attempts or known.attempts[-1].outcome != "running":
+            history.state = "committed"
+            history.attempts = [attempt for attempt in history.attempts if attempt.outcome != "running"]
+            return history
+        history.state, history.rejects, history.seconds = "made", rejects, seconds
+        if not history.attempts or history.attempts[-1].outcome != "running":
             now = time.time()
-            known.attempts.append(Attempt(UNKNOWN_WORKER, now - seconds, now))
-        self._end(known, "made", heard=time.time())
-        return known
+            history.attempts.append(Attempt(UNKNOWN_WORKER, now - seconds, now))
+        self._end(history, "made", heard=time.time())
+        return history
 
     def commit(self, shards: Iterable[tuple[str, str]]) -> None:
         """Record that shards are committed to their tables."""
@@ -121,14 +121,14 @@ class BuildHistory:
 
     def fail(self, stage: str, shard: str, error: str) -> None:
         """Record that a shard could not be made."""
-        known = self._shards[stage, shard]
-        known.state, known.error = "failed", error
-        self._end(known, "failed", heard=time.time())
+        history = self._shards[stage, shard]
+        history.state, history.error = "failed", error
+        self._end(history, "failed", heard=time.time())
 
     def leave_out(self, stage: str, shard: str) -> None:
         """Record that a shard was not begun because one that it needs failed."""
-        known = self._shards[stage, shard]
-        known.state, known.error = "left out", "a shard that it needs failed"
+        history = self._shards[stage, shard]
+        history.state, history.error = "left out", "a shard that it needs failed"
 
     def _end(self, shard: ShardHistory, outcome: Outcome, heard: float | None = None) -> None:
         if shard.attempts and shard.attempts[-1].outcome == "running":
