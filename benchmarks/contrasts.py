@@ -1,11 +1,12 @@
-"""Whether an encoder tells roles and negation: 300 triples by templates, none of whose sentences is in a corpus.
+"""Whether an encoder tells roles and negation: 400 triples by templates, none of whose sentences is in a corpus.
 
     python benchmarks/contrasts.py [ENCODER]        folder of an S3BERT; by default the one that comes with facetflow
 
     The lawyer sued the doctor.    The doctor was sued by the lawyer.    The doctor sued the lawyer.
     sentence                       the same in the passive               the arguments exchanged, or negated
 
-A triple is right if the facet in question (srl, or negations) is higher for the passive than for the changed sentence.
+A triple is right if the facet in question (srl, or negations) is higher for the passive than for the changed sentence;
+"passives" begins with the passive, beside the sentence and beside the passive with exchanged arguments.
 Beside the predictions stand the same facets measured on parsed graphs, from which they were learnt, and the cosine of
 the whole embedding. Two minutes.
 """
@@ -32,23 +33,25 @@ VERBS = (  # infinitive, past, participle
     ("teach", "taught", "taught"),
 )
 WHERE = ("", " in the market", " after the war", " on Monday", " near the station")
-CHANGES = ("swap", "not", "no")
-FACETS = {"swap": "srl", "not": "negations", "no": "negations"}
+CHANGES = ("swap", "passives", "not", "no")
+FACETS = {"swap": "srl", "passives": "srl", "not": "negations", "no": "negations"}
 
 
 def triples(change: str, count: int) -> list[tuple[str, str, str]]:
-    """Return sentences, their passives and what a change makes of them."""
+    """Return sentences, the same in the other voice, and what a change makes of them."""
     made = []
     for (agent, patient), (verb, past, participle), where in itertools.product(
         itertools.permutations(PEOPLE, 2), VERBS, WHERE
     ):
         changed = {
             "swap": f"The {patient} {past} the {agent}{where}.",
+            "passives": f"The {agent} was {participle} by the {patient}{where}.",
             "not": f"The {agent} did not {verb} the {patient}{where}.",
             "no": f"No {agent} {past} the {patient}{where}.",
         }[change]
         sentence = f"The {agent} {past} the {patient}{where}."
-        made.append((sentence, f"The {patient} was {participle} by the {agent}{where}.", changed))
+        passive = f"The {patient} was {participle} by the {agent}{where}."
+        made.append((passive, sentence, changed) if change == "passives" else (sentence, passive, changed))
     return random.Random(0).sample(made, count)
 
 
