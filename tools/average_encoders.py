@@ -28,7 +28,11 @@ def average(encoder: Path, other: Path, share: float) -> None:
         "share": share,
         "identity": added["identity"],
         "steps": added["steps"],
-        "settings": {name: value for name, value in added["settings"].items() if training["settings"][name] != value},
+        "settings": {
+            name: value
+            for name, value in added["settings"].items()
+            if name == "loop" or training["settings"][name] != value
+        },
     }
     training["corpora"] = dict(sorted({**added["corpora"], **training["corpora"]}.items()))
     (encoder / TRAINING_FILE).write_text(json.dumps(training, indent=2) + "\n", encoding="utf-8")

@@ -12,9 +12,8 @@ import json
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
@@ -28,7 +27,6 @@ from training.runs import TRAINING_FILE
 
 PAIRS = 1_500
 SCORES = "## Scores"
-TRAINING = "## Training\n\n"
 DESCRIBED = ("modules.json", "facets.json", "training.json", "README.md")
 
 
@@ -83,21 +81,7 @@ def calibrate(encoder: Path, folder: Path, stores: Sequence[Path]) -> None:
     (folder / TRAINING_FILE).write_text(json.dumps(training, indent=2) + "\n", encoding="utf-8")
     _, _, scores = (encoder / "README.md").read_text(encoding="utf-8").partition(SCORES)
     card, _, _ = write_card(training).partition(SCORES)
-    if averaged := training.get("averaged"):
-        card = card.replace(TRAINING, f"{TRAINING}{_averaged(averaged)}\n\n")
     (folder / "README.md").write_text(f"{card}{SCORES}{_without_bundled(scores)}", encoding="utf-8")
-
-
-def _averaged(averaged: Mapping[str, Any]) -> str:
-    """Return the sentences that tell of the other training of a mean of two."""
-    other = dict(averaged["settings"])
-    loop = other.pop("loop", {})
-    settings = ", ".join(f"{name} `{value!r}`" for name, value in other.items())
-    return (
-        f"The weights are a mean: {averaged['share']:.0%} are those of another training (`{averaged['identity'][:8]}`) "
-        f"from the same start, of {averaged['steps']} steps of {loop.get('batch_size')} pairs at a learning rate of "
-        f"{loop.get('learning_rate')}, with other settings: {settings}. What follows is of the one that is the rest."
-    )
 
 
 def _without_bundled(scores: str) -> str:
