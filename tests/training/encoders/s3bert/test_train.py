@@ -12,6 +12,7 @@ from sentences import refused
 
 from features.core.faults import CheckpointDamaged, Conflict, LossNotFinite, NoTrainingData, OtherSettings
 from training.data.measured_pairs import MeasuredPairs
+from training.encoders.cards import write_card
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
@@ -288,6 +289,15 @@ def test_the_model_card_says_by_which_similarity_facets_are_read(job):
     )
     assert "How far each facet follows its metric is under Scores." in card
     assert "the cosine of a facet" not in card
+
+
+@pytest.mark.parametrize("name", ["s3bert-minilm", "s3bert-minilm-map"])
+def test_the_card_of_an_encoder_in_the_package_is_that_of_its_training(name, root):
+    folder = root / "features" / "models" / "shipped" / name
+    card = write_card(json.loads((folder / "training.json").read_text()))
+    shipped = (folder / "README.md").read_text()
+    assert card.partition("## Scores")[0] == shipped.partition("## Scores")[0]
+    assert ("The weights are a mean" in card) == (name == "s3bert-minilm")
 
 
 def test_the_process_says_in_one_line_what_is_wrong(job, tmp_path, capsys):
