@@ -117,6 +117,8 @@ def _roles(told: Told) -> None:
             told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
         elif texts.is_dative and not both.differ:
             told.add("form", (), f"{words} change places, not their roles")
+        elif texts.exchanges_neighbours and not both.differ:  # despite objections
+            told.add("form", (), f"{words} change places")
         else:
             told.add("order", ("srl",), f"{words} change places")
     for stem in texts.moved[:1]:
