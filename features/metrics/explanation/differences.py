@@ -115,29 +115,33 @@ def _roles(told: Told) -> None:
         if frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
             named = list(filter(None, frames))
             told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
-        elif texts.is_dative and not both.differ:
-            told.add("form", (), f"{words} change places, not their roles")
-        elif texts.exchanges_neighbours and not both.differ:  # despite objections
-            told.add("form", (), f"{words} change places")
+        elif not both.differ and (texts.is_dative or texts.exchanges_neighbours):
+            told.add("form", (), f"{words} change places{', not their roles' if texts.is_dative else ''}")
         else:
             told.add("order", ("srl",), f"{words} change places")
+
+
+def _moved_words(told: Told) -> None:
+    both, texts = told.both, told.texts
     for stem in texts.moved[:1]:
         heads = [both.head(side, texts.token(side, stem)) for side in (0, 1)]
         word = texts.token(0, stem).shown
         if all(heads) and heads[0] != heads[1]:
             told.add("order", ("srl",), f"{word} has another place: it belongs to {heads[0]} in a, to {heads[1]} in b")
+        elif stem in texts.opening and not both.differ:  # a phrase in front, which says the same there
+            told.add("form", (), f"{word} has another place")
         else:
             told.add("order", ("srl",), f"{word} has another place")
 
 
 def _moved_arguments(both: ComparedGraphs) -> list[tuple[str, str]]:
     """Return the stem of a word and a frame that both graphs have, where the word has other roles in a than in b."""
-    found = []
+    moved = []
     for left, right in both.same_frames():
         ours, theirs = both.fillers(0, left), both.fillers(1, right)
         stems = [stem for stem in dict.fromkeys([*ours, *theirs]) if ours.get(stem) != theirs.get(stem)]
-        found += [(stem, both.word(0, left) or "") for stem in stems if stem in both.texts.shared]
-    return found
+        moved += [(stem, both.word(0, left) or "") for stem in stems if stem in both.texts.shared]
+    return moved
 
 
 def _part(told: Told, stems: Sequence[str]) -> str:
@@ -339,6 +343,7 @@ def _unread(told: Told) -> None:
 _TELLERS: tuple[Callable[[Told], None], ...] = (
     _negations,
     _roles,
+    _moved_words,
     _quantities,
     _names,
     _coreference,

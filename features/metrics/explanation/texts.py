@@ -119,6 +119,11 @@ class ComparedTexts:
             if stem not in pronouns and _without(left, stem) == _without(right, stem)
         ]
 
+    @property
+    def opening(self) -> set[str]:
+        """The first of the words that both have, of each sentence."""
+        return {stem for side in self._order for stem in side[:1]}
+
     @cached_property
     def reordered(self) -> bool:
         """Whether the words that both have come in another order."""

@@ -46,8 +46,8 @@ _WORDS: dict[Kind, str] = {
     "pronoun": "he she it i we you they",
     "link": "in on at under over above below behind between into onto from with within after before during since until "
     "through across against near beside around for about up down off out if unless because although though while when "
-    "where why how what who which whose or but and than as like so inside outside toward towards along per despite via among "
-    "upon amid beyond",
+    "where why how what who which whose or but and than as like so inside outside toward towards along per "
+    "despite via among upon amid beyond",
     "grammar": "a an the be do have to of that this these those there by will would 's let been than whether",
 }
 _KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
