@@ -67,9 +67,9 @@ class Tokens:
 
     def digest(self) -> str:
         """Return a hash of ids and starts."""
-        found = hashlib.sha256(np.ascontiguousarray(self.ids).data)
-        found.update(np.ascontiguousarray(self.starts).data)
-        return found.hexdigest()
+        digest = hashlib.sha256(np.ascontiguousarray(self.ids).data)
+        digest.update(np.ascontiguousarray(self.starts).data)
+        return digest.hexdigest()
 
 
 class Backbone:
@@ -191,13 +191,13 @@ class Backbone:
     def embed_many(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> NDArray[np.float32]:
         """Return the embeddings of any number of sentences by the current model, without gradients, (n, d)."""
         self.eval()
-        found = np.empty((len(sentences), self.dimension), dtype=np.float32)
+        embeddings = np.empty((len(sentences), self.dimension), dtype=np.float32)
         counted = Counted("encoding", len(sentences), "sentences")
         with torch.no_grad():
             for chosen in _by_length(tokens.lengths[sentences]):
-                found[chosen] = self.embed(tokens, sentences[chosen], route).cpu().numpy()
+                embeddings[chosen] = self.embed(tokens, sentences[chosen], route).cpu().numpy()
                 counted.add(len(chosen))
-        return found
+        return embeddings
 
     def keep_states(self, tokens: Tokens, shared: SharedStates | None = None) -> bool:
         """Compute and keep the states at the cut for all sentences, if backbone, memory and disk allow; log it."""
@@ -249,8 +249,8 @@ class Backbone:
                     self._transform(inputs)
                     positions, mask = _padded(tokens, sentences)
                     real = mask.bool()
-                    found = captured.pop()[real.to(self.device)].to(states.device, self.precision)
-                    states[torch.from_numpy(positions)[real].to(states.device)] = found
+                    outputs = captured.pop()[real.to(self.device)].to(states.device, self.precision)
+                    states[torch.from_numpy(positions)[real].to(states.device)] = outputs
                     counted.add(len(sentences))
         finally:
             hook.remove()
