@@ -43,7 +43,8 @@ def test_each_edit_gives_at_most_as_many_pairs_as_asked_for(folder):
     assert run(["contrast", "sentences.txt", "-o", "contrasts.tsv", "--each", "1"]) == 0
     counts = pl.read_csv("contrasts.tsv", separator="\t").group_by("edit").len()
     edited = dict(counts.iter_rows())
-    assert edited.pop("swap") == 4  # of a sentence and of its other voice, and the same of what patient made
+    # Of a sentence, and in both voices of its other voice; and the same of what patient made.
+    assert edited.pop("swap") == 6
     assert edited.pop("voice") == 2
     assert set(edited.values()) == {1}
 
@@ -68,7 +69,7 @@ def test_only_the_edits_that_are_asked_for_are_made(folder):
 def test_edits_that_the_graphs_do_not_show_are_told(folder, capsys, monkeypatch):
     monkeypatch.setattr("features.graph_files.sentence_graphs.parsed_graphs", lambda *_: {})
     assert run(["contrast", "sentences.txt", "-o", "contrasts.tsv"]) == 0
-    assert "12 that the graphs do not show were left out" in capsys.readouterr().err
+    assert "16 that the graphs do not show were left out" in capsys.readouterr().err
     assert run(["contrast", "sentences.txt", "-o", "none.tsv", "--edit", "voice", "--edit", "swap"]) == 1
     assert told(capsys.readouterr().err, TooFewTexts)
     assert not (folder / "none.tsv").exists()

@@ -114,8 +114,9 @@ def test_a_running_training_is_followed_without_reload(browser, shown, in_projec
 def test_another_facet_is_shown_without_reload_and_a_word_lights_up_its_node(browser, shown):
     shown(ADDRESSES["pair"])
     browser.run("window.same = true; document.querySelector('a[data-in-place][href*=\"facet=concepts\"]').click();")
+    wait(lambda: browser.run("return location.search.includes('facet=concepts');"))
     wait(lambda: browser.run("return document.querySelector('#closer').textContent;").startswith("concepts"))
-    assert browser.run("return window.same && location.search.includes('facet=concepts');")
+    assert browser.run("return window.same;")
     lit = browser.run("""
         const word = document.querySelector('.line [data-link]');
         word.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
