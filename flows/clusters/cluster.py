@@ -37,7 +37,7 @@ from flows.clusters.preflight import Preflight
 from flows.clusters.worker_start import environment, starting
 from flows.project import ClusterSettings
 from flows.stages import Chain
-from flows.terminal import Verbosity, detail, verbosity, warn
+from flows.terminal import Verbosity, detail, say, verbosity, warn
 
 LOCALHOST = "127.0.0.1"
 GPU = {"GPU": 1.0}
@@ -143,6 +143,17 @@ def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[s
     raise NoGpu(f'[{stages[0]}] asks for device = "cuda", but no worker of {where} has a GPU: {how}, or use "auto".')
 
 
+def unused_gpus(settings: ClusterSettings, chain: Chain, stages: Sequence[str]) -> str:
+    """Return a sentence on GPUs of this machine that no worker would use, though a stage could; else nothing."""
+    able = [stage for stage in stages if chain.device(stage) == "auto"]
+    if settings.gpu_workers or not able or not (gpus := gpu_count()):
+        return ""
+    return (
+        f"No worker uses the GPU{'s' if gpus > 1 else ''} of this machine: set gpu_workers = {gpus} in [cluster] for "
+        f"{', '.join(f'[{stage}]' for stage in able)}."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class JoinedCluster:
     """A cluster that has been started or joined, with its capacity then; the address is None for the local one."""
@@ -175,6 +186,8 @@ def joined_cluster(
         available = capacity(settings)
         checked = preflight(available)
         checked.check_local(memory_of(settings), PAUSE, shared=settings.memory_limit is None)
+        if unused := unused_gpus(settings, chain, stages):
+            say(unused)
         with connected(settings, logs) as (runner, client):
             yield JoinedCluster(runner, client, None, available, checked)
         return

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from types import SimpleNamespace
 
 import dask
 import psutil
@@ -140,6 +141,18 @@ def test_gpus_that_the_machine_lacks_are_refused_at_once(monkeypatch):
     assert cluster.capacity(ClusterSettings(workers=3, gpu_workers=1)) == cluster.Capacity(4, 1, 3, reserved=True)
     with refused(NoGpu):
         cluster.capacity(ClusterSettings(gpu_workers=2))
+
+
+def test_gpus_that_no_worker_would_use_are_told(monkeypatch):
+    devices = {"amr": "auto", "embeddings": "cpu", "srl": "auto"}
+    chain = SimpleNamespace(device=devices.get)
+    assert cluster.unused_gpus(ClusterSettings(), chain, ["amr"]) == ""  # there is none here
+    monkeypatch.setattr(cluster, "gpu_count", lambda: 1)
+    assert cluster.unused_gpus(ClusterSettings(), chain, [*devices]) == (
+        "No worker uses the GPU of this machine: set gpu_workers = 1 in [cluster] for [amr], [srl]."
+    )
+    assert cluster.unused_gpus(ClusterSettings(), chain, ["embeddings"]) == ""
+    assert cluster.unused_gpus(ClusterSettings(gpu_workers=1), chain, [*devices]) == ""
 
 
 def test_no_more_workers_are_started_than_there_are_shards():
