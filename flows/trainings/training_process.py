@@ -136,7 +136,8 @@ def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], 
     if not withheld:
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         ended = f"{module} ended with {how} and without a message, as a process does that runs out of memory."
-        return f"{ended} {AGAIN.removeprefix('Interrupted. ')}"
+        evaluates = all(isinstance(job, EvaluationJob) for job in jobs)
+        return f"{ended} {'Run the same command again.' if evaluates else AGAIN.removeprefix('Interrupted. ')}"
     text = "\n".join(withheld) + "\n"
     overheard(logging.ERROR, text)
     log = Path(os.path.commonpath([job.output for job in jobs])) / "error.log"  # for one job, in its own folder

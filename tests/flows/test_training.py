@@ -18,7 +18,7 @@ from flows import terminal
 from flows.terminal import Verbosity
 from flows.trainings.training_process import AGAIN, run_job
 from training.encoders.s3bert.settings import S3bertSettings
-from training.jobs import Source, TrainingJob
+from training.jobs import EvaluationJob, Source, TrainingJob
 from training.writing import read_json
 
 
@@ -55,6 +55,8 @@ def test_a_process_that_is_killed_says_what_that_means(tmp_path, monkeypatch):
     job = TrainingJob(source=Source(store=tmp_path), settings=S3bertSettings(), output=tmp_path / "run")
     with refused(TrainingFailed):
         run_job("killed", job)
+    with pytest.raises(TrainingFailed, match="Run the same command again"):  # an evaluation has no checkpoint
+        run_job("killed", EvaluationJob(encoder=tmp_path, output=tmp_path / "run"))
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
@@ -104,7 +106,7 @@ from flows import terminal
 from flows.terminal import Verbosity
 from flows.trainings.training_process import AGAIN, run_job
 from training.encoders.s3bert.settings import S3bertSettings
-from training.jobs import Source, TrainingJob
+from training.jobs import EvaluationJob, Source, TrainingJob
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 try:
