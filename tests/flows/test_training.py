@@ -106,7 +106,7 @@ from flows import terminal
 from flows.terminal import Verbosity
 from flows.trainings.training_process import AGAIN, run_job
 from training.encoders.s3bert.settings import S3bertSettings
-from training.jobs import EvaluationJob, Source, TrainingJob
+from training.jobs import Source, TrainingJob
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 try:
