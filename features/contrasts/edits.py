@@ -68,7 +68,7 @@ def voice(tree: Tree, *, exchanged: bool = False) -> str | None:
         form, link = _active, " "
     else:
         return None
-    verb = form(tree, clause, tree.plural(clause.subject if exchanged else clause.object))
+    verb = form(tree, clause, plural=tree.plural(clause.subject if exchanged else clause.object))
     start, end = clause.object_span
     between = range(clause.subject_span[1], start)
     verbal = {*clause.auxiliaries, clause.verb, *tree.children(clause.verb, "agent")}
@@ -228,7 +228,7 @@ def _clause(tree: Tree, subject_relation: str, object_relation: str, otherwise: 
     return _Clause(verb, tuple(tree.children(verb, *_AUXILIARIES)), subject, subject_span, object_, object_span)
 
 
-def _passive(tree: Tree, clause: _Clause, plural: bool) -> str | None:  # noqa: FBT001
+def _passive(tree: Tree, clause: _Clause, *, plural: bool) -> str | None:
     lemma = tree.lemmas[clause.verb]
     if lemma == "have" or tree.children(clause.verb, "neg", "dative", "conj"):
         return None
@@ -251,7 +251,7 @@ def _passive(tree: Tree, clause: _Clause, plural: bool) -> str | None:  # noqa: 
     return f"{verb} {verb_form(lemma, 'VBN')}"
 
 
-def _active(tree: Tree, clause: _Clause, plural: bool) -> str | None:  # noqa: FBT001
+def _active(tree: Tree, clause: _Clause, *, plural: bool) -> str | None:
     if tree.children(clause.verb, "neg", "conj"):
         return None
     lemma = tree.lemmas[clause.verb]

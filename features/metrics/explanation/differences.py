@@ -115,7 +115,7 @@ def _roles(told: Told) -> None:
         if frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
             named = list(filter(None, frames))
             told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
-        elif not both.differ and (texts.is_dative or texts.exchanges_neighbours):
+        elif not both.differ and (texts.is_dative or texts.is_fronted):
             told.add("form", (), f"{words} change places{', not their roles' if texts.is_dative else ''}")
         else:
             told.add("order", ("srl",), f"{words} change places")
@@ -128,7 +128,7 @@ def _moved_words(told: Told) -> None:
         word = texts.token(0, stem).shown
         if all(heads) and heads[0] != heads[1]:
             told.add("order", ("srl",), f"{word} has another place: it belongs to {heads[0]} in a, to {heads[1]} in b")
-        elif stem in texts.opening and not both.differ:  # a phrase in front, which says the same there
+        elif texts.is_fronted and not both.differ:
             told.add("form", (), f"{word} has another place")
         else:
             told.add("order", ("srl",), f"{word} has another place")

@@ -119,10 +119,11 @@ class ComparedTexts:
             if stem not in pronouns and _without(left, stem) == _without(right, stem)
         ]
 
-    @property
-    def opening(self) -> set[str]:
-        """The first of the words that both have, of each sentence."""
-        return {stem for side in self._order for stem in side[:1]}
+    @cached_property
+    def is_fronted(self) -> bool:
+        """Whether the end of one sentence is in front in the other, with its preposition: "at noon, cats sleep"."""
+        left, right = ([token.stem for token in side if token.kind != "grammar"] for side in self.tokens)
+        return any(left[at:] + left[:at] == right for at in range(1, len(left)))
 
     @cached_property
     def reordered(self) -> bool:

@@ -130,11 +130,11 @@ def stem_of(word: str) -> str:
 
 def _spelt(word: str) -> str | None:
     """Return the digits of a number in words: "five", "ninety-five"."""
-    tens, _, ones = word.partition("-")
-    numbers = [spelt_number(part) for part in (tens, ones)]
-    if not ones or not all(numbers):
-        return numbers[0] if not ones else None
-    return str(sum(map(int, filter(None, numbers)))) if tens.endswith("ty") else None
+    tens, hyphen, ones = word.partition("-")
+    first, second = spelt_number(tens), spelt_number(ones)
+    if not hyphen:
+        return first
+    return str(int(first) + int(second)) if first and second and tens.endswith("ty") and int(second) < 10 else None
 
 
 def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:

@@ -131,6 +131,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Cats sleep despite the noise.", "Despite the noise, cats sleep.",
          "(s / sleep-01 :ARG0 (c / cat) :concession (n / noise))", None,
          'The parser sees no difference: both have the same graph. "noise" has another place.'),
+        # The parser errs: what the conjunction belongs to changes.
+        ("If dogs bark, cats sleep.", "If cats sleep, dogs bark.",
+         "(s / sleep-01 :ARG0 (c / cat) :condition (b / bark-01 :ARG0 (d / dog)))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "dogs bark" and '
+          '"cats sleep" change places.')),
         ("Cats sleep after work ends.", "After work ends, cats sleep.",
          "(s / sleep-01 :ARG0 (c / cat) :time (a / after :op1 (e / end-01 :ARG1 (w / work))))", None,
          'The parser sees no difference: both have the same graph. "Cats sleep" and "work ends" change places.'),
