@@ -9,13 +9,17 @@ import logging
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from fnmatch import fnmatch
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
 _STATE: dict[str, list[Any]] = {"faults": [], "seen": []}
+_WRITTEN: dict[str, float] = {}
+"""Address of an object → when it was last written, in seconds since 1970."""
 _UPSTREAM: list[tuple[str, int]] = []
 
 
@@ -37,6 +41,10 @@ class S3:
     def seen(self) -> list[str]:
         """Return the lines of all requests, each after how it was made to fail."""
         return list(json.loads(self._ask("GET", "/-/seen")))
+
+    def written(self, pattern: str) -> float:
+        """Return when an object whose address fits a pattern was last written, in seconds since 1970; 0 for none."""
+        return float(self._ask("GET", f"/-/written/{pattern}"))
 
     def clear(self) -> None:
         """Forget all objects, faults and requests."""
@@ -81,6 +89,8 @@ class _Proxy(BaseHTTPRequestHandler):
             connection.request(self.command, self.path, body, dict(self.headers))
             answer = connection.getresponse()
             content = answer.read()
+        if self.command == "PUT" and answer.status == 200:
+            _WRITTEN[self.path] = time.time()
         if kind == "lost":
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
@@ -103,7 +113,11 @@ class _Proxy(BaseHTTPRequestHandler):
             _STATE["faults"] = json.loads(body)
         if self.command == "DELETE":
             _STATE["faults"], _STATE["seen"] = [], []
+            _WRITTEN.clear()
             _prepare()
+        if self.path.startswith("/-/written/"):
+            pattern = self.path.removeprefix("/-/written/")
+            return str(max((at for name, at in _WRITTEN.copy().items() if fnmatch(name, pattern)), default=0.0)).encode()
         return json.dumps(_STATE["seen"]).encode()
 
     do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815 - the names that http.server asks for

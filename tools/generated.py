@@ -26,6 +26,7 @@ loop = { epochs = 2, checkpoint_every = 2, threads = 1 }
 """An encoder that trains in seconds from the backbone that `write_backbone` writes."""
 _PROJECT = """\
 name = "{name}"
+store = "{store}"
 [[corpora]]
 dataset = "pairs"
 name = "mine"
@@ -57,6 +58,7 @@ def write_project(
     pairs: int,
     *,
     name: str = "generated",
+    store: str = "store",
     sentences_per_shard: int = 8,
     pairs_per_shard: int = 8,
     workers: int = 2,
@@ -70,6 +72,7 @@ def write_project(
         folder: of the project; created when missing.
         pairs: number of pairs.
         name: of the project.
+        store: its folder or URL.
         sentences_per_shard: maximum number of sentences in a shard.
         pairs_per_shard: maximum number of pairs in a shard.
         workers: number of workers of the cluster.
@@ -91,6 +94,7 @@ def write_project(
     _replace(folder / "vectors.txt", "".join(f"{word} {i % 5 + 1} {i % 3} {-i % 7}\n" for i, word in vocabulary))
     text = _PROJECT.format(
         name=name,
+        store=store,
         sentences_per_shard=sentences_per_shard,
         pairs_per_shard=pairs_per_shard,
         workers=workers,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from kill_scene import Report, Scene
 
+from features.store.locations import storage_at
+from features.store.storage import FolderStorage, Storage
 from features.store.store import Store
 from features.store.tables import TABLES
 
@@ -46,9 +48,10 @@ def check_left_behind(scene: Scene, temporary: Path, report: Report) -> None:
         r"|graphs/\w+\.arrow|tables/\w+/(\w+=[\w-]+/)*\w{20}\.parquet"
         r"|tables/\w+/_delta_log/(\d{20}\.(checkpoint\.parquet|json)|_last_checkpoint)"
     )
-    root = scene.folder / "store"
-    files = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
-    for name in sorted(name for name in files if not known.fullmatch(name)):
+    storage = storage_at(scene.location)
+    for name in _objects(storage):
+        if known.fullmatch(name):
+            continue
         report.violated(f"{scene.name}: left behind in the store: {name}")
     for path in sorted((scene.folder / "runs").rglob(".*")):
         report.violated(f"{scene.name}: left behind: {path}")
@@ -58,7 +61,7 @@ def check_left_behind(scene: Scene, temporary: Path, report: Report) -> None:
     garbage = set(store.collect_garbage(timedelta(0), dry_run=True).files)
     store.collect_garbage(timedelta(0))
     # Delta writes checkpoints of its log to separate files at intervals.
-    left = {path.relative_to(root).as_posix() for path in root.rglob("*.parquet") if path.parent.name != "_delta_log"}
+    left = {name for name in _objects(storage) if name.endswith(".parquet") and "/_delta_log/" not in name}
     named = {f"tables/{table}/{name}" for table in TABLES for name in _files_of_versions(store, table)}
     if lost := left - named:
         report.violated(f"{scene.name}: dead files that `gc` does not know: {sorted(lost)}")
@@ -70,6 +73,15 @@ def _files_of_versions(store: Store, table: str) -> set[str]:
     from deltalake import DeltaTable
 
     versions = {release.versions[table] for release in store.releases() if table in release.versions}
-    path = str(Path(store.location) / "tables" / table)
-    tables = [DeltaTable(path), *(DeltaTable(path, version=version) for version in versions)]
-    return {file.removeprefix(f"{path}/").removeprefix("file://") for found in tables for file in found.file_uris()}
+    url, options = store.storage.url(f"tables/{table}"), dict(store.storage.options or {})
+    tables = [DeltaTable(url, version=version, storage_options=options) for version in (None, *versions)]
+    return {file.removeprefix("file://").removeprefix(f"{url}/") for found in tables for file in found.file_uris()}
+
+
+def _objects(storage: Storage, folder: str = "") -> list[str]:
+    """Return the names of all objects below a folder of a store; what has nothing below it is one."""
+    if isinstance(storage, FolderStorage):
+        root = Path(storage.location)
+        return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+    below = [f"{folder}/{name}".removeprefix("/") for name in storage.names(folder)]
+    return [name for each in below for name in (_objects(storage, each) or [each])]

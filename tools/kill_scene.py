@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from faulty_s3 import S3
 
 from features.core.errors import FacetflowError
+from features.store.locations import storage_at
 from features.store.store import Store
 
 MARK = "FACETFLOW_KILLS_MARK"
@@ -72,11 +74,14 @@ class Scene:
         folder: folder for everything; the project is in `<folder>/<name>`.
         name: of the project.
         environment: environment variables of all commands.
+        bucket: where its store is; None for a folder of the project.
     """
 
-    def __init__(self, folder: Path, name: str, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, name: str, environment: dict[str, str], bucket: S3 | None = None) -> None:
         self.name = name
         self.folder = folder / name
+        self.bucket = bucket
+        self.location = bucket.url(name) if bucket else str(self.folder / "store")
         self.mark = uuid.uuid4().hex
         self.environment = {**environment, MARK: self.mark}
         self.log = folder / f"{name}.log"
@@ -116,7 +121,7 @@ class Scene:
 
     def hangs(self) -> bool:
         """Return whether nothing of the project has been written for long, other than the heartbeat of a build."""
-        written = 0.0
+        written = self._written("*.parquet")
         for file in (self.log, *self.folder.rglob("*")):
             with suppress(FileNotFoundError):  # temporary
                 written = max(written, file.stat().st_mtime if file.name != "build.lock" else 0.0)
@@ -125,26 +130,37 @@ class Scene:
     def store(self) -> Store | None:
         """Return the store, None while there is none."""
         try:
-            return Store.open(self.folder / "store")
+            return Store.open(self.location)
         except FacetflowError:
             return None
 
     def phase(self) -> str:
         """Return the current phase, as far as files show it."""
-        store = self.folder / "store"
-        runs = sorted((store / "runs").glob("2*.json"))
-        newest = read_json(runs[-1]) if runs else {}
+        run = self._newest_run()
+        newest = json.loads(run) if run else {}
         if newest.get("state") != "running" or not _alive(str(newest.get("process", ""))):
             return "start"
         now = time.time()
-        logs = [file.stat().st_mtime for file in store.glob("tables/*/_delta_log/*.json")]
-        build = self.folder / "runs" / "builds" / runs[-1].stem
-        releases = [file.stat().st_mtime for file in store.glob("releases/*.json")]
-        if releases and now - max(releases) < 1.0:
+        build = self.folder / "runs" / "builds" / newest["run_id"]
+        if now - self._written("releases/*.json") < 1.0:
             return "published"
-        if logs and now - max(logs) < 0.2:
+        if now - self._written("tables/*/_delta_log/*.json") < 0.2:
             return "commit"
         return "ingest" if not build.exists() else "stages" if list(build.glob("*.log")) else "cluster"
+
+    def _newest_run(self) -> bytes:
+        """Return the record of the newest build; nothing if there is none, or it is just being written."""
+        storage = storage_at(self.location)
+        names = [name for name in storage.names("runs") if name.startswith("2")]
+        with suppress(OSError):
+            return storage.read(f"runs/{names[-1]}") if names else b""
+        return b""
+
+    def _written(self, pattern: str) -> float:
+        """Return when an object of the store was last written, in seconds since 1970; 0 if none has such a name."""
+        if self.bucket:
+            return self.bucket.written(f"*/{self.name}/{pattern}")
+        return max((file.stat().st_mtime for file in Path(self.location).glob(pattern)), default=0.0)
 
 
 class Killer:

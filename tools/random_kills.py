@@ -2,6 +2,7 @@
 
     python tools/random_kills.py --kills 100 --seed 1        an hour or more on two idle cores
     python tools/random_kills.py --kills 6 --by-hand         builds only, each with a private Prefect server
+    python tools/random_kills.py --s3                        with the stores in S3, as moto plays it
 
 Two projects grow and are refreshed in turn: one by `facetflow refresh`, repeated when it fails, with a private Prefect
 server; one under `facetflow up`, where refreshes, trainings and evaluations are runs of its deployments. SIGKILL goes
@@ -26,8 +27,9 @@ import time
 import urllib.request
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from faulty_s3 import CREDENTIALS, S3, faulty_s3
 from generated import ENCODER, write_backbone, write_project
 from kill_checks import check, check_left_behind
 from kill_scene import LEARNING, PATIENCE, PHASES, Killer, Report, Scene, last_line, read_json
@@ -184,6 +186,14 @@ def check_begun_once(scene: Scene, up: Up, report: Report) -> None:
 def main() -> None:
     """Run the experiment and exit with 1 if anything is violated."""
     options = _options()
+    if not options.s3:
+        _run(options, None)
+    os.environ |= CREDENTIALS
+    with faulty_s3() as bucket:
+        _run(options, bucket)
+
+
+def _run(options: argparse.Namespace, bucket: S3 | None) -> NoReturn:
     draw, report = random.Random(options.seed), Report(options.kills)
     folder = Path(options.folder or tempfile.mkdtemp(prefix="random-kills-")).resolve()
     temporary = folder / "tmp"
@@ -198,7 +208,8 @@ def main() -> None:
         "XDG_CACHE_HOME": str(folder / "cache"),
         "PREFECT_HOME": str(folder / "prefect"),
     }
-    reference, alone, served = (Scene(folder, name, environment) for name in ("reference", "alone", "served"))
+    reference = Scene(folder, "reference", environment)  # in a folder: both storages hold the same rows
+    alone, served = (Scene(folder, name, environment, bucket) for name in ("alone", "served"))
     scenes = [alone] if options.by_hand else [alone, served]
     for scene in (reference, alone):
         scene.environment["PREFECT_API_URL"] = ""
@@ -223,7 +234,7 @@ def main() -> None:
     while len(report.kills) < report.wanted and not report.violations:
         scene = scenes[rounds % len(scenes)]
         rounds += 1
-        write_project(scene.folder, GROWTH * (scene.releases + 1), name=scene.name, more=ENCODER)
+        _write(scene)
         killer = killers[scene.name]
         killer.left = min(options.per_round, report.wanted - len(report.kills))
         if scene is served:
@@ -258,12 +269,18 @@ def _finish(scenes: list[Scene], reference: Scene, up: Up, temporary: Path, repo
             check_begun_once(scene, up, report)
             up.end()
         while reference.releases < scene.releases:
-            write_project(reference.folder, GROWTH * (reference.releases + 1), name=reference.name, more=ENCODER)
+            _write(reference)
             reference.run("build", "--quiet")
             reference.releases += 1
         check(scene, reference, report)
     for scene in scenes:
         check_left_behind(scene, temporary, report)
+
+
+def _write(scene: Scene) -> None:
+    """Write the project of a scene with the pairs of its next release."""
+    pairs = GROWTH * (scene.releases + 1)
+    write_project(scene.folder, pairs, name=scene.name, store=scene.location, more=ENCODER)
 
 
 def _is_evaluated(scene: Scene, number: int) -> bool:
@@ -276,6 +293,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--per-round", type=int, default=4, help="kills before a project grows")
+    parser.add_argument("--s3", action="store_true", help="keep the stores in an object storage that moto plays")
     parser.add_argument("--by-hand", action="store_true", help="only manual builds, with a private server")
     return parser.parse_args()
 

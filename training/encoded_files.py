@@ -1,7 +1,7 @@
 """Embeddings of the texts of a file: any number of rows in bounded memory, and a killed run goes on where it was.
 
     vectors.parquet.parts/      made.json        what the parts are made from
-                                00000.parquet    the first 16,384 rows, whole or absent; 00001.parquet …
+                                00000.parquet    the first 4,096 rows, whole or absent; 00001.parquet …
     vectors.parquet             all parts, once the last is there; vectors.arrow can be mapped into memory
 
 Each part is encoded on its own, so the file is the same to the byte however often the run was killed.
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from training.encoders.s3bert.facets import FacetLayout
 
 Precision = Literal["float32", "float16", "int8", "binary"]
-_PART = 16_384  # rows; a kill costs no more than encoding so many
+_PART = 4_096  # rows; a kill costs no more than encoding so many
 _BATCH = 64
 _RECORD = "made.json"
 
