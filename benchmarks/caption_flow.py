@@ -2,10 +2,12 @@
 
     python benchmarks/caption_flow.py                             the pairs of the built-in example
     python benchmarks/caption_flow.py flickr30k/train.tsv.gz      20,000 captions, two workers
+    python benchmarks/caption_flow.py flickr30k/train.tsv.gz --s3    once more with the store in S3, as moto plays it
 
 Takes the first images of a caption set (an image, then its captions, tab-separated, a header line), builds them with
 `facetflow build` in a separate folder, and prints the time by stage, the rejects by code and the memory of the
-workers. Any two captions of an image are a pair, so five captions make ten.
+workers. Any two captions of an image are a pair, so five captions make ten. With `--s3` both stores must hold the same
+rows, and the ratio of their times is printed.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import psutil
@@ -25,9 +28,15 @@ import psutil
 from features.core.files import open_text
 from features.store.runs import RunRecord
 from features.store.store import Store
+from features.store.tables import TABLES
+
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
+
+from faulty_s3 import CREDENTIALS, faulty_s3
 
 _PROJECT = """\
 name = "captions"
+store = "{store}"
 [[corpora]]
 {corpus}
 negatives = []
@@ -50,17 +59,38 @@ def main() -> None:
             corpus = _CAPTIONS
             images, captions = _cut(arguments.table, folder / "captions.tsv.gz", arguments.captions)
             print(f"{captions:,} captions of {images:,} images")
-        project = _PROJECT.format(workers=arguments.workers, corpus=corpus)
-        (folder / "facetflow.toml").write_text(project, encoding="utf-8")
         print(f"workers: {arguments.workers}, cores: {os.cpu_count()},")
         print(f"Python {platform.python_version()}, {platform.machine()}, load {os.getloadavg()[0]:.1f}\n")
-        begun = time.perf_counter()
-        code, memory = _build(folder)
-        seconds = time.perf_counter() - begun
-        if code not in {0, 2}:
-            sys.exit("The build failed; see its output above.")
-        store = Store.open(folder / "store")
-        _print(store, store.runs()[0], seconds, memory[: arguments.workers])
+        store, seconds = _timed(folder, str(folder / "store"), corpus, arguments.workers)
+        if not arguments.s3:
+            return
+        os.environ |= CREDENTIALS
+        with faulty_s3() as bucket:
+            other, longer = _timed(folder, bucket.url(), corpus, arguments.workers)
+            different = [name for name in TABLES if _rows(store, name) != _rows(other, name)]
+        rows = f"OTHER ROWS in {', '.join(different)}" if different else "the same rows"
+        print(f"\nin S3: {longer / seconds:.2f} times as long, {rows}")
+        sys.exit(bool(different))
+
+
+def _timed(folder: Path, location: str, corpus: str, workers: int) -> tuple[Store, float]:
+    """Build into a store that is not there yet, print what that cost, and return the store and the seconds."""
+    project = _PROJECT.format(workers=workers, corpus=corpus, store=location)
+    (folder / "facetflow.toml").write_text(project, encoding="utf-8")
+    begun = time.perf_counter()
+    code, memory = _build(folder)
+    seconds = time.perf_counter() - begun
+    if code not in {0, 2}:
+        sys.exit("The build failed; see its output above.")
+    store = Store.open(location)
+    _print(store, store.runs()[0], seconds, memory[:workers])
+    return store, seconds
+
+
+def _rows(store: Store, table: str) -> list[Any]:
+    """Return the rows of a table in the order of their keys, as hashes."""
+    rows = store.read(table, with_shard=True)
+    return rows.sort("shard", rows.columns[0]).hash_rows().to_list()
 
 
 def _print(store: Store, record: RunRecord, seconds: float, memory: list[int]) -> None:
@@ -114,6 +144,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("table", nargs="?", type=Path, help="Flickr30k captions, one image per line: .tsv or .tsv.gz")
     parser.add_argument("--captions", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--s3", action="store_true", help="build once more with the store in an object storage")
     return parser.parse_args()
 
 

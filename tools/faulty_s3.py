@@ -117,13 +117,21 @@ class _Proxy(BaseHTTPRequestHandler):
             _prepare()
         if self.path.startswith("/-/written/"):
             pattern = self.path.removeprefix("/-/written/")
-            return str(max((at for name, at in _WRITTEN.copy().items() if fnmatch(name, pattern)), default=0.0)).encode()
+            times = (at for name, at in _WRITTEN.copy().items() if fnmatch(name, pattern))
+            return str(max(times, default=0.0)).encode()
         return json.dumps(_STATE["seen"]).encode()
 
     do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815 - the names that http.server asks for
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that was killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def _prepare() -> None:
@@ -141,6 +149,6 @@ if __name__ == "__main__":
     upstream.start()
     _UPSTREAM.append(upstream.get_host_and_port())
     _prepare()
-    server = ThreadingHTTPServer((sys.argv[1] if sys.argv[1:] else "127.0.0.1", 0), _Proxy)
+    server = _Server((sys.argv[1] if sys.argv[1:] else "127.0.0.1", 0), _Proxy)
     print(server.server_address[1], flush=True)
     server.serve_forever()
