@@ -30,9 +30,7 @@ def in_the_middle(url: str) -> bool:
 def test_a_killed_build_goes_on_and_makes_the_rows_that_a_folder_holds(
     bucket: S3, project, built, facetflow_alone, wait_until
 ):
-    project.write(60, sentences=8, per_shard=8, workers=2)
-    file = project.folder / "facetflow.toml"
-    file.write_text(f'store = "{bucket.url()}"\n{file.read_text()}')
+    project.write(60, sentences=8, per_shard=8, workers=2, store=bucket.url())
     with facetflow_alone.start(project, "build") as build:
         wait_until(lambda: in_the_middle(bucket.url()), "the first commit of graphs")
         build.kill()

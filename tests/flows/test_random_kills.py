@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from faulty_s3 import CREDENTIALS, faulty_s3
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -19,15 +20,27 @@ def random_kills(root, monkeypatch):
     return random_kills
 
 
+@pytest.fixture(params=["folder", "S3"])
+def bucket(request, monkeypatch):
+    """Return the place of the store that is killed at: a bucket, or None for a folder."""
+    if request.param == "folder":
+        yield None
+        return
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    with faulty_s3() as started:
+        yield started
+
+
 @pytest.mark.soak
 def test_builds_that_are_killed_at_random_lose_nothing_double_nothing_and_leave_nothing(
-    random_kills, generated, built, tmp_path
+    random_kills, generated, built, tmp_path, bucket
 ):
     temporary = Path(tempfile.mkdtemp(prefix="kills-"))  # short, because sockets lie there
     environment = {**os.environ, "TMPDIR": str(temporary), "PREFECT_API_URL": "", "XDG_STATE_HOME": str(tmp_path)}
-    killed = random_kills.Scene(tmp_path, "killed", environment)
+    killed = random_kills.Scene(tmp_path, "killed", environment, bucket)
     killed.folder.mkdir()
-    generated(killed.folder).write(60, sentences=8, per_shard=8, workers=2)
+    generated(killed.folder).write(60, sentences=8, per_shard=8, workers=2, store=killed.location)
     reference = random_kills.Scene(tmp_path, "built", environment)
     report = random_kills.Report(wanted=2)
     phases = ("ingest", "stages", "commit", "publication")

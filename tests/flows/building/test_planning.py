@@ -180,10 +180,8 @@ def test_status_tells_a_build_that_was_killed(built, monkeypatch, capsys):
 
 @pytest.mark.parametrize("address", ["file:///{folder}/elsewhere", "{folder}/elsewhere"])
 def test_a_store_may_be_named_by_a_url(project, monkeypatch, address):
-    project.write(4, more="")
-    toml = project.folder / "facetflow.toml"
     folder = str(project.folder).lstrip("/") if address.startswith("file") else str(project.folder)
-    toml.write_text(f'store = "{address.format(folder=folder)}"\n' + toml.read_text())
+    project.write(4, store=address.format(folder=folder))
     Store.open(project.folder / "elsewhere", create=True)
     monkeypatch.chdir(project.folder)
     assert run(["status"]) == 0

@@ -196,12 +196,11 @@ def site(hosts, tmp_path, generated, wait_until):
     lines = [f'address = "{SCHEDULER}"', *(f'{name} = "{file}"' for name, file in files.items())]
     with faulty_s3(CLUSTER, IP, "netns", "exec", hosts[CLUSTER].namespace) as bucket:
         project = generated(hosts[FLOW].folder)
-        project.write(60, sentences=8, per_shard=8, more="\n".join(lines))
+        project.write(60, sentences=8, per_shard=8, more="\n".join(lines), store=bucket.url())
         file = project.folder / "facetflow.toml"
         # What stages read besides the store has to be on every host under the same path.
         vectors = (project.folder / "vectors.txt").replace(tmp_path / "vectors.txt")
-        text = file.read_text().replace('"vectors.txt"', f'"{vectors}"')
-        file.write_text(f'store = "{bucket.url()}"\n{text}')
+        file.write_text(file.read_text().replace('"vectors.txt"', f'"{vectors}"'))
         made = Site(hosts, files, bucket.url(), wait_until)
         try:
             yield made
