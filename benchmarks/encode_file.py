@@ -1,6 +1,6 @@
 """`facetflow encode` on a file of many lines: its speed beside a bare `SentenceTransformer.encode`, its memory, kills.
 
-    python benchmarks/encode_file.py                        1,000,000 lines of eight words: hours on two cores
+    python benchmarks/encode_file.py                        1,000,000 lines of eight words: an hour on two cores
     python benchmarks/encode_file.py --lines 100000 --kills 5
 
 Each runs in a process of its own, with the encoder that comes with facetflow and as many threads as it likes: first the
