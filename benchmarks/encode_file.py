@@ -1,7 +1,7 @@
 """`facetflow encode` on a file of many lines: its speed beside a bare `SentenceTransformer.encode`, its memory, kills.
 
-    python benchmarks/encode_file.py                        1,000,000 lines of eight words: an hour on two cores
-    python benchmarks/encode_file.py --lines 100000 --kills 5
+    python benchmarks/encode_file.py                      50,000 lines of eight words, five kills
+    python benchmarks/encode_file.py --lines 1000000      an hour on two cores
 
 Each runs in a process of its own, with the encoder that comes with facetflow and as many threads as it likes: first the
 plain loop of sentence-transformers, which keeps all embeddings; then the command; then the command again, killed at
@@ -32,7 +32,7 @@ _WORDS = ("a", "old", "red", "man", "woman", "dog", "cat", "house", "tree", "see
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--lines", type=int, default=50_000)
     parser.add_argument("--kills", type=int, default=5)
     arguments = parser.parse_args()
     draw = random.Random(0)

@@ -49,9 +49,7 @@ def check_left_behind(scene: Scene, temporary: Path, report: Report) -> None:
         r"|tables/\w+/_delta_log/(\d{20}\.(checkpoint\.parquet|json)|_last_checkpoint)"
     )
     storage = storage_at(scene.location)
-    for name in _objects(storage):
-        if known.fullmatch(name):
-            continue
+    for name in (name for name in _objects(storage) if not known.fullmatch(name)):
         report.violated(f"{scene.name}: left behind in the store: {name}")
     for path in sorted((scene.folder / "runs").rglob(".*")):
         report.violated(f"{scene.name}: left behind: {path}")

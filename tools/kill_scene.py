@@ -136,8 +136,7 @@ class Scene:
 
     def phase(self) -> str:
         """Return the current phase, as far as files show it."""
-        run = self._newest_run()
-        newest = json.loads(run) if run else {}
+        newest = self._newest_run()
         if newest.get("state") != "running" or not _alive(str(newest.get("process", ""))):
             return "start"
         now = time.time()
@@ -148,13 +147,12 @@ class Scene:
             return "commit"
         return "ingest" if not build.exists() else "stages" if list(build.glob("*.log")) else "cluster"
 
-    def _newest_run(self) -> bytes:
-        """Return the record of the newest build; nothing if there is none, or it is just being written."""
+    def _newest_run(self) -> dict[str, Any]:
+        """Return the record of the newest build, nothing if there is none."""
         storage = storage_at(self.location)
         names = [name for name in storage.names("runs") if name.startswith("2")]
-        with suppress(OSError):
-            return storage.read(f"runs/{names[-1]}") if names else b""
-        return b""
+        record: dict[str, Any] = json.loads(storage.read(f"runs/{names[-1]}")) if names else {}
+        return record
 
     def _written(self, pattern: str) -> float:
         """Return when an object of the store was last written, in seconds since 1970; 0 if none has such a name."""

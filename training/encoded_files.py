@@ -108,6 +108,7 @@ def encode_file(
         "facets": layout is not None,
         "precision": precision,
         "processes": processes,
+        "rows": _PART,
     }
     folder = output.with_name(f"{output.name}.parts")
     with _parts(folder, made, output) as parts, _encoding(model, task, processes) as encode:

@@ -18,6 +18,7 @@ from typing import TypeVar
 import polars as pl
 import psutil
 import pytest
+from faulty_s3 import CREDENTIALS, faulty_s3
 from filelock import FileLock
 from generated import NO_ROLES, write_project
 
@@ -112,6 +113,15 @@ class Generated:
             name: self.store.read(name, with_shard=True).sort("shard", next(iter(columns)))
             for name, columns in TABLES.items()
         }
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    """Start an object storage with an empty bucket."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    with faulty_s3() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -1,21 +1,13 @@
 """A build, killed in the middle, whose store is in an object storage: the same rows as in a folder."""
 
 import pytest
-from faulty_s3 import CREDENTIALS, S3, faulty_s3
+from faulty_s3 import S3
 
 from features.core.errors import FacetflowError
 from features.store.store import Store
 from features.store.tables import TABLES
 
 pytestmark = [pytest.mark.slow, pytest.mark.soak, pytest.mark.timeout(900)]
-
-
-@pytest.fixture
-def bucket(monkeypatch):
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    with faulty_s3() as started:
-        yield started
 
 
 def in_the_middle(url: str) -> bool:

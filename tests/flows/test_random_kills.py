@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from faulty_s3 import CREDENTIALS, faulty_s3
+
+from features.store.locations import storage_at
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -20,25 +21,19 @@ def random_kills(root, monkeypatch):
     return random_kills
 
 
-@pytest.fixture(params=["folder", "S3"])
-def bucket(request, monkeypatch):
-    """Return the place of the store that is killed at: a bucket, or None for a folder."""
-    if request.param == "folder":
-        yield None
-        return
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    with faulty_s3() as started:
-        yield started
+@pytest.fixture(params=["folder", "bucket"])
+def place(request):
+    """Return the bucket of a store, None for a folder."""
+    return None if request.param == "folder" else request.getfixturevalue("bucket")
 
 
 @pytest.mark.soak
 def test_builds_that_are_killed_at_random_lose_nothing_double_nothing_and_leave_nothing(
-    random_kills, generated, built, tmp_path, bucket
+    random_kills, generated, built, tmp_path, place
 ):
     temporary = Path(tempfile.mkdtemp(prefix="kills-"))  # short, because sockets lie there
     environment = {**os.environ, "TMPDIR": str(temporary), "PREFECT_API_URL": "", "XDG_STATE_HOME": str(tmp_path)}
-    killed = random_kills.Scene(tmp_path, "killed", environment, bucket)
+    killed = random_kills.Scene(tmp_path, "killed", environment, place)
     killed.folder.mkdir()
     generated(killed.folder).write(60, sentences=8, per_shard=8, workers=2, store=killed.location)
     reference = random_kills.Scene(tmp_path, "built", environment)
@@ -56,20 +51,22 @@ def test_builds_that_are_killed_at_random_lose_nothing_double_nothing_and_leave_
 
 
 @pytest.mark.soak
-def test_the_checks_of_the_tool_see_what_is_wrong(random_kills, built, tmp_path):
-    from features.store.store import Store
-
-    environment = dict(os.environ)
-    scenes = [random_kills.Scene(tmp_path, name, environment) for name in ("built", "built")]
+def test_the_checks_of_the_tool_see_what_is_wrong(random_kills, built, tmp_path, place):
+    folder = built.folder / "store"
+    scenes = [random_kills.Scene(tmp_path, "built", dict(os.environ), where) for where in (place, None)]
+    storage = storage_at(scenes[0].location)
+    for file in folder.rglob("*") if place else ():
+        if file.is_file():
+            storage.put(file.relative_to(folder).as_posix(), file)
     report = random_kills.Report(wanted=0)
     random_kills.check(*scenes, report)
     assert report.violations == []
     temporary = tmp_path / "tmp"
     (temporary / ".facetflow-prefect-abcdefgh").mkdir(parents=True)
-    store = Store.open(built.folder / "store")
-    (Path(store.location) / "_tmp-1").write_text("half")
+    storage.put("runs/half", b"half")
+    storage.put(f"tables/amr/shard=s/fingerprint=f/{'0' * 20}.parquet", b"dead")
     random_kills.check_left_behind(scenes[0], temporary, report)
     assert [violation.split(": ")[-1].rpartition("/")[2] for violation in report.violations] == [
         ".facetflow-prefect-abcdefgh",
-        "_tmp-1",
+        "half",
     ]

@@ -103,7 +103,8 @@ encoded_files.encode_file(load_encoder(folder, device="cpu"), folder, source, ou
     assert output.read_bytes() == expected.read_bytes()
 
 
-def test_parts_of_other_texts_are_not_used(model, tiny_encoder, source, tmp_path):
+@pytest.mark.parametrize("rows", [8, 4])  # of the parts that are made afterwards
+def test_parts_of_other_texts_or_of_another_size_are_not_used(model, tiny_encoder, source, tmp_path, rows, monkeypatch):
     output = tmp_path / "v.parquet"
 
     def stop(done, total):
@@ -112,10 +113,11 @@ def test_parts_of_other_texts_are_not_used(model, tiny_encoder, source, tmp_path
 
     with pytest.raises(KeyboardInterrupt):
         encode_file(model, tiny_encoder, source, output, on_rows=stop)
-    source.write_text("two cat\n" + source.read_text())
+    if rows == 8:
+        source.write_text("two cat\n" + source.read_text())
+    monkeypatch.setattr(encoded_files, "_PART", rows)
     encode_file(model, tiny_encoder, source, output)
-    assert pl.read_parquet(output)["text"][0] == "two cat"
-    assert pl.read_parquet(output).height == 31
+    assert pl.read_parquet(output)["text"].to_list() == source.read_text().split("\n")[:-1]
 
 
 def test_facets_are_columns_of_their_own(model, tiny_encoder, source, tmp_path):
