@@ -6,7 +6,8 @@ All knowledge about deltalake is confined to this module. What we found out abou
   removes paths that are not in the table and adds files that do not exist, so `replace` only names files it has seen.
 - Two transactions that only add do not conflict with each other, so a shard could be added twice. With no retries of
   the library's own (`max_commit_retries=0`) every concurrent commit does conflict; we read the table again and retry.
-- Opening a table reads every commit since the last checkpoint, about 1 ms each: a checkpoint every 20 instead of 100.
+- Opening a table reads every commit since the last checkpoint, about 1 ms each, in an object storage a request each: a
+  checkpoint every 20 instead of 100, and a process keeps what it has opened, since a version never changes.
 - Expired log files would be cleaned up after 30 days, and with them the versions that releases pin: switched off. `gc`
   removes checkpoints instead (`spare_checkpoints`); commits stay, since they say where shards come from.
 - A checkpoint names each file that was ever removed, for as long as the table is told to remember that.
@@ -25,6 +26,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -38,7 +40,7 @@ from features.core.file_errors import clear_errors, explain
 from features.core.leftovers import scratch
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
-from features.store.storage import Storage
+from features.store.storage import Entry, Storage
 
 _CONFIGURATION: dict[str, str | None] = {
     "delta.enableExpiredLogCleanup": "false",
@@ -54,6 +56,8 @@ _AT_ONCE = 64
 OWN_COLUMN = pl.Float64
 """Type of the columns that a project adds to an extensible table."""
 _METADATA = "facetflow"
+_TABLES_KEPT = 32
+"""Opened versions that a process keeps: of each table the newest and that of a release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +137,19 @@ class Table:
                 self.storage.put_if_absent(self.file(_log(0)), (folder / _log(0)).read_bytes())
         return str(self.open().metadata().id)
 
-    def open(self, version: int | None = None) -> DeltaTable:
-        """Open the table at a version, or at its newest."""
+    def open(self, version: int | None = None, *, to_commit: bool = False) -> DeltaTable:
+        """Open the table at a version, or at its newest.
+
+        What this process has opened before is not read again; a commit changes what is opened, so it has its own.
+        """
         if version is not None and version < 0:
             raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
+        url, options = self.storage.url(self._folder), dict(self.storage.options or {})
         with self._clear_errors("Reading", version):
-            options = dict(self.storage.options or {})
-            table = DeltaTable(self.storage.url(self._folder), version=version, storage_options=options)
+            if to_commit or (entry := self._entry(version)) is None:
+                table = DeltaTable(url, version=version, storage_options=options)
+            else:
+                table = _kept(url, tuple(options.items()), entry)
             table_id = str(table.metadata().id)
         if self._id not in (None, table_id):
             raise StoreDamaged(
@@ -153,7 +163,7 @@ class Table:
         with self._clear_errors("Reading"):
             logs = [name.removesuffix(".json") for name in self.storage.names(f"{self._folder}/_delta_log")]
         commits = [int(name) for name in logs if name.isdigit()]
-        return max(commits) if commits else self.open().version()
+        return max(commits) if commits else self.open(to_commit=True).version()
 
     def files(self, version: int | None = None) -> list[DataFile]:
         """Return the table's files at a version, by stage and shard; no file is opened."""
@@ -213,7 +223,7 @@ class Table:
 
     def add_columns(self, columns: Columns) -> None:
         """Add those columns that the table lacks, in a transaction that changes no row: older rows have nulls there."""
-        table = self.open()
+        table = self.open(to_commit=True)
         present = _names(table)
         if new := {name: dtype for name, dtype in columns.items() if name not in present}:
             with self._clear_errors("Adding columns to"):
@@ -244,7 +254,7 @@ class Table:
         keys = {file.key for file in new} | set(emptied)
         wanted = {file.path for file in new}
         for attempt in range(_ATTEMPTS):
-            table = self.open()
+            table = self.open(to_commit=True)
             version = table.version()
             present = self._files(table)
             paths = {file.path for file in present}
@@ -281,6 +291,12 @@ class Table:
     def _settle(self, version: int) -> None:
         with clear_errors(f"Saving the log of table {self.name!r} in {self._shown!r}"):
             self.storage.settle(self.file(_log(version)))
+
+    def _entry(self, version: int | None) -> Entry | None:
+        """Describe the entry of the log that made a version, or the newest one; None if it is not there."""
+        with contextlib.suppress(FileNotFoundError):
+            return self.storage.stat(self.file(_log(self.version() if version is None else version)))
+        return None
 
     @property
     def _shown(self) -> str:
@@ -324,6 +340,13 @@ class Table:
         except (DeltaError, OSError) as error:
             reason = explain(error, "restore the table, or build a new store")
             raise StoreUnreachable(f"{what} failed: {reason}.") from error
+
+
+@lru_cache(maxsize=_TABLES_KEPT)
+def _kept(url: str, options: tuple[tuple[str, str], ...], entry: Entry) -> DeltaTable:
+    """Open the version that an entry of the log made; a table that was deleted and made again has other entries."""
+    version = int(entry.name.rpartition("/")[2].removesuffix(".json"))
+    return DeltaTable(url, version=version, storage_options=dict(options))
 
 
 def _log(version: int) -> str:

@@ -217,6 +217,19 @@ def test_an_address_that_is_none_is_refused(url):
         storage_at(url)
 
 
+def test_the_log_of_a_table_is_read_once_for_each_version(bucket, filled):
+    server, url = bucket
+    release = fill(Store.open(url, create=True), filled)
+    version = release.versions["amr"]
+    before = len(server.seen())
+    for at in (version, None):
+        assert "s1" in Store.open(url).committed("amr", at)
+    assert not [line for line in server.seen()[before:] if " GET " in line and "_delta_log/0" in line]
+    Store.open(url).withdraw([("amr", "s1")], run_id="later")
+    assert "s1" in Store.open(url).committed("amr", version)
+    assert "s1" not in Store.open(url).committed("amr")
+
+
 def test_polars_reads_what_the_storage_names(bucket, filled):
     _, url = bucket
     fill(Store.open(url, create=True), filled)
