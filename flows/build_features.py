@@ -1,7 +1,9 @@
 """The flow that brings the store up to date: ingest, plan, make what is missing, publish.
 
-    check ──> ingest ──> plan ──┬── nothing to do ─────────────────────┐
-                                └── cluster ── shards ── commits ──────┴──> publish
+    check ──> ingest ──> plan ──┬── nothing to do ─────────────────────────────────────┐
+                                └── cluster ── shards ── commits ──┬───────────────────┴──> publish
+                                                      ▲            │ new embeddings
+                                                      └── plan ────┴── neighbours
 
 Run again after anything (new rows, a failure, a kill, a changed setting, a lost file), it makes only what is missing.
 """
@@ -24,6 +26,7 @@ from features.core.errors import StoreError, described
 from features.core.file_errors import clear_errors
 from features.core.interruption import cause
 from features.core.leftovers import scratch
+from features.core.wording import counted
 from features.store.damage import Damage
 from features.store.plan import Plan, ShardWork, plan
 from features.store.releases import Release
@@ -32,7 +35,15 @@ from features.store.scope import ShardKey
 from features.store.store import Store
 from features.store.unproven import tell_unproven, unproven_pairs
 from flows import project
-from flows.building.ingest_corpora import STAGE, in_words, ingest_corpora, label_counts, refusal, warnings
+from flows.building.ingest_corpora import (
+    STAGE,
+    add_neighbours,
+    in_words,
+    ingest_corpora,
+    label_counts,
+    refusal,
+    warnings,
+)
 from flows.building.ingest_repair import repair_ingested
 from flows.building.run_shards import Outcome, ShardRunner
 from flows.building.store_access import only_writer, open_store, this_process
@@ -149,6 +160,8 @@ class Build:
         if not only_failed:
             with self.wall.part("ingest"):
                 ingest_refused = self._ingest(damaged)
+                if not damaged:  # of embeddings that a build made before it was killed
+                    self._draw_neighbours()
         with self.wall.part("plan"):
             stages = chain(self.settings, self.store)
             failed = failed_shards(self.store.runs())
@@ -163,7 +176,7 @@ class Build:
             self.facts.planned(planned, stages, work)
         outcome, workers = Outcome(), 0
         if work:
-            outcome, workers = self._make(stages, work)
+            outcome, workers = self._make(stages, work, draws=not only_failed)
         with self.wall.part("publish"):
             # Unwanted shards that would be made differently now must not be kept next to wanted ones.
             self.store.withdraw(planned.outdated, run_id=self.run_id)
@@ -208,8 +221,21 @@ class Build:
             warn(sentence)
         return refusal(ingested, self.settings.limits.rejected_rows)
 
-    def _make(self, stages: Chain, work: Sequence[ShardWork]) -> tuple[Outcome, int]:
-        """Start or join the cluster and work through the plan; return the outcome and the number of workers."""
+    def _draw_neighbours(self) -> bool:
+        """Commit the neighbours that are lacking, and return whether there are any."""
+        with self.wall.part("ingest"):
+            drawn = add_neighbours(self.settings, self.store, self.run_id)
+        if drawn:
+            pairs = sum(rows.height for rows in drawn.values())
+            self.facts.drew(pairs)
+            say(f"Drew {counted(pairs, 'neighbour')} in {counted(len(drawn), 'shard')}.")
+        return bool(drawn)
+
+    def _make(self, stages: Chain, work: Sequence[ShardWork], *, draws: bool) -> tuple[Outcome, int]:
+        """Start or join the cluster and work through the plan; return the outcome and the number of workers.
+
+        With `draws`, neighbours are drawn from the embeddings that were made, and what they need is made, too.
+        """
         todo = list(dict.fromkeys(item.stage for item in work))
         logs = self.settings.builds / self.run_id
         with clear_errors(f"Making the folder {str(logs)!r} for logs"):
@@ -223,8 +249,17 @@ class Build:
             cluster.logged(logs),
             cluster.joined_cluster(wanted, self.store, stages, todo, logs) as joined,
         ):
+            runner = ShardRunner(self.store, stages, joined, self.progress, self.run_id)
             with self.wall.part("stages"):
-                outcome = ShardRunner(self.store, stages, joined, self.progress, self.run_id).run(work)
+                outcome = runner.run(work)
+            if draws and self._draw_neighbours():
+                with self.wall.part("plan"):
+                    planned = plan(self.store, stages.stages, wanted=stages.wanted)
+                    begun = {(item.stage, item.shard) for item in work}
+                    more = [item for item in planned.todo if (item.stage, item.shard) not in begun]
+                    self.facts.planned(planned, stages, [*work, *more])
+                with self.wall.part("stages"):
+                    outcome = runner.run(more)
             return outcome, joined.capacity.workers
 
     def _publish(self, stages: Chain, refused: str | None) -> tuple[Release | None, str]:

@@ -313,6 +313,11 @@ class Project(_Sections):
         more = tuple(evaluation for evaluation in self.evaluation if evaluation not in named)
         return self.leakage.model_copy(update={"evaluation": (*named, *more)})
 
+    @property
+    def neighbours(self) -> dict[str, int]:
+        """Corpus → neighbours of a sentence, of the corpora that ask for any."""
+        return {corpus.name: corpus.neighbours for corpus in self.corpora if corpus.neighbours}
+
     def encoder(self, name: str) -> EncoderSettings:
         """Return the encoder with a name; a SettingsError names those that there are."""
         encoders = {encoder.name: encoder for encoder in self.encoders}

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from features.core.durable import file_sha256
 from features.core.errors import InputError
-from features.core.faults import UnknownName
+from features.core.faults import StageOff, UnknownName
 from features.core.file_errors import clear_errors
 from features.core.leftovers import scratch
 from features.core.types import Shard
@@ -97,7 +97,12 @@ def _stages(project: Project, prepared: Mapping[str, BaseModel]) -> list[Reading
 
 def check(project: Project, store: StoreReader) -> None:
     """Refuse, before rows are read, stages that cannot be made, and encoders for which nothing would be."""
-    _stages(project, _prepared(project))
+    made = {stage.name for stage in _stages(project, _prepared(project))}
+    if project.neighbours and "embeddings" not in made:
+        raise StageOff(
+            f"`neighbours` of the corpus {next(iter(project.neighbours))!r} are drawn from embeddings, which this "
+            "project does not make: leave it out, or set `enabled = true` in [embeddings]."
+        )
     names = {corpus.name for corpus in project.corpora}
     asked = [(n, name) for n, encoder in enumerate(project.encoders, start=1) for name in encoder.corpora]
     if names.issuperset(name for _, name in asked):

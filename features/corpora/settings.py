@@ -143,8 +143,8 @@ class CorpusSettings(_SourceSettings):
         labels: labels of the rows to use, or `all`, the default.
         negatives: splits whose pairs get one negative each; by default `train`, and none for judged pairs that are used
             whole: they are of every kind.
-        neighbours: with how many of the sentences that share most telling words with it a sentence of `train` is also
-            paired: dense pairs, from which facets (`s3bert`) are learnt better, and which are cheap to measure.
+        neighbours: with how many of those nearest to it by their embeddings a sentence of `train` is also paired, once
+            these are made: dense pairs, from which facets (`s3bert`) are learnt better, and cheap to measure.
         caption_pairs: how many pairs are drawn from the captions of one image, or `all`.
         draw: for texts with labels, or pairs, that do not have files for all splits: the shares drawn for the other
             splits, from the files of train or the only ones, and the seed.

@@ -2,7 +2,7 @@
 
     batches ── normalise, identify ──> rows ── draw splits ──┬─ too long, joining, leaked ──> rejects
                                                              └─ accepted ──┬─ known
-                                                                           └─ new, and their negatives and neighbours
+                                                                           └─ new, and their negatives
 
 Sentences are numbers here: their places among the ids of the corpus, sorted.
 """
@@ -34,14 +34,13 @@ from features.ingest.ids import (
 from features.ingest.known import Known, StoredPairs
 from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import arranged, draw_negatives, pair_keys
-from features.ingest.neighbours import draw_neighbours
 from features.ingest.new_pairs import PAIR_TABLE, PairTable, joined, table_of
 from features.ingest.report import ChangedJudgement, DrawReport, SplitReport
 from features.ingest.sentences import Rows, Sentences, cut
 from features.schemas import PAIRS
 from features.stage_output import Reject
 
-KINDS: tuple[PairKind, ...] = ("positive", "negative", "neighbour")
+KINDS: tuple[PairKind, ...] = ("positive", "negative")
 
 
 class CorpusPairs:
@@ -99,7 +98,7 @@ class CorpusPairs:
         known: Known,
         admits: Callable[[PairId | LabelId], bool] | None,
     ) -> None:
-        """Keep the rows that are pairs of the corpus, place their sentences, and draw negatives and neighbours."""
+        """Keep the rows that are pairs of the corpus, place their sentences, and draw negatives."""
         stored = known.stored_pairs(self.corpus.name)
         drawn = draw_pairs(self.corpus, known, stored.ids, self.rows, self.ids, self.texts, self._too_long)
         rows = self.rows.with_columns(kept=False, joins=None)
@@ -137,7 +136,7 @@ class CorpusPairs:
         self.tables["positive"] = table
         # A leaked pair that was stored before the guard knew gets no negative and gives none.
         pool = ~(leaked & guard.drops)
-        self._draw_further(rows.select("split", "a", "b").filter(pool), ids[pool], known, stored)
+        self._draw_all_negatives(rows.select("split", "a", "b").filter(pool), ids[pool], stored)
 
     def shards(self, kind: PairKind, names: Sequence[Shard], size: int, first: int) -> dict[Shard, Rows]:
         """Cut the new pairs of a kind into shards numbered from `first`; `names` are those of the sentence shards."""
@@ -296,22 +295,17 @@ class CorpusPairs:
                 for pair, row in zip(pairs, of_split.iter_rows(named=True), strict=True)
             ]
 
-    def _draw_further(self, rows: pl.DataFrame, ids: IdArray, known: Known, stored: StoredPairs) -> None:
-        """Draw negatives and neighbours for and from the rows of each split."""
-        parts: dict[PairKind, list[PairTable]] = {"negative": [], "neighbour": []}
+    def _draw_all_negatives(self, rows: pl.DataFrame, ids: IdArray, stored: StoredPairs) -> None:
+        """Draw negatives for and from the rows of each split."""
+        tables = []
         for split, report in self.reports.items():
             here = rows["split"] == SPLITS.index(split)
             a, b = (rows[side].filter(here).to_numpy() for side in ("a", "b"))
             if split in self.corpus.drawn_splits:
-                table, without = self._negatives(split, ids[here.to_numpy()], a, b, stored)
-                parts["negative"].append(table)
-                report.negatives, report.without_negative = len(table.ids), without
-            if split == "train" and self.corpus.neighbours:
-                table = self._neighbours(np.unique(np.concatenate([a, b])), known, parts["negative"])
-                parts["neighbour"].append(table)
-                report.neighbours = len(table.ids)
-        for kind, tables in parts.items():
-            self.tables[kind] = joined(tables)
+                table, report.without_negative = self._negatives(split, ids[here.to_numpy()], a, b, stored)
+                tables.append(table)
+                report.negatives = len(table.ids)
+        self.tables["negative"] = joined(tables)
 
     def _negatives(
         self, split: Split, ids: IdArray, a: NDArray[np.uint32], b: NDArray[np.uint32], stored: StoredPairs
@@ -337,26 +331,6 @@ class CorpusPairs:
                 if places(names[one], stored.ids)[0] < 0:
                     break
         return table_of(names, split, first, other, ids[drawn]), len(others) - len(drawn)
-
-    def _neighbours(self, pool: NDArray[np.uint32], known: Known, negatives: Sequence[PairTable]) -> PairTable:
-        """Return neighbours in train of every sentence of the pool that has none."""
-        train = SPLITS.index("train")
-        names = [*map(SentenceId, hexadecimal(self.ids[pool]))]
-        number = dict(zip(names, pool.tolist(), strict=True))
-        of_corpus = known.pairs("corpus", "kind", "sentence_a", "sentence_b").filter(corpus=self.corpus.name)
-        stored = known.collected(of_corpus.select("kind", "sentence_a", "sentence_b"))
-        having = stored.filter(kind="neighbour")
-        wanted = number.keys() - {*having["sentence_a"], *having["sentence_b"]}
-        paired = {*stored.select("sentence_a", "sentence_b").iter_rows()}
-        for rows in (self.paired, *(table.rows for table in negatives)):
-            a, b = (rows.filter(split=train)[side].to_numpy() for side in ("a", "b"))
-            paired |= {*zip(hexadecimal(self.ids[a]), hexadecimal(self.ids[b]), strict=True)}
-        texts = dict(zip(names, self.texts.gather(pool).to_list(), strict=True))
-        near = [*draw_neighbours(texts, wanted, paired, self.corpus.neighbours)] if wanted else []
-        a, b = (np.array([number[pair[side]] for pair in near], dtype=np.uint32) for side in (0, 1))
-        none = np.zeros(len(near), np.int64)
-        ids = pair_ids(self.corpus.name, "train", "neighbour", self.ids[a], self.ids[b], none)
-        return table_of(ids, "train", a, b)
 
     def _ids_of(self, rows: pl.DataFrame) -> IdArray:
         """Return the ids of positive pairs."""

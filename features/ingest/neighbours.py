@@ -1,102 +1,169 @@
-"""Neighbours: pairs of sentences of one split that share telling words, beside those that the corpus names.
+"""Neighbours: pairs of training sentences that are near each other by the teacher, beside those that a corpus names.
+
+    stored pairs, embeddings ──> sentences without a neighbour ──> the nearest in the same window ──> new shards
 
 Pairs of a corpus are mostly alike, negatives mostly not; neighbours fill the range between. Measuring a pair costs a
-tenth of what encoding a sentence costs, so each sentence is compared with several. Nearness is the cosine of TF-IDF
-vectors (Manning et al. 2008, eq. 6.10), which needs no model: ingest stays a matter of seconds, and the same files give
-the same pairs.
+tenth of what encoding a sentence costs, so each sentence is compared with several. They are drawn once embeddings are
+made: what shares words, or is nearest among some hundred sentences, teaches facets nothing (docs/results/s3bert.md).
+
+A window is some shards of sentences in a row, so that the work grows with their number, not with its square.
 """
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from features.core.types import SentenceId
+from features.core.types import Shard
+from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, numbered, pair_ids, places
+from features.ingest.negatives import arranged, pair_keys
+from features.ingest.sentences import next_number, shard_name
+from features.schemas import PAIRS
+from features.stages.stage import Recipe
+from features.store.reader import StoreReader
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-_WORD = re.compile(r"\w+")
-_BLOCK = 512  # sentences whose similarities are computed at once
-_FREQUENT = 0.02  # share of the sentences above which a word tells nothing; common words would be most of the work
-_AT_LEAST = 50  # sentences that a word may always be in
+_WINDOW = 16_384  # sentences that are compared; among 4,096 facets are learnt as well as among all
+_BLOCK = 512  # of them whose similarities are computed at once
 _CANDIDATES = 4  # nearest sentences that are looked at for each neighbour, since some are a pair already
+_SCALE = 4000.0
+"""Vectors are rounded to whole numbers of this length. Products and sums of these stay below 2^24 and are exact in
+float32, so that the same embeddings give the same neighbours on any machine."""
 
 
-def draw_neighbours(
-    texts: Mapping[SentenceId, str],
-    wanted: Collection[SentenceId],
-    paired: Set[tuple[SentenceId, SentenceId]],
-    count: int,
-) -> Iterator[tuple[SentenceId, SentenceId]]:
-    """Draw the nearest sentences of each wanted one.
+def recipe_of(counts: Mapping[str, int]) -> Recipe:
+    """Return the recipe of shards of neighbours: how many for a sentence, by corpus."""
+    return Recipe("neighbours", dict(counts))
+
+
+def counts_of(recipe: Recipe | None) -> Mapping[str, int]:
+    """Return the counts of a recipe of neighbours; none of another one."""
+    return recipe.parameters if recipe is not None and recipe.stage == "neighbours" else {}
+
+
+def neighbours_of(
+    store: StoreReader, counts: Mapping[str, int], pairs_per_shard: int, shards: Sequence[Shard] | None = None
+) -> dict[Shard, pl.DataFrame]:
+    """Draw the nearest sentences of each training sentence of a corpus that has an embedding and no neighbour.
 
     Args:
-        texts: all sentences of one split of one corpus.
-        wanted: those of them that need neighbours.
-        paired: sentences that are a pair already, in either order.
-        count: neighbours of a sentence, at most; only sentences with a word in common are neighbours.
+        store: where pairs and embeddings are; nothing is written.
+        counts: corpus → neighbours of a sentence, at most.
+        pairs_per_shard: rows of a shard.
+        shards: the shards of `pairs` that are taken to be there; all when None.
 
-    Yields:
-        Pairs that are not in `paired`, each once in one order: by the id of the wanted sentence, the nearest first.
+    Returns:
+        New shards of `pairs`, numbered after those that are there; no two pairs have the same sentences, in any order.
     """
-    ids = sorted(texts)
-    vectors = _vectors([texts[sentence] for sentence in ids])
-    taken: set[tuple[int, int]] = set()
-    chosen = np.flatnonzero([sentence in wanted for sentence in ids])
-    across = vectors.T.tocsr()
-    for start in range(0, len(chosen), _BLOCK):
-        block = chosen[start : start + _BLOCK]
-        similar = (vectors[block] @ across).tocsr()
-        for row, sentence in enumerate(block.tolist()):
-            left = count
-            for other in _nearest(similar, row, _CANDIDATES * (count + 1)):
-                if not left:
-                    break
-                pair = (min(sentence, other), max(sentence, other))
-                if (
-                    other == sentence
-                    or (ids[pair[0]], ids[pair[1]]) in paired
-                    or (ids[pair[1]], ids[pair[0]]) in paired
-                ):
-                    continue
-                left -= 1
-                if pair not in taken:
-                    taken.add(pair)
-                    yield ids[sentence], ids[other]
+    names = [*store.committed("pairs")] if shards is None else shards
+    drawn: dict[Shard, pl.DataFrame] = {}
+    for corpus, count in counts.items():
+        rows = _of_corpus(store, corpus, count, names)
+        first = next_number("pairs", [*names, *drawn])
+        a, b = (rows[side].rank("dense").cast(pl.Int64).to_numpy() for side in ("shard_a", "shard_b"))
+        rows = rows[arranged(from_hexadecimal(rows["pair_id"]), a, b, pairs_per_shard)]
+        for number, part in enumerate(rows.iter_slices(pairs_per_shard) if rows.height else (), start=first):
+            drawn[shard_name("pairs", number)] = part
+    return drawn
 
 
-def _vectors(texts: Sequence[str]) -> "csr_array":
-    """Return the TF-IDF vectors of texts without their frequent words, each of length 1 or 0, (n_texts, n_words)."""
-    from scipy.sparse import csr_array  # here, as `facetflow plan` mostly draws nothing
+def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Shard]) -> pl.DataFrame:
+    """Return the neighbours that a corpus lacks, with the columns of `PAIRS`."""
+    columns = ("sentence_a", "sentence_b", "shard_a", "shard_b")
+    in_train = (pl.col("corpus") == corpus) & (pl.col("split") == "train")
+    pairs = store.read("pairs", None, shards, ["kind", "corpus", "split", *columns], where=in_train)
+    ids, first, numbers = numbered(np.concatenate([from_hexadecimal(pairs[side]) for side in columns[:2]]))
+    a, b = numbers.astype(np.int64).reshape(2, -1)
+    shard_of = pl.concat([pairs["shard_a"], pairs["shard_b"]]).gather(first)
+    wanted = np.ones(len(ids), np.bool_)
+    is_near = (pairs["kind"] == "neighbour").to_numpy()
+    wanted[a[is_near]] = wanted[b[is_near]] = False
+    paired = np.unique(_keys(a, b))
+    found = [np.empty((2, 0), np.int64)]
+    embedded = shard_of.is_in([*store.committed("embeddings")])
+    for own, window in _windows(shard_of.filter(embedded), shard_of.filter(embedded & pl.Series(wanted)).unique()):
+        vectors = store.read("embeddings", None, window, ["sentence_id", "vector"])
+        position = places(from_hexadecimal(vectors["sentence_id"]), ids)
+        order = np.argsort(position)[np.count_nonzero(position < 0) :]
+        members = position[order]
+        asked = wanted[members] & shard_of.gather(members).is_in(own).to_numpy()
+        rows = vectors["vector"].gather(order).explode().to_numpy().reshape(len(order), -1)
+        found.append(nearest(rows, asked, members, paired, count))
+    a, b = np.concatenate(found, axis=1)
+    return _rows(corpus, ids, a, b, shard_of)
 
-    words: dict[str, int] = {}
-    rows, columns = [], []
-    for row, text in enumerate(texts):
-        here = {words.setdefault(word, len(words)) for word in _WORD.findall(text.casefold())}
-        rows += [row] * len(here)
-        columns += sorted(here)
-    column = np.array(columns, dtype=np.int64)
-    frequency = np.bincount(column, minlength=len(words))
-    weight = np.log(len(texts) / np.maximum(frequency, 1))
-    weight[frequency > max(_AT_LEAST, _FREQUENT * len(texts))] = 0.0
-    vectors = csr_array((weight[column], (np.array(rows, dtype=np.int64), column)), shape=(len(texts), len(words)))
-    vectors.eliminate_zeros()
-    lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
-    vectors.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(vectors.indptr))
-    return vectors
+
+def _windows(shard_of: pl.Series, needing: pl.Series) -> Iterator[tuple[list[Shard], list[Shard]]]:
+    """Yield shards with sentences that need neighbours, and the window that they are compared in."""
+    windows: list[list[Shard]] = []
+    held = _WINDOW
+    for shard, size in shard_of.value_counts().sort(shard_of.name).iter_rows():
+        if held + size > _WINDOW:
+            windows.append([])
+            held = 0
+        windows[-1].append(shard)
+        held += size
+    for number, own in enumerate(windows):
+        if needing.is_in(own).any():
+            # The last ones are few, as in a refresh: they are compared with those before them, too.
+            yield own, [*windows[number - 1], *own] if number and number + 1 == len(windows) else own
 
 
-def _nearest(similar: "csr_array", row: int, count: int) -> list[int]:
-    """Return the columns of the highest values of a row, the highest first; of equal ones, the first column first."""
-    span = slice(similar.indptr[row], similar.indptr[row + 1])
-    columns: NDArray[np.int32] = similar.indices[span]
-    # Sums of the same products in another order differ in the last digits, and would decide between equal ones.
-    values = np.round(similar.data[span], 9)
-    if len(values) > count:
-        high = np.flatnonzero(values >= np.partition(values, -count)[-count])
-        columns, values = columns[high], values[high]
-    ranked: list[int] = columns[np.lexsort((columns, -values))][:count].tolist()
-    return ranked
+def nearest(
+    vectors: NDArray[np.floating],
+    asked: NDArray[np.bool_],
+    members: NDArray[np.int64],
+    paired: NDArray[np.uint64],
+    count: int,
+) -> NDArray[np.int64]:
+    """Return the pairs of each sentence that is asked for with those nearest to it, the nearest first.
+
+    Args:
+        vectors: embeddings of the sentences of a window, (n, d).
+        asked: which of them are asked for, (n,).
+        members: their numbers, ascending, (n,).
+        paired: keys of the numbers, the lower first, of sentences that are a pair already, sorted (`pair_keys`).
+        count: neighbours of a sentence, at most.
+
+    Returns:
+        Numbers of sentences a, which were asked for, and b, (2, n_pairs).
+    """
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(min=1e-12)
+    whole = np.rint(_SCALE * units).astype(np.float32)
+    candidates = min(_CANDIDATES * (count + 1), len(members))
+    found = [np.empty((2, 0), np.int64)]
+    positions = np.flatnonzero(asked)
+    for start in range(0, len(positions), _BLOCK):
+        block = positions[start : start + _BLOCK]
+        similar = whole[block] @ whole.T
+        least = np.partition(similar, -candidates, axis=1)[:, -candidates, None]
+        row, other = np.nonzero(similar >= least)
+        # Of equal ones, the first comes first.
+        order = np.lexsort((other, -similar[row, other], row))
+        one, two = members[block[row[order]]], members[other[order]]
+        free = (one != two) & (places(_keys(one, two), paired) < 0)
+        one, two = one[free], two[free]
+        rank = np.arange(len(one)) - np.searchsorted(one, one)  # among the candidates of the same sentence
+        found.append(np.stack([one, two])[:, rank < count])
+    pairs = np.concatenate(found, axis=1)
+    _, once = np.unique(_keys(*pairs), return_index=True)
+    return pairs[:, np.sort(once)]
+
+
+def _keys(one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return one number for each pair, whatever the order of its sentences."""
+    return pair_keys(np.minimum(one, two).astype(np.uint32), np.maximum(one, two).astype(np.uint32))
+
+
+def _rows(corpus: str, ids: IdArray, a: NDArray[np.int64], b: NDArray[np.int64], shard_of: pl.Series) -> pl.DataFrame:
+    names = pair_ids(corpus, "train", "neighbour", ids[a], ids[b], np.zeros(len(a), np.int64))
+    columns = {
+        "pair_id": hexadecimal(names),
+        "sentence_a": hexadecimal(ids[a]),
+        "sentence_b": hexadecimal(ids[b]),
+        "shard_a": shard_of.gather(a),
+        "shard_b": shard_of.gather(b),
+    }
+    fixed = {"corpus": corpus, "split": "train", "kind": "neighbour", "score": None, "label": None, "positive_id": None}
+    rows = pl.DataFrame(columns).with_columns(**{name: pl.lit(value) for name, value in fixed.items()})
+    return rows.select([pl.col(name).cast(dtype) for name, dtype in PAIRS.items()])

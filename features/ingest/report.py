@@ -35,7 +35,6 @@ class SplitReport(Report):
     leaked_stored: int = 0  # those of them that were stored before the guard knew; only a new store is free of them
     changed: int = 0  # known pairs whose score or label has changed; shards never change, so the stored one is kept
     negatives: int = 0  # negatives that were added
-    neighbours: int = 0  # neighbours that were added
     without_negative: int = 0  # positives that have none, because every sentence of the split is paired with theirs
     labels: int = 0  # labels of texts that were added
     # known texts that the present settings would put into another split, and known pairs in a split into which they
@@ -163,7 +162,7 @@ class IngestReport(Report):
     @property
     def new_pairs(self) -> int:
         """Pairs that were added, including those that were drawn."""
-        return sum(split.negatives + split.neighbours + (0 if split.labels else split.new) for split in self.splits)
+        return sum(split.negatives + (0 if split.labels else split.new) for split in self.splits)
 
     @property
     def new_labels(self) -> int:
@@ -199,7 +198,7 @@ class IngestReport(Report):
         dropped: Counter[str] = Counter()
         for split in self.splits:
             dropped[split.corpus] += split.dropped
-        none = dict.fromkeys(("new", "negatives", "neighbours", "labels"), 0)
+        none = dict.fromkeys(("new", "negatives", "labels"), 0)
         settled = [
             {"known": split.new + split.known, "leaked_stored": split.leaked - split.dropped, **none}
             for split in self.splits

@@ -43,6 +43,7 @@ class Memory(Report):
     keys: dict[str, str] = Field(default_factory=dict)
     report: IngestReport = Field(default_factory=IngestReport)  # of the corpora as they would be read again
     files: dict[str, Recorded] = Field(default_factory=dict)  # path → digest of a file
+    drawn: str = ""  # digest of the embeddings that neighbours were last drawn from, and of how many
 
     @classmethod
     def of(cls, store: StoreReader) -> "Memory":
@@ -106,6 +107,11 @@ def state_of(store: StoreReader) -> str:
     tables = [sorted((shard, file.fingerprint) for shard, file in store.committed(name).items()) for name in SOURCES]
     rejected = [file.fingerprint for (stage, _), file in store.rejected().items() if stage == "ingest"]
     return _digest([tables, rejected])
+
+
+def drawn_from(store: StoreReader, counts: Mapping[str, int]) -> str:
+    """Return the digest of what neighbours are drawn from by these counts, from the log alone."""
+    return _digest([counts, sorted((shard, file.fingerprint) for shard, file in store.committed("embeddings").items())])
 
 
 def _digest(value: object) -> str:

@@ -190,11 +190,11 @@ def _example(store: StoreReader, stage: str, version: int) -> str:
 
 
 def _recipe(store: StoreReader, table: str, version: int) -> Mapping[str, object] | None:
-    """Return the one recipe of a table that ingest wrote; None while the table is empty."""
+    """Return the one recipe of a table that ingest wrote, not what was added to it; None while the table is empty."""
+    origins = store.provenance(table).items()
+    recipes = {identity_of(fingerprint): made.recipe for (_, fingerprint), made in origins if made.recipe}
     identities = {identity_of(file.fingerprint) for file in store.committed(table, version).values()}
-    if len(identities) > 1:
-        raise NotComplete(f"Table {table!r} was ingested under {len(identities)} settings; build a new store.")
-    for (_, fingerprint), made in store.provenance(table).items():
-        if made.recipe and {identity_of(fingerprint)} == identities:
-            return made.recipe.as_dict()
-    return None
+    own = [name for name in identities if name not in recipes or recipes[name].stage == table]
+    if len(own) > 1:
+        raise NotComplete(f"Table {table!r} was ingested under {len(own)} settings; build a new store.")
+    return recipes[own[0]].as_dict() if own and own[0] in recipes else None

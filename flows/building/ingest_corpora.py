@@ -1,4 +1,4 @@
-"""The first step of a build, in the flow process: read the corpora and commit what is new."""
+"""What a build commits in the flow process: what is new in the corpora, and neighbours once there are embeddings."""
 
 import dataclasses
 import hashlib
@@ -18,8 +18,9 @@ from features.corpora.settings import CorpusSettings
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.ingest.label_faults import cut
+from features.ingest.neighbours import neighbours_of, recipe_of
 from features.ingest.report import IngestReport
-from features.ingest.unread import Memory, keys_of, rejects_of, state_of
+from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
 from features.store.damage import Damage
@@ -53,17 +54,38 @@ def ingest_corpora(project: Project, store: Store, run_id: str, *, damaged: Sequ
     if ingested.report.unread < ingested.report.rows or list(before.keys) != [each.name for each in project.corpora]:
         receipts = write_tables(store, ingested.tables)
         rejects = rejects_frame(ingested.rejects)
-        receipts.append(store.write_rejects(STAGE, STAGE, _fingerprint(STAGE, rejects["entity_id"].to_list()), rejects))
+        receipts.append(
+            store.write_rejects(STAGE, STAGE, _fingerprint(RECIPES[STAGE], rejects["entity_id"].to_list()), rejects)
+        )
         store.commit(receipts, run_id=run_id, recipes=RECIPES)
     if memory is not None and (now := memory.model_copy(update={"state": state_of(store)})) != before:
         now.write(store)
     return ingested
 
 
-def write_tables(store: Store, tables: Mapping[str, Mapping[Shard, pl.DataFrame]]) -> list[Receipt]:
+def add_neighbours(project: Project, store: Store, run_id: str) -> dict[Shard, pl.DataFrame]:
+    """Commit the neighbours that sentences with an embedding lack, in one transaction, and return them.
+
+    Nothing is read if the embeddings are those that neighbours were last drawn from.
+    """
+    counts = project.neighbours
+    if not counts or (memory := Memory.of(store)).drawn == (source := drawn_from(store, counts)):
+        return {}
+    drawn = neighbours_of(store, counts, project.ingest.pairs_per_shard)
+    recipes = {"pairs": recipe_of(counts)}
+    store.commit(write_tables(store, {"pairs": drawn}, recipes), run_id=run_id, recipes=recipes)
+    memory.model_copy(update={"state": state_of(store), "drawn": source}).write(store)
+    return drawn
+
+
+def write_tables(
+    store: Store, tables: Mapping[str, Mapping[Shard, pl.DataFrame]], recipes: Mapping[str, Recipe] = RECIPES
+) -> list[Receipt]:
     """Write the shards of the tables of ingest, and return their receipts, to be committed."""
     return [
-        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
+        store.write_shard(
+            table, shard, fingerprint_of(table, rows, recipes[table]), StageOutput(rows), expected=rows.height
+        )
         for table, shards in tables.items()
         for shard, rows in shards.items()
     ]
@@ -121,7 +143,7 @@ def _read(
     memory = (
         None
         if files is None or list(keys) != names
-        else Memory(keys=keys, report=ingested.report.settled(), files=files)
+        else Memory(keys=keys, report=ingested.report.settled(), files=files, drawn=before.drawn)
     )
     return ingested, memory
 
@@ -270,10 +292,10 @@ def refusal(ingested: Ingested, allowed: float) -> str | None:
     )
 
 
-def fingerprint_of(table: str, rows: pl.DataFrame) -> Fingerprint:
-    """Return the fingerprint of a shard of ingest, which covers its ids in order."""
-    return _fingerprint(table, rows[KEYS[table]].to_list())
+def fingerprint_of(table: str, rows: pl.DataFrame, recipe: Recipe | None = None) -> Fingerprint:
+    """Return the fingerprint of a shard of ingest, or by another recipe, which covers its ids in order."""
+    return _fingerprint(recipe or RECIPES[table], rows[KEYS[table]].to_list())
 
 
-def _fingerprint(stage: str, ids: list[str]) -> Fingerprint:
-    return fingerprint(RECIPES[stage], [hashlib.blake2b("\n".join(ids).encode(), digest_size=12).hexdigest()])
+def _fingerprint(recipe: Recipe, ids: list[str]) -> Fingerprint:
+    return fingerprint(recipe, [hashlib.blake2b("\n".join(ids).encode(), digest_size=12).hexdigest()])

@@ -9,6 +9,7 @@ Pairs that came later are left out, so that a corpus that has grown still yields
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -17,6 +18,8 @@ from features.core.types import LabelId, PairId, Shard
 from features.corpora.settings import LeakageSettings
 from features.ingest.building import Ingested, ingest
 from features.ingest.drawing import Spellings
+from features.ingest.neighbours import counts_of, neighbours_of
+from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.reader import Provenance, StoreAhead
 from features.store.store import Store
@@ -26,15 +29,31 @@ from flows.project import Project
 
 _ROWS = ("pairs", "labels")
 _NAMED = 5  # damaged files named in a message
-Remade = Mapping[str, dict[Shard, pl.DataFrame]]
+Remade = Mapping[str, Mapping[Shard, pl.DataFrame]]
 """Table → shard → its rows."""
 
 
 def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
     """Rewrite the damaged shards of ingest in a locked store, all or none, and return their damage."""
-    receipts = write_tables(store, make_again(project, store, damaged))
+    remade = make_again(project, store, damaged)
+    drawn = {shard: recipe for shard, recipe in _recipes_of_neighbours(store).items() if shard in remade["pairs"]}
+    of_corpora = {shard: rows for shard, rows in remade["pairs"].items() if shard not in drawn}
+    receipts = write_tables(store, {**remade, "pairs": of_corpora})
     store.commit(receipts, run_id=run_id, recipes=RECIPES)
+    for shard, recipe in drawn.items():
+        recipes = {"pairs": recipe}
+        receipts = write_tables(store, {"pairs": {shard: remade["pairs"][shard]}}, recipes)
+        store.commit(receipts, run_id=run_id, recipes=recipes)
     return of_ingest(damaged)
+
+
+def _recipes_of_neighbours(store: Store) -> dict[Shard, Recipe]:
+    committed = store.committed("pairs")
+    return {
+        shard: origin.recipe
+        for (shard, mark), origin in store.provenance("pairs", first=True).items()
+        if origin.recipe is not None and counts_of(origin.recipe) and committed[shard].fingerprint == mark
+    }
 
 
 def of_ingest(damaged: Sequence[Damage]) -> list[Damage]:
@@ -48,13 +67,26 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
     remade: dict[str, dict[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
     if lost:
         past = _Past(project, store, lost, remade)
-        for run_id in past.ingests():
-            for ingested in past.repeat(run_id):
-                for table, shards in ingested.tables.items():
-                    remade[table] |= past.equal(run_id, table, shards)
+        for step in past.steps():
+            for tables in past.repeat(step):
+                for table, shards in tables.items():
+                    remade[table] |= past.equal(step, table, shards)
     if hopeless := [damage for (table, shard), damage in lost.items() if shard not in remade[table]]:
         raise CannotRebuild(_hopeless(hopeless))
     return remade
+
+
+class _Step(NamedTuple):
+    """What a build committed of its corpora, or as neighbours: then the version of `pairs`, and how many by corpus."""
+
+    run_id: str
+    version: int = 0
+    counts: tuple[tuple[str, int], ...] = ()
+
+
+def _step_of(origin: Provenance) -> _Step:
+    counts = tuple(counts_of(origin.recipe).items())
+    return _Step(origin.run_id, origin.version, counts) if counts else _Step(origin.run_id)
 
 
 class _Past:
@@ -77,20 +109,25 @@ class _Past:
             }
         self._ahead = StoreAhead(store, remade, lost)
 
-    def ingests(self) -> list[str]:
-        """Return the ids of the runs that ingested what is lost, oldest first."""
+    def steps(self) -> list[_Step]:
+        """Return the steps of builds that made what is lost, oldest first."""
         origins = [self._origins[table][shard] for table, shard in self._lost if shard in self._origins[table]]
         # Versions only grow, but which table's do depends on the corpora: labelled texts bring no pairs.
-        return sorted({origin.run_id for origin in origins}, key=lambda run: sum(self._before(run).values()))
+        return sorted(set(map(_step_of, origins)), key=lambda step: sum(self._before(step).values()))
 
-    def repeat(self, run_id: str) -> Iterator[Ingested]:
-        """Yield what an ingest produces today: first from all rows that did not come later, then only from known ones.
+    def repeat(self, step: _Step) -> Iterator[Remade]:
+        """Yield what a step produces today: neighbours, or the rows of an ingest, as often as it takes.
 
-        The files may now have rows that no ingest has seen. The positives of the ingest are reproduced even so; once
+        An ingest is repeated first from all rows that did not come later, then only from known ones. The files may now
+        have rows that no ingest has seen. The positives of the ingest are reproduced even so; once
         they are known, new rows can be left out, which also reproduces the negatives, since these depend on all
         positives.
         """
-        before = self._before(run_id)
+        before = self._before(step)
+        if step.counts:
+            shards, size = self._shards("pairs", until=before["pairs"]), self._project.ingest.pairs_per_shard
+            yield {"pairs": neighbours_of(self._ahead, dict(step.counts), size, shards)}
+            return
         frames = {table: self._known(table, until=before[table]) for table in SOURCES}
         # An ingest killed between its two commits left its pairs to the next one.
         later = self._rows({table: before[table] + 1 for table in _ROWS})
@@ -100,25 +137,26 @@ class _Past:
             guards.append(self._project.leakage)
         drawings: tuple[Spellings, ...] = ("together", "apart")
         for guard, spellings in itertools.product(guards, drawings):
-            yield self._ingest(frames, lambda row: row not in later, guard, spellings)
-            if not self._is_left(run_id):
+            yield self._ingest(frames, lambda row: row not in later, guard, spellings).tables
+            if not self._is_left(step):
                 return
             of_then = self._rows({}) - later  # including those rebuilt by now
-            yield self._ingest(frames, of_then.__contains__, guard, spellings)
-            if not self._is_left(run_id):
+            yield self._ingest(frames, of_then.__contains__, guard, spellings).tables
+            if not self._is_left(step):
                 return
 
-    def _is_left(self, run_id: str) -> bool:
-        return any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table))
+    def _is_left(self, step: _Step) -> bool:
+        return any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(step, table))
 
-    def equal(self, run_id: str, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
-        """Return the lost shards of an ingest that were reproduced exactly."""
+    def equal(self, step: _Step, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
+        """Return the lost shards of a step that were reproduced exactly."""
         frames = {}
-        for shard in self._of(run_id, table):
+        for shard in self._of(step, table):
             if (table, shard) in self._lost and shard in shards:
                 # The last shard of that ingest may be fuller today.
                 rows = shards[shard].head(self._committed[table][shard].rows)
-                if fingerprint_of(table, rows) == self._committed[table][shard].fingerprint:
+                recipe = self._origins[table][shard].recipe
+                if fingerprint_of(table, rows, recipe) == self._committed[table][shard].fingerprint:
                     frames[shard] = rows
         return frames
 
@@ -142,14 +180,14 @@ class _Past:
             spellings=spellings,
         )
 
-    def _of(self, run_id: str, table: str) -> list[Shard]:
-        return [shard for shard, origin in self._origins[table].items() if origin.run_id == run_id]
+    def _of(self, step: _Step, table: str) -> list[Shard]:
+        return [shard for shard, origin in self._origins[table].items() if _step_of(origin) == step]
 
-    def _before(self, run_id: str) -> dict[str, int]:
-        """Return the versions of the tables that an ingest found."""
+    def _before(self, step: _Step) -> dict[str, int]:
+        """Return the versions of the tables that a step found."""
         versions: dict[str, int] = {}
         for table in SOURCES:
-            for shard in self._of(run_id, table):
+            for shard in self._of(step, table):
                 origin = self._origins[table][shard]
                 versions = {other: origin.versions.get(other, 0) for other in SOURCES} | versions
                 versions[table] = origin.version - 1
@@ -159,16 +197,19 @@ class _Past:
         """Return the ids of pairs and labels that came after these versions of their tables."""
         return {row for table in _ROWS for row in self._known(table, after=after.get(table, 0))[KEYS[table]].to_list()}
 
-    def _known(self, table: str, *, after: int = 0, until: int | None = None) -> pl.DataFrame:
-        """Return what ingest needs to know about readable shards that came between two versions."""
-        shards = self._ahead.committed(table).keys()
-        wanted = {
+    def _shards(self, table: str, *, after: int = 0, until: int | None = None) -> list[Shard]:
+        """Return the readable shards that came between two versions."""
+        readable = self._ahead.committed(table).keys()
+        return [
             shard
             for shard, origin in self._origins[table].items()
-            if shard in shards and origin.version > after and (until is None or origin.version <= until)
-        }
-        columns = KNOWN[table]
-        return self._ahead.read(table, None, wanted, [name for name in columns if name != "shard"], with_shard=True)
+            if shard in readable and origin.version > after and (until is None or origin.version <= until)
+        ]
+
+    def _known(self, table: str, *, after: int = 0, until: int | None = None) -> pl.DataFrame:
+        """Return what ingest needs to know about readable shards that came between two versions."""
+        shards, columns = self._shards(table, after=after, until=until), KNOWN[table]
+        return self._ahead.read(table, None, shards, [name for name in columns if name != "shard"], with_shard=True)
 
 
 def _hopeless(lost: Sequence[Damage]) -> str:

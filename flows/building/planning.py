@@ -11,6 +11,7 @@ from features.core.errors import StoreError
 from features.core.leftovers import scratch
 from features.core.wording import counted
 from features.ingest.report import IngestReport
+from features.ingest.unread import Memory, drawn_from
 from features.store.damage import Damage
 from features.store.plan import Plan, plan
 from features.store.publishing import obstacles
@@ -38,6 +39,7 @@ class Outlook:
     labels: list[dict[str, Any]]  # what `label_counts` returns
     release: int | None  # number of the release that encoders are trained on then; None if there is none
     publishes: bool  # whether it is a new one
+    draws: bool  # whether neighbours are drawn, once there are embeddings; the plan has no shard of them yet
     due: tuple[Due, ...]  # the trainings and evaluations that are due on it; each training is evaluated after it
 
     def as_json(self) -> dict[str, Any]:
@@ -70,6 +72,7 @@ class Outlook:
             "labels": self.labels,
             "release": self.release,
             "publishes": self.publishes,
+            "draws": self.draws,
             "due": [
                 {
                     "step": item.step,
@@ -83,10 +86,11 @@ class Outlook:
         }
 
     def following(self) -> list[str]:
-        """Return, as sentences, what follows the build: a release, trainings, evaluations."""
+        """Return, as sentences, what follows the shards of the plan: neighbours, a release, trainings, evaluations."""
+        sentences = ["Neighbours would be drawn from the embeddings, and their pairs measured as well."] * self.draws
         if self.release is None:
-            return []
-        sentences = [f"Release {self.release} {'would follow' if self.publishes else 'stays the newest'}."]
+            return sentences
+        sentences += [f"Release {self.release} {'would follow' if self.publishes else 'stays the newest'}."]
         for step, what in (("training", "encoder"), ("evaluation", "evaluation")):
             items = [item for item in self.due if item.step == step]
             verb = "would be trained" if step == "training" else "is due" if len(items) == 1 else "are due"
@@ -119,7 +123,9 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     shares = {"failed_shards": limits.failed_shards, "rejected_rows": limits.rejected_rows}
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
     in_the_way += obstacles(ahead, planned, stages, **shares)
-    release, contents, publishes = _following(store, ahead, planned, obstructed=bool(in_the_way))
+    embeds = any(work.stage == "embeddings" for work in planned.todo)
+    draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
+    release, contents, publishes = _following(store, ahead, planned, draws=draws, obstructed=bool(in_the_way))
     return Outlook(
         store.location,
         ingested.report,
@@ -130,12 +136,13 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
         label_counts(project, ahead),
         release,
         publishes,
+        draws,
         tuple(due(project, contents)) if contents is not None else (),
     )
 
 
 def _following(
-    store: Store, ahead: StoreAhead, planned: Plan, *, obstructed: bool
+    store: Store, ahead: StoreAhead, planned: Plan, *, draws: bool, obstructed: bool
 ) -> tuple[int | None, Contents | None, bool]:
     """Return the number of the release that follows, what it holds, and whether it is a new one."""
     releases = store.releases()
@@ -147,6 +154,6 @@ def _following(
     if obstructed:
         return (last.number, held, False) if last is not None else (None, None, False)
     coming = Contents.ahead(ahead, planned)
-    if last is not None and held is not None and coming.shards.items() <= held.shards.items():
+    if not draws and last is not None and held is not None and coming.shards.items() <= held.shards.items():
         return last.number, held, False
     return (last.number if last is not None else 0) + 1, coming, True

@@ -82,7 +82,7 @@ class ShardRunner:
         self._progress = progress
         self._run_id = run_id
         self._outcome = Outcome()
-        self._versions = store.versions()
+        self._versions: dict[str, int] = {}
         self._open: set[ShardKey] = set()
         self._lost: set[ShardKey] = set()
         self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt | None] | _Unseen]] = {}
@@ -106,9 +106,11 @@ class ShardRunner:
     def run(self, work: Sequence[ShardWork]) -> Outcome:
         """Make all shards that can be made, given in an order in which they can be made one by one.
 
-        Everything made is committed, also when the cluster is lost.
+        Everything made is committed, also when the cluster is lost. A second call goes on after the first: the outcome
+        is that of both, and what needs a shard that failed is left out.
         """
         self._progress.plan()
+        self._versions = self._store.versions()
         waiting = list(work)
         self._open = {(item.stage, item.shard) for item in work}
         with held_back() as interruption, self._listening():

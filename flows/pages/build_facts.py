@@ -109,6 +109,11 @@ class FactKeeper:
             "new_labels": report.new_labels,
         }
 
+    def drew(self, pairs: int) -> None:
+        """Record that neighbours were drawn."""
+        if self.facts.ingest is not None:
+            self.facts.ingest["new_pairs"] += pairs
+
     def planned(self, plan: Plan, stages: Chain, work: Sequence[ShardWork]) -> None:
         """Record the whole plan, and the work that this build is to do of it."""
         self._expected, self._stages = plan.expected, stages

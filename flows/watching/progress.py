@@ -57,10 +57,12 @@ class BuildProgress(ExitStack):
         """Show the stages that have something to do, by the history."""
         for stage in dict.fromkeys(shard.stage for shard in self.history.shards):
             shards = [shard for shard in self.history.shards if shard.stage == stage]
-            self._stages[stage] = StageProgress(shards)
+            self._stages.setdefault(stage, StageProgress(shards)).shards = shards
             if self._progress is not None:
-                rows, line = sum(shard.rows for shard in shards), self._stages[stage].line()
-                self._bars[stage] = self._progress.add_task(stage, total=rows, line=line)
+                if stage not in self._bars:
+                    self._bars[stage] = self._progress.add_task(stage, line="")
+                self._progress.update(self._bars[stage], total=sum(shard.rows for shard in shards))
+                self._show(stage)
 
     def reported(self, stage: str, shard: str, done: int, total: int, worker: str) -> None:
         """Record how many parts of its shard a worker has done; of 0 while it reads its input and loads a model."""

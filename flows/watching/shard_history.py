@@ -69,8 +69,9 @@ class BuildHistory:
         return ended / rows if rows else 1.0
 
     def plan(self, shards: Iterable[ShardHistory]) -> None:
-        """Record the shards that are to be made."""
-        self._shards = {(shard.stage, shard.shard): shard for shard in shards}
+        """Record the shards that are to be made, beside those that were planned before."""
+        for shard in shards:
+            self._shards.setdefault((shard.stage, shard.shard), shard)
 
     def submit(self, stage: str, shard: str) -> None:
         """Record that a shard waits for a worker."""

@@ -8,6 +8,10 @@ from sentences import refused
 
 from features.core.faults import CannotRebuild
 from features.corpora.settings import CorpusSettings, DrawSettings
+from features.schemas import EMBEDDINGS
+from features.stage_output import StageOutput
+from features.stages.stage import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from flows.building import ingest_corpora
 from flows.building.ingest_repair import repair_ingested
@@ -199,12 +203,31 @@ def test_neighbours_are_drawn_again_as_they_were(corpora, emptied):
     file = corpora.base / "mine.tsv"
     rows = [f"The cat sees dog {n} .\tDog {n} and cat {n % 3} .\n" for n in range(12)]
     store = Store.open(corpora.store, create=True)
-    for ingested, count in (("first", 6), ("second", 12)):
+    for run, count in (("first", 6), ("second", 12)):
         file.write_text("sentence_a\tsentence_b\n" + "".join(rows[:count]))
-        ingest_corpora.ingest_corpora(corpora, store, ingested)
+        ingest_corpora.ingest_corpora(corpora, store, run)
+        embed(store)
+        assert ingest_corpora.add_neighbours(corpora, store, run)
+    assert not ingest_corpora.add_neighbours(corpora, store, "third")
+    assert ingest_corpora.read_corpora(corpora, store).report.unread == 12, "that neighbours came changes no corpus"
     before = store.read("pairs", with_shard=True)
     assert before.filter(kind="neighbour")["shard"].n_unique() > 2
+    counts = mine.model_copy(update={"neighbours": 1})  # how many there are now does not change how many there were
 
     lost = emptied(store)
+    corpora = corpora.model_copy(update={"corpora": (counts,)})
     assert len(repair_ingested(corpora, store, store.damaged(), "third")) == lost
     assert store.read("pairs", with_shard=True).equals(before)
+    assert repair_ingested(corpora, store, store.damaged(), "fourth") == []
+
+
+def embed(store):
+    """Commit an embedding of each sentence: how often each letter occurs in it."""
+    recipe = Recipe("embeddings")
+    for shard in store.committed("sentences").keys() - store.committed("embeddings").keys():
+        rows = store.read("sentences", shards=[shard])
+        vectors = [[float(text.count(letter)) for letter in "abcdegost0123456789"] for text in rows["text"]]
+        vectors = pl.DataFrame({"sentence_id": rows["sentence_id"], "vector": vectors}, schema=EMBEDDINGS)
+        mark = fingerprint(recipe, [shard])
+        receipt = store.write_shard("embeddings", shard, mark, StageOutput(vectors), expected=rows.height)
+        store.commit([receipt], run_id="run", recipes={"embeddings": recipe})

@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+NEAR = 4  # pairs near each other that stay together; of more, batches would be too much alike
 WINDOW = 50  # batches, at most; longer windows pad less and mix less
 WINDOWS = 4  # at least
 
@@ -20,8 +21,8 @@ def epoch_batches(
 ) -> list[NDArray[np.int64]]:
     """Return the batches of an epoch (from 0), each the positions of its pairs; one may have fewer than the others.
 
-    `groups`, (n_pairs,), are numbers from 0: a group is the pairs of one sentence a. `lengths`, (n_pairs,), are the
-    tokens of the longer sentence of each pair.
+    `groups`, (n_pairs,), are numbers from 0: a group is the pairs of one sentence a, or near each other. `lengths`,
+    (n_pairs,), are the tokens of the longer sentence of each pair.
     """
     random = np.random.default_rng((seed, epoch))
     rank = random.permutation(int(groups.max()) + 1)
@@ -34,3 +35,42 @@ def epoch_batches(
         by_length = window[np.argsort(longest[groups[window]], kind="stable")]
         batches += [by_length[start : start + batch_size] for start in range(0, len(by_length), batch_size)]
     return [batches[position] for position in random.permutation(len(batches))]
+
+
+def near_groups(
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    drawn: NDArray[np.int64],
+    near: NDArray[np.int64],
+    *,
+    seed: int,
+    epoch: int,
+) -> NDArray[np.int64]:
+    """Return the group of each pair that is drawn for an epoch, so that near sentences meet in a batch.
+
+    A sentence follows the one among it and those near it that is drawn first, a pair its sentence a; the pairs of
+    those who follow the same are a group, or several of `NEAR` pairs.
+
+    Args:
+        first: sentences a of pairs, (n_pairs,).
+        second: sentences b, (n_pairs,).
+        drawn: positions of the pairs that are grouped, (n_drawn,).
+        near: positions of the pairs whose sentences are near each other.
+        seed: of the training.
+        epoch: from 0.
+
+    Returns:
+        Numbers from 0, (n_drawn,).
+    """
+    random = np.random.default_rng((seed, epoch, 1))
+    rank = random.permutation(int(max(first.max(), second.max())) + 1)
+    leader = rank.copy()
+    for one, two in ((first[near], second[near]), (second[near], first[near])):
+        np.minimum.at(leader, one, rank[two])
+    followed = leader[first[drawn]]
+    order = np.lexsort((random.random(len(drawn)), followed))
+    begins = np.diff(followed[order], prepend=-1) != 0
+    place = np.arange(len(drawn)) - np.maximum.accumulate(np.where(begins, np.arange(len(drawn)), 0))
+    groups = np.empty(len(drawn), np.int64)
+    groups[order] = np.cumsum(place % NEAR == 0) - 1
+    return groups

@@ -1,105 +1,156 @@
-"""Neighbours: which sentences are near, and that no pair is drawn twice."""
+"""Neighbours: which sentences are near by their embeddings, and that no pair is drawn twice."""
 
-import itertools
-
+import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
-from features.ingest.neighbours import draw_neighbours
+from features.ingest import neighbours
+from features.ingest.negatives import pair_keys
+from features.ingest.neighbours import nearest, neighbours_of, recipe_of
+from features.schemas import EMBEDDINGS, PAIRS
 from features.sentences import sentence_id
+from features.stage_output import StageOutput
+from features.stages.stage import Recipe
+from features.store.fingerprints import fingerprint
+from features.store.store import Store
 
-ANIMALS = [
-    ("A black cat sleeps on the sofa", "A black cat naps", 4),
-    ("The cat chases a mouse", "A mouse runs from the cat", 3),
-    ("A train leaves the station", "The train departs", 4),
-    ("Passengers board the train", "People wait at the station", 2),
-]
-
-
-def corpus(neighbours=2):
-    return CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, neighbours=neighbours)
+NO_PAIR = np.empty(0, np.uint64)
 
 
-def texts_of(ingested, pairs):
-    text = {row[0]: row[1] for rows in ingested.sentences.values() for row in rows.iter_rows()}
-    return {frozenset((text[a], text[b])) for a, b in pairs.select("sentence_a", "sentence_b").iter_rows()}
+def keys(pairs):
+    ends = np.array(pairs, dtype=np.uint32).reshape(-1, 2)
+    return np.unique(pair_keys(ends.min(axis=1), ends.max(axis=1)))
 
 
-def test_neighbours_share_words_and_are_no_other_pair(tmp_path, write, run, pairs_of):
-    write(tmp_path / "p.tsv", ANIMALS)
-
-    ingested = run(tmp_path, corpora=[corpus()])
-
-    pairs = pairs_of(ingested)
-    drawn = pairs.filter(kind="neighbour")
-    assert ingested.report.splits[0].neighbours == drawn.height > 0
-    assert drawn.select(pl.col("score", "label", "positive_id").is_null().all()).row(0) == (True, True, True)
-    assert frozenset(("A black cat sleeps on the sofa", "The cat chases a mouse")) in texts_of(ingested, drawn)
-    assert not texts_of(ingested, drawn) & texts_of(ingested, pairs.filter(pl.col("kind") != "neighbour"))
+def near(vectors, count, paired=NO_PAIR, asked=None):
+    members = np.arange(len(vectors))
+    asked = np.ones(len(vectors), np.bool_) if asked is None else asked
+    return nearest(np.array(vectors, dtype=np.float32), asked, members, paired, count).T.tolist()
 
 
-def test_a_corpus_that_asks_for_none_has_none_and_other_shards_stay(tmp_path, write, run):
-    write(tmp_path / "p.tsv", ANIMALS)
-
-    without, with_some = run(tmp_path, corpora=[corpus(0)]), run(tmp_path, corpora=[corpus(2)])
-
-    assert without.report.splits[0].neighbours == 0
-    for shard, rows in without.pairs.items():
-        assert rows.equals(with_some.pairs[shard])
+def test_each_sentence_is_paired_with_the_nearest_whatever_the_length_of_its_vector():
+    vectors = [[1, 0], [50, 5], [1, 1], [0, 1]]
+    assert near(vectors, 1) == [[0, 1], [2, 1], [3, 2]], "1 and 0 are a pair already when 1 is asked"
+    assert near(vectors, 1, asked=np.array([False, False, False, True])) == [[3, 2]]
+    assert near(vectors, 1, keys([[1, 0]])) == [[0, 2], [1, 2], [3, 2]]
 
 
-def test_a_refresh_draws_for_sentences_without_any_and_then_none(tmp_path, write, run, stored, pairs_of):
-    write(tmp_path / "p.tsv", ANIMALS[:3])
-    first = run(tmp_path, corpora=[corpus()])
-    write(tmp_path / "p.tsv", ANIMALS)
-
-    second = run(tmp_path, *stored(first), corpora=[corpus()])
-    third = run(tmp_path, *stored(first, second), corpora=[corpus()])
-
-    before, drawn = (pairs_of(ingested).filter(kind="neighbour") for ingested in (first, second))
-    assert before.height
-    assert {sentence_id(text) for pair in ANIMALS[3:] for text in pair[:2]} & {*drawn["sentence_a"]}
-    assert not {*drawn["sentence_a"]} & {*before["sentence_a"], *before["sentence_b"]}
-    assert third.pairs == {}
+SENTENCES = st.integers(1, 30)
 
 
-def test_sentences_kept_out_by_the_guard_are_nobodys_neighbours(tmp_path, write, run, pairs_of):
-    write(tmp_path / "p.tsv", ANIMALS)
-    write(tmp_path / "test.tsv", [(ANIMALS[0][0], "Z", 1)])
-    leakage = LeakageSettings(evaluation=[EvaluationSet(dataset="pairs", file="test.tsv")])
+@given(SENTENCES, st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_the_nearest_are_those_of_a_full_comparison(size, count, seed):
+    random = np.random.default_rng(seed)
+    vectors = random.standard_normal((size, 3))
+    ends = random.integers(0, size, (size, 2))
+    paired = keys(ends[ends[:, 0] != ends[:, 1]])
 
-    pairs = pairs_of(run(tmp_path, corpora=[corpus()], leakage=leakage))
+    drawn = near(vectors, count, paired)
 
-    assert sentence_id(ANIMALS[0][0]) not in {*pairs["sentence_a"], *pairs["sentence_b"]}
-
-
-words = st.sampled_from(["cat", "dog", "train", "red", "blue", "runs", "sleeps"])
-some_texts = st.lists(st.lists(words, min_size=1, max_size=4).map(" ".join), unique=True, min_size=1, max_size=12)
-
-
-@given(some_texts, st.integers(1, 4), st.randoms(use_true_random=False))
-def test_pairs_differ_share_a_word_and_do_not_depend_on_the_order(texts, count, random):
-    ids = {sentence_id(text): text for text in texts}
-    every = list(itertools.combinations(ids, 2))
-    paired = set(random.sample(every, len(every) // 3))
-
-    drawn = list(draw_neighbours(ids, set(ids), paired, count))
-
-    assert len({frozenset(pair) for pair in drawn}) == len(drawn)
-    assert all(a != b and (a, b) not in paired and (b, a) not in paired for a, b in drawn)
-    assert all(set(ids[a].split()) & set(ids[b].split()) for a, b in drawn)
-    shuffled = list(ids.items())
-    random.shuffle(shuffled)
-    assert drawn == list(draw_neighbours(dict(shuffled), set(ids), paired, count))
+    whole = np.rint(4000 * vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    similar = whole @ whole.T
+    wanted = set()
+    for one in range(size):
+        others = sorted(
+            (other for other in range(size) if other != one), key=lambda other: (-similar[one, other], other)
+        )
+        free = [other for other in others[: 4 * (count + 1) - 1] if keys([[one, other]])[0] not in paired]
+        wanted |= {frozenset((one, other)) for other in free[:count]}
+    assert {frozenset(pair) for pair in drawn} == wanted
+    assert len(drawn) == len(wanted)
 
 
-def test_the_nearest_come_first_by_the_weight_of_shared_words():
-    texts = ["red cat", "red dog", "red train", "cat sleeps", "blue sky"]
-    ids = {sentence_id(text): text for text in texts}
+@pytest.fixture
+def store(tmp_path):
+    return Store.open(tmp_path / "store", create=True)
 
-    drawn = draw_neighbours(ids, {sentence_id("red cat")}, set(), 1)
 
-    # "cat" is in two texts, "red" in three.
-    assert [(ids[a], ids[b]) for a, b in drawn] == [("red cat", "cat sleeps")]
+def write(store, table, shard, rows, recipe=None):
+    recipe = recipe or Recipe(table)
+    receipt = store.write_shard(table, shard, fingerprint(recipe, [shard]), StageOutput(rows), expected=rows.height)
+    store.commit([receipt], run_id="run", recipes={table: recipe})
+
+
+def add_pairs(store, shard, pairs, **values):
+    """Commit pairs of sentences that are named by number and are in shards of four."""
+    rows = [
+        {
+            "pair_id": sentence_id(f"{shard} {one} {two}"),
+            "corpus": "mine",
+            "split": "train",
+            "kind": "positive",
+            **{f"sentence_{side}": sentence_id(str(n)) for side, n in (("a", one), ("b", two))},
+            **{f"shard_{side}": f"sentences-{n // 4:05}" for side, n in (("a", one), ("b", two))},
+            **values,
+        }
+        for one, two in pairs
+    ]
+    write(store, "pairs", shard, pl.DataFrame(rows, schema=PAIRS))
+
+
+def embed(store, *numbers):
+    """Commit embeddings of sentences, the lower its number, the nearer are its own; all of one shard."""
+    angles = [number**1.1 / 50 for number in numbers]
+    rows = {"sentence_id": [sentence_id(str(n)) for n in numbers], "vector": [[np.cos(a), np.sin(a)] for a in angles]}
+    write(store, "embeddings", f"sentences-{numbers[0] // 4:05}", pl.DataFrame(rows, schema=EMBEDDINGS))
+
+
+def numbers_of(drawn):
+    name = {sentence_id(str(number)): number for number in range(100)}
+    rows = pl.concat([pl.DataFrame(schema=PAIRS), *drawn.values()])
+    return {frozenset((name[a], name[b])) for a, b in rows.select("sentence_a", "sentence_b").iter_rows()}
+
+
+def commit(store, drawn, counts):
+    for shard, rows in drawn.items():
+        write(store, "pairs", shard, rows, recipe_of(counts))
+
+
+def test_neighbours_are_drawn_for_what_has_an_embedding_and_then_never_again(store):
+    add_pairs(store, "pairs-00000", [(0, 3), (1, 2), (4, 7), (5, 6)])
+    add_pairs(store, "pairs-00001", [(1, 3)], split="dev")
+    add_pairs(store, "pairs-00002", [(0, 2)], corpus="other")
+    embed(store, 0, 1, 2, 3)
+
+    drawn = neighbours_of(store, {"mine": 1}, 3)
+
+    assert [*drawn] == ["pairs-00003"]
+    assert numbers_of(drawn) == {frozenset(pair) for pair in ((0, 1), (2, 3))}
+    (rows,) = drawn.values()
+    assert rows.schema == pl.Schema(PAIRS)
+    assert rows.select("corpus", "split", "kind").unique().row(0) == ("mine", "train", "neighbour")
+    assert rows.select(pl.col("score", "label", "positive_id").is_null().all()).row(0) == (True, True, True)
+
+    commit(store, drawn, {"mine": 1})
+    assert neighbours_of(store, {"mine": 1}, 3) == {}
+    embed(store, 4, 5, 6, 7)
+    later = neighbours_of(store, {"mine": 1}, 3)
+    assert [*later] == ["pairs-00004"]
+    assert numbers_of(later) == {frozenset(pair) for pair in ((3, 4), (4, 5), (6, 7))}
+
+
+def test_shards_have_so_many_rows_and_those_that_are_taken_to_be_there_decide(store):
+    add_pairs(store, "pairs-00000", [(n, n + 8) for n in range(8)])
+    for first in range(0, 16, 4):
+        embed(store, *range(first, first + 4))
+    drawn = neighbours_of(store, {"mine": 2}, 5)
+    assert [rows.height for rows in drawn.values()][:-1] == [5] * (len(drawn) - 1)
+    commit(store, drawn, {"mine": 2})
+    add_pairs(store, "pairs-00099", [(0, 1)])
+    again = neighbours_of(store, {"mine": 2}, 5, ["pairs-00000"])
+    assert [*again] == [*drawn]
+    assert all(rows.equals(drawn[shard]) for shard, rows in again.items())
+
+
+def test_sentences_are_compared_within_a_window_and_the_last_ones_with_those_before(store, monkeypatch):
+    monkeypatch.setattr(neighbours, "_WINDOW", 8)
+    add_pairs(store, "pairs-00000", [(n, (n + 10) % 20) for n in range(20)])
+    for first in range(0, 20, 4):
+        embed(store, *range(first, first + 4))
+    pairs = numbers_of(neighbours_of(store, {"mine": 1}, 100))
+    assert frozenset((7, 8)) not in pairs
+    windows = [range(8), range(8, 16), range(8, 20)]
+    assert all(any(pair <= {*window} for window in windows) for pair in pairs)
+    assert {n for pair in pairs for n in pair} == {*range(20)}

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.loop.batches import epoch_batches
+from training.loop.batches import NEAR, epoch_batches, near_groups
 
 pair_lengths = st.lists(st.integers(1, 60), min_size=1, max_size=300)
 
@@ -56,3 +56,38 @@ def test_a_positive_and_its_negative_share_a_batch():
     for number, batch in enumerate(batches):
         where[batch] = number
     assert (where[:count] == where[count:]).mean() > 0.9
+
+
+pair_ends = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=60)
+
+
+@given(ends=pair_ends, share=st.floats(0, 1), seed=st.integers(0, 5), epoch=st.integers(0, 3))
+def test_a_group_is_a_few_pairs_that_follow_one_sentence(ends, share, seed, epoch):
+    first, second = np.array(ends, dtype=np.int64).T
+    random = np.random.default_rng(seed)
+    near = np.flatnonzero(random.random(len(ends)) < share)
+    drawn = random.permutation(len(ends))[: max(1, len(ends) // 2)]
+    groups = near_groups(first, second, drawn, near, seed=seed, epoch=epoch)
+
+    beside = [{int(sentence)} for sentence in range(21)]
+    for pair in near:
+        beside[first[pair]].add(int(second[pair]))
+        beside[second[pair]].add(int(first[pair]))
+    assert sorted(set(groups)) == list(range(groups.max() + 1))
+    for group in range(groups.max() + 1):
+        pairs = drawn[groups == group]
+        assert len(pairs) <= NEAR
+        assert set.intersection(*(beside[first[pair]] for pair in pairs)), "one sentence is near to all of them"
+    assert groups.tolist() == near_groups(first, second, drawn, near, seed=seed, epoch=epoch).tolist()
+
+
+def test_pairs_of_one_sentence_and_of_its_neighbours_are_a_group_that_differs_by_epoch():
+    first, second = np.array([[0, 0, 1, 5, 2, 9], [3, 4, 6, 7, 8, 0]])
+    near = np.array([5])
+    groups = near_groups(first, second, np.arange(5), near, seed=0, epoch=0)
+    assert groups[0] == groups[1]
+    assert len(set(groups[2:])) == 3
+    many = np.zeros(9, np.int64)
+    orders = {tuple(near_groups(many, many + 1, np.arange(9), near[:0], seed=0, epoch=epoch)) for epoch in range(4)}
+    assert len(orders) > 1
+    assert {tuple(sorted(np.bincount(order))) for order in orders} == {(1, 4, 4)}

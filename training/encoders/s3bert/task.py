@@ -13,7 +13,7 @@ from training.data.pair_tables import PairsAmong
 from training.encoders.ratings import PlacedRatings
 from training.encoders.s3bert.embedders import Embedder
 from training.encoders.s3bert.settings import S3bertSettings
-from training.loop.batches import epoch_batches
+from training.loop.batches import epoch_batches, near_groups
 from training.loop.settings import LoopSettings
 from training.loop.task import Group, Judgement
 from training.objectives.consistency import ConsistencyObjective
@@ -38,7 +38,8 @@ class Prepared:
     # those of them that batches are made of where sentences are encoded; the others are compared where both of their
     # sentences are in a batch
     drawn: NDArray[np.int64]
-    ordered: NDArray[np.int64]  # those of them that a corpus gives, which the ordering objective is for
+    near: NDArray[np.int64]  # those to train on that were not drawn at random
+    ordered: NDArray[np.int64]  # those drawn that a corpus gives, which the ordering objective is for
     dev: NDArray[np.int64]  # positions of the pairs to choose the best model by; may be empty
     ratings: PlacedRatings | None = None  # to choose it by instead; None if its loss on the dev pairs decides
 
@@ -74,8 +75,11 @@ class S3bertTask:
 
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""
-        train, loop = self._drawn, self.loop
-        _, groups = np.unique(self.prepared.groups[train], return_inverse=True)
+        train, loop, prepared = self._drawn, self.loop, self.prepared
+        if self.embedder.encodes and not self.settings.ordering:
+            groups = near_groups(prepared.first, prepared.second, train, prepared.near, seed=loop.seed, epoch=epoch)
+        else:  # what is compared shares sentence a
+            _, groups = np.unique(prepared.groups[train], return_inverse=True)
         chosen = epoch_batches(groups, self._lengths(train), batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [train[batch] for batch in chosen]
 

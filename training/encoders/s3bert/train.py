@@ -77,6 +77,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         groups=np.unique(data.first, return_inverse=True)[1],
         train=train_pairs,
         drawn=drawn,
+        near=train_pairs[(data.pairs["kind"] != "negative").to_numpy()[train_pairs]],
         ordered=drawn[(data.pairs["kind"] == "positive").to_numpy()[drawn]],
         dev=dev_pairs,
         ratings=placed,
