@@ -8,12 +8,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import SPLITS
+from features.ingest.corpus_labels import CorpusLabels, SplitTexts
 from features.ingest.corpus_pairs import CorpusPairs
 from features.ingest.ids import from_hexadecimal, hexadecimal, places
 from features.ingest.known import Known
 from features.ingest.report import OverlapReport, ShrunkReport
 from features.ingest.sentences import Sentences
-from features.ingest.split_labels import CorpusLabels, SplitLabels
 
 _TRAIN = SPLITS.index("train")
 _MOST = 0.5
@@ -32,7 +32,7 @@ def overlaps(
     Train and dev may have been made from one file by mistake. Corpora with one class per text may repeat texts. The
     pairs of unread corpora are those of the store.
     """
-    of_texts = [split for corpus in texts for split in corpus.splits if split.several]
+    of_texts = [split for corpus in texts if corpus.several for split in corpus.splits.values()]
     return [*_of_pairs(pairs, known, unread), *_of_texts(of_texts, sentences)]
 
 
@@ -82,7 +82,7 @@ def _both(rows: pl.DataFrame, a: pl.Series, b: pl.Series) -> pl.DataFrame:
     return rows.select("corpus", "split", pair=pair)
 
 
-def _of_texts(splits: Sequence[SplitLabels], sentences: Sentences) -> Iterator[OverlapReport]:
+def _of_texts(splits: Sequence[SplitTexts], sentences: Sentences) -> Iterator[OverlapReport]:
     for train in splits:
         others = [split for split in splits if split.report.split != "train"] if train.report.split == "train" else []
         trained = {sentences.shared_id(text) for text in train.texts.values()} if others else set()
@@ -116,15 +116,14 @@ def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Seq
         what: Literal["texts", "pairs"] = "texts" if texts else "pairs"
         stored, came, added = of_pairs.get(corpus, 0), 0, 0
         if texts:
-            splits = of_corpus.splits if isinstance(of_corpus, CorpusLabels) else ()
             stored = len(texts)
-            came = len(texts & {sentence for split in splits for sentence in split.occurrences})
-            added = len({sentence for split in splits for sentence in split.sentences} - texts)
+            if isinstance(of_corpus, CorpusLabels):
+                came = len(texts & {text for split in of_corpus.splits.values() for text in split.occurrences})
+                added = len({*of_corpus.sentences} - texts)
         elif of_corpus is not None:
             added = sum(report.new for report in of_corpus.reports.values())
-            came = (
-                sum(report.known for report in of_corpus.reports.values()) if isinstance(of_corpus, CorpusPairs) else 0
-            )
+            if isinstance(of_corpus, CorpusPairs):
+                came = sum(report.known for report in of_corpus.reports.values())
         if came < stored:
             named = corpus in of_name
             reports.append(ShrunkReport(corpus=corpus, stored=stored, found=came, added=added, what=what, named=named))

@@ -25,8 +25,7 @@ from features.corpora.digests import Digests, Recorded
 from features.corpora.settings import CorpusSettings, EvaluationSet, Files, IngestSettings, LeakageSettings
 from features.corpora.sources import files_of, locate
 from features.ingest.building import ALGORITHM_VERSION
-from features.ingest.fault_reports import Report
-from features.ingest.report import IngestReport
+from features.ingest.report import IngestReport, Report
 from features.stage_output import Reject
 from features.stages.stage import canonical
 from features.store.reader import StoreReader

@@ -16,8 +16,8 @@ from features.core.wording import counted
 from features.corpora.digests import Digests
 from features.corpora.settings import CorpusSettings
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
+from features.ingest.faults import cut
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
-from features.ingest.label_faults import cut
 from features.ingest.report import IngestReport
 from features.ingest.unread import Memory, keys_of, rejects_of, state_of
 from features.stage_output import Reject, StageOutput, rejects_frame
