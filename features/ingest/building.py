@@ -12,10 +12,9 @@ import polars as pl
 from features.core.faults import NameTaken
 from features.core.types import LabelId, PairId, Shard
 from features.corpora.batches import read_batches
-from features.corpora.digests import Digests
 from features.corpora.reading import read_outcomes
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.corpora.sources import identify, locate
+from features.corpora.sources import Digests, locate
 from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import KINDS, CorpusPairs
 from features.ingest.drawing import Spellings, drawn_texts
@@ -123,8 +122,9 @@ def _files(corpora: Sequence[CorpusSettings], base: Path, digests: Digests) -> l
         for source in locate(corpus.record, corpus.files, base, corpus.files_key):
             for path in filter(None, (source.path, source.partner)):
                 name = source.name if path is source.path else path.name
-                copy = identify(corpus.record, path, digests)
-                reports.append(FileReport(corpus=corpus.name, name=name, **copy._asdict()))
+                sha256 = digests.of(path)
+                known_as = corpus.record.known_copy(sha256)
+                reports.append(FileReport(corpus=corpus.name, name=name, sha256=sha256, known_as=known_as))
     return reports
 
 

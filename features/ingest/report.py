@@ -188,7 +188,10 @@ class JudgementFaultReport(Remark):
 
 
 class FileReport(Report):
-    """A file that was read, named as the user wrote it; digest and `known_as` are those of `sources.Copy`."""
+    """A file that was read, named as the user wrote it, its digest, and the name of the checked copy that it equals.
+
+    The digest is that of the uncompressed file.
+    """
 
     corpus: str
     name: str

@@ -13,8 +13,8 @@ import polars as pl
 from features.core.pages import tell
 from features.core.types import LEFT_OUT, SPLITS, Fingerprint, RejectCode, Shard
 from features.core.wording import counted
-from features.corpora.digests import Digests
 from features.corpora.settings import CorpusSettings
+from features.corpora.sources import Digests
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.faults import cut
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES

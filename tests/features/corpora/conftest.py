@@ -22,7 +22,7 @@ def read_both_ways(settings: CorpusSettings, folder: Path) -> list[Outcome]:
         for row in pairs.iter_rows(named=True):
             cells = (row[name] for name in ("split", "text_a", "text_b", "score", "label"))
             origin = f"{row['file']}:{row['line']}"
-            in_batches[row["row"]] = PairRow(settings.name, *cells, "positive", origin, row["group"])
+            in_batches[row["row"]] = PairRow(*cells, origin, row["group"])
     assert [*map(in_batches.get, range(len(in_batches)))] == outcomes
     return outcomes
 
