@@ -89,15 +89,13 @@ def _outside(settings: AmrSettings) -> Outside | None:
 
 
 def _models(settings: AmrSettings) -> StageModels:
-    from features.models import locate
     from features.parsers.amr import model_folder
 
     if settings.backend == "penman":
         return StageModels()
     if settings.backend == "embedded":
         return StageModels.loaded(model_folder(settings.model), libraries=("torch",), beside=BESIDE)
-    folder = locate(settings.model)
-    return StageModels.loaded(folder, libraries=("torch", "amrlib"), beside=BESIDE, names=(settings.model,))
+    return StageModels.loaded(settings.model, libraries=("torch", "amrlib"), beside=BESIDE)
 
 
 AMR_STAGE = Stage(

@@ -49,15 +49,17 @@ class StageModels:
     beside: int = 0
 
     @classmethod
-    def loaded(cls, *models: Path, libraries: tuple[str, ...], beside: int, names: tuple[str, ...] = ()) -> Self:
-        """Return what a stage loads that reads these folders and files of models whole."""
+    def loaded(cls, *models: str | Path, libraries: tuple[str, ...], beside: int, names: tuple[str, ...] = ()) -> Self:
+        """Return what a stage loads that reads these models whole, by their names, or folders and files."""
+        from features.models import locate
         from features.models.files import model_files
 
+        paths = [locate(model) if isinstance(model, str) else model for model in models]
         sizes = [
-            sum(file.stat().st_size for file in ([model] if model.is_file() else model_files(model)))
-            for model in models
+            sum(file.stat().st_size for file in ([path] if path.is_file() else model_files(path))) for path in paths
         ]
-        return cls(frozenset(libraries), names, bytes=tuple(zip(models, sizes, strict=True)), beside=beside)
+        names = (*names, *(model for model in models if isinstance(model, str)))
+        return cls(frozenset(libraries), names, bytes=tuple(zip(paths, sizes, strict=True)), beside=beside)
 
     @property
     def own(self) -> int:

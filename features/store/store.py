@@ -2,7 +2,7 @@
 
     worker    write_shard ──> Parquet files, final names, in no table ──> Receipt     (`features.store.writing`)
     flow      commit(receipts) ──> verify ──> rejects ──> tables                      (`features.store.committing`)
-    reader    read(table, version) ──> the files that the log names                   (`features.store.reading`)
+    reader    read(table, version) ──> the files that the log names                   (`features.store.reader`)
 
 A process may die between any two steps. What was written but not committed is invisible and is written again;
 committing a receipt twice changes nothing; a shard is in a table once or not at all.
@@ -18,7 +18,7 @@ from datetime import timedelta
 import polars as pl
 
 from features.core.errors import StoreError
-from features.core.faults import NoRelease, OtherProjectsStore, OutOfRange, UnknownTable
+from features.core.faults import NoRelease, OtherProjectsStore, OutOfRange, ReleaseKept, UnknownTable
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.schemas import REJECTS
@@ -30,8 +30,8 @@ from features.store.locations import Location, storage_at
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
 from features.store.receipts import Receipt, WrittenFile
-from features.store.releases import Release, read_release, release_numbers, remove_release, write_release
-from features.store.runs import RunRecord, read_runs, remove_run, write_run
+from features.store.releases import Release, no_release, read_release, release_name, release_numbers, write_release
+from features.store.runs import RunRecord, read_runs, record_name, write_run
 from features.store.scope import PlannedStage, ShardKey, Wanted
 from features.store.storage import Entry
 from features.store.verifying import Verification, check_counts, rows_by_stage, verify
@@ -237,12 +237,22 @@ class Store(StoreReader):
         return [self.storage.url(entry.name) for entry in entries]
 
     def remove_release(self, number: int) -> None:
-        """Remove a release as `features.store.releases.remove_release` does."""
-        remove_release(self.storage, number)
+        """Remove a release; the files that only it needs are garbage from then on.
+
+        Its number must not be used again, so the newest one is not removed.
+        """
+        numbers = release_numbers(self.storage)
+        if number not in numbers:
+            raise no_release(self.storage, number)
+        if number == numbers[-1]:
+            raise ReleaseKept(f"Release {number} is the newest one of {self.location!r}, and is kept.")
+        with clear_errors(f"Removing release {number} of {self.location!r}"):
+            self.storage.delete(release_name(number))  # for good before its files go: it must not be back without them
 
     def remove_run(self, run_id: str) -> None:
         """Remove the record of a run, if there is one."""
-        remove_run(self.storage, run_id)
+        with clear_errors(f"Removing the record of run {run_id!r} in {self.location!r}"):
+            self.storage.delete(record_name(run_id))
 
     def collect_garbage(
         self, older_than: timedelta = timedelta(days=7), *, without: Collection[int] = (), dry_run: bool = False

@@ -24,8 +24,7 @@ from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
-from features.store.reader import StoreReader
-from features.store.reading import decoding
+from features.store.reader import StoreReader, decoding
 from features.store.receipts import Receipt
 from features.store.store import Store
 from flows.project import Project
