@@ -1,8 +1,6 @@
 """Rows of a table in any form, each with its first line.
 
-A file is read in the first layout that it fits: its header line (or keys, or schema) has the columns, or, for files
-without a header line, one of the first rows has enough cells. A wrong row is an item like any other, with its error, so
-reading goes on.
+A wrong row is an item like any other, with its error, so reading goes on.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -19,16 +17,7 @@ from features.core.faults import ColumnMissing, FileEmpty
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
 from features.core.wording import counted
-from features.corpora.cells import (
-    BLANK,
-    SEPARATORS,
-    Numbered,
-    as_text,
-    cell_rows,
-    decided_quotes,
-    line_blocks,
-    no_text,
-)
+from features.corpora.cells import BLANK, SEPARATORS, Numbered, as_text, cell_rows, decided_quotes, line_blocks, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 from features.corpora.headers import columns_of, missing_columns, needed_columns, parse_object, scan_parquet
 

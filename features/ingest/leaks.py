@@ -29,7 +29,6 @@ class LeakageGuard:
     def __init__(self, sets_of: Mapping[str, tuple[str, ...]], *, drops: bool) -> None:
         self.drops = drops
         self._sets_of = sets_of
-        self._sets_of_sentence: dict[SentenceId, tuple[str, ...]] = {}
         self._rows: Counter[tuple[str, Split, str]] = Counter()
         self._sentences: dict[tuple[str, Split, str], set[SentenceId]] = {}
 
@@ -70,9 +69,7 @@ class LeakageGuard:
         words = None
         hit: set[str] = set()
         for sentence, text in sentences:
-            if sentence not in self._sets_of_sentence:
-                self._sets_of_sentence[sentence] = self.sets_with(text)
-            sets = self._sets_of_sentence[sentence]
+            sets = self.sets_with(text)
             for name in sets:
                 hit.add(name)
                 self._sentences.setdefault((report.corpus, report.split, name), set()).add(sentence)

@@ -20,12 +20,7 @@ from features.store.writing import check_conservation, further_columns
 
 
 def commit(
-    tables: Mapping[str, Table],
-    receipts: Iterable[Receipt],
-    *,
-    run_id: str,
-    recipes: Mapping[str, Recipe],
-    code_version: str | None,
+    tables: Mapping[str, Table], receipts: Iterable[Receipt], *, run_id: str, recipes: Mapping[str, Recipe]
 ) -> dict[str, int]:
     """Commit receipts to the tables, in the order of `tables`; `Store.commit` says the rest."""
     unique = _unique(receipts)
@@ -33,7 +28,7 @@ def commit(
         _verify(tables, receipt, recipes)
     if not unique:
         return {}
-    metadata = {"run_id": run_id, "code_version": code_version or importlib.metadata.version("facetflow")}
+    metadata = {"run_id": run_id, "code_version": importlib.metadata.version("facetflow")}
     before = {name: table.version() for name, table in tables.items()}
     # Rejects first: a crash in between leaves rejects of a shard that is made again, never rows whose rejects are lost.
     rejected = [receipt for receipt in unique if receipt.reject_data]
@@ -64,8 +59,8 @@ def withdraw(tables: Mapping[str, Table], shards: Iterable[ShardKey], *, run_id:
         withdrawn.setdefault(stage, []).append(shard)
     if not withdrawn:
         return {}
-    code_version = importlib.metadata.version("facetflow")
-    metadata = {"run_id": run_id, "code_version": code_version, "withdrawn": withdrawn}
+    version = importlib.metadata.version("facetflow")
+    metadata = {"run_id": run_id, "code_version": version, "withdrawn": withdrawn}
     # Rejects first: after a crash in between the rows are still there, and the next call takes them out.
     rejected = [(stage, shard) for stage, names in withdrawn.items() for shard in names]
     after = {"rejects": tables["rejects"].replace([], rejected, metadata)}

@@ -155,18 +155,14 @@ def _same_content(store: StoreReader, table: str, old: Release, new: Release) ->
 def _check_complete(planned: Plan, failed_shards: float) -> None:
     for stage in planned.stages:
         work = planned.of(stage)
-        stale = [item for item in work if (stage, item.shard) not in planned.missing]
+        stale = any((stage, item.shard) not in planned.missing for item in work)
         if outdated := sum(name == stage for name, _ in planned.outdated):
-            raise NotComplete(
-                f"The store is not complete and cannot be published: {outdated} shards of {stage!r} that are no longer "
-                "wanted were made in another way; build first."
-            )
-        if stale or len(work) > failed_shards * planned.shards(stage):
-            reasons = [item.reason for item in work]
-            raise NotComplete(
-                f"The store is not complete and cannot be published: {summary(stage, planned.shards(stage), reasons)}; "
-                "build first."
-            )
+            why = f"{outdated} shards of {stage!r} that are no longer wanted were made in another way"
+        elif stale or len(work) > failed_shards * planned.shards(stage):
+            why = summary(stage, planned.shards(stage), [item.reason for item in work])
+        else:
+            continue
+        raise NotComplete(f"The store is not complete and cannot be published: {why}; build first.")
 
 
 def _rejects(store: StoreReader, versions: Mapping[str, int], planned: Plan) -> dict[str, int]:

@@ -132,14 +132,7 @@ class Store(StoreReader):
 
     # -- committing, in the flow process -----------------------------------------------------------------------------
 
-    def commit(
-        self,
-        receipts: Iterable[Receipt],
-        *,
-        run_id: str,
-        recipes: Mapping[str, Recipe],
-        code_version: str | None = None,
-    ) -> dict[str, int]:
+    def commit(self, receipts: Iterable[Receipt], *, run_id: str, recipes: Mapping[str, Recipe]) -> dict[str, int]:
         """Make written shards part of their tables: first the rejects of all, then each table in one transaction.
 
         Tables are committed one after the other: those before a failing one stay committed, and each is whole. Returned
@@ -150,10 +143,9 @@ class Store(StoreReader):
                 counts), and what is already committed changes nothing.
             run_id: the run, stored with the commit.
             recipes: stage → how it was made; the identity of every receipt must be that of its recipe.
-            code_version: stored with the commit; this package's version by default.
         """
         tables = {name: self._table(name) for name in self._ids}
-        return committing.commit(tables, receipts, run_id=run_id, recipes=recipes, code_version=code_version)
+        return committing.commit(tables, receipts, run_id=run_id, recipes=recipes)
 
     def withdraw(self, shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
         """Remove those of the shards that are committed, with their rejects; releases that hold them still do.
@@ -168,29 +160,26 @@ class Store(StoreReader):
     def publish(
         self,
         run_id: str,
-        versions: Mapping[str, int] | None = None,
         *,
         stages: Sequence[PlannedStage],
         wanted: Iterable[Wanted] | None = None,
         failed_shards: float = 0.0,
         rejected_rows: float = 1.0,
     ) -> Release:
-        """Publish versions of the tables as the next release, or return the newest one if it holds the same.
+        """Publish the newest versions of the tables as a release, or return the newest one if it holds the same.
 
         Nothing is published when a stage is incomplete, mixed, or has too many rejects.
 
         Args:
             run_id: the run, stored with the release.
-            versions: table → version; the newest by default.
             stages: the chain that the release has to be complete for.
             wanted: what will be read; the release has to be complete for that. Every shard of every stage when None.
             failed_shards: share of a stage's shards that may be missing, from 0 to 1. One made by an older recipe or
                 from older input is never accepted: a release does not mix.
             rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
         """
-        at = self.versions() | dict(versions or {})
         limits = {"failed_shards": failed_shards, "rejected_rows": rejected_rows}
-        release = draft(self, at, stages, wanted=wanted, run_id=run_id, **limits)
+        release = draft(self, self.versions(), stages, wanted=wanted, run_id=run_id, **limits)
         numbers = release_numbers(self.storage)
         if numbers and holds(self, newest := read_release(self.storage, numbers[-1]), release):
             return newest

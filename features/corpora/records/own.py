@@ -11,10 +11,7 @@ PAIRS = Dataset(
     kind="own",
     about="Any table of sentence pairs: TSV, CSV, JSON lines or Parquet; the option `columns` takes other names.",
     layouts=(
-        TableLayout(
-            columns={role: role for role in ("sentence_a", "sentence_b", *_OPTIONAL)},
-            optional=_OPTIONAL,
-        ),
+        TableLayout(columns={role: role for role in ("sentence_a", "sentence_b", *_OPTIONAL)}, optional=_OPTIONAL),
     ),
     unscored=True,
     licence="the user's",
