@@ -269,23 +269,14 @@ class IngestReport(Report):
     def settled(self) -> "IngestReport":
         """Return the report of the same corpora when the store holds what was new."""
         dropped: Counter[str] = Counter()
+        splits, shrunk = [], []
         for split in self.splits:
             dropped[split.corpus] += split.dropped
-        none = dict.fromkeys(("new", "negatives", "neighbours", "labels"), 0)
-        settled = [
-            {"known": split.new + split.known, "leaked_stored": split.leaked - split.dropped, **none}
-            for split in self.splits
-        ]
-        return self.model_copy(
-            update={
-                "splits": [split.model_copy(update=now) for split, now in zip(self.splits, settled, strict=True)],
-                "draws": [draw.model_copy(update={"stored": draw.pairs > dropped[draw.corpus]}) for draw in self.draws],
-                "shrunk": [
-                    each.model_copy(
-                        update={"stored": each.stored + each.added, "found": each.found + each.added, "added": 0}
-                    )
-                    for each in self.shrunk
-                ],
-                **dict.fromkeys(("new_sentences", "sentence_shards", "pair_shards", "label_shards", "unread"), 0),
-            }
-        )
+            now = {"known": split.new + split.known, "leaked_stored": split.leaked - split.dropped}
+            splits.append(split.model_copy(update=now | dict.fromkeys(("new", "negatives", "neighbours", "labels"), 0)))
+        for each in self.shrunk:
+            now = {"stored": each.stored + each.added, "found": each.found + each.added, "added": 0}
+            shrunk.append(each.model_copy(update=now))
+        draws = [draw.model_copy(update={"stored": draw.pairs > dropped[draw.corpus]}) for draw in self.draws]
+        none = dict.fromkeys(("new_sentences", "sentence_shards", "pair_shards", "label_shards", "unread"), 0)
+        return self.model_copy(update={"splits": splits, "draws": draws, "shrunk": shrunk, **none})

@@ -101,10 +101,7 @@ def _models(settings: AmrSettings) -> StageModels:
 AMR_STAGE = Stage(
     name=NAME,
     about="where graphs come from.",
-    over="sentences",
-    reads=("sentences",),
     columns=AMR,
-    key=("sentence_id",),
     settings=AmrSettings,
     recipe=amr_recipe,
     make=_make,

@@ -55,10 +55,7 @@ def _make(inputs: Inputs, settings: DependencySettings, on_rows: OnRows) -> Stag
 DEPENDENCY_STAGE = Stage(
     name=NAME,
     about="the dependency parser.",
-    over="sentences",
-    reads=("sentences",),
     columns=DEPENDENCIES,
-    key=("sentence_id",),
     settings=DependencySettings,
     recipe=dependency_recipe,
     make=_make,

@@ -52,10 +52,7 @@ def _models(settings: EmbeddingSettings) -> StageModels:
 EMBEDDING_STAGE = Stage(
     name=NAME,
     about="the teacher.",
-    over="sentences",
-    reads=("sentences",),
     columns=EMBEDDINGS,
-    key=("sentence_id",),
     settings=EmbeddingSettings,
     recipe=embedding_recipe,
     make=_make,

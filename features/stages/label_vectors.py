@@ -68,7 +68,6 @@ def _models(settings: LabelVectorSettings) -> StageModels:
 LABEL_VECTOR_STAGE = Stage(
     name=NAME,
     about="vectors of the words in labels.",
-    over="sentences",
     reads=(AMR_STAGE.name,),
     columns=LABEL_VECTORS,
     key=("shard", "label"),  # a label has its vector in every shard that has the label

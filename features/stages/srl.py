@@ -71,10 +71,7 @@ def _models(settings: SrlSettings) -> StageModels:
 SRL_STAGE = Stage(
     name=NAME,
     about="the tagger of semantic roles.",
-    over="sentences",
-    reads=("sentences",),
     columns=SRL,
-    key=("sentence_id",),
     settings=SrlSettings,
     recipe=srl_recipe,
     make=_make,

@@ -170,16 +170,14 @@ class StoreReader:
         for version, metadata in reversed(commits) if first else commits:
             for shard, fingerprint in metadata.get("shards", {}).items():
                 recipe = metadata.get("recipes", {}).get(identity_of(fingerprint))
-                origins.setdefault(
-                    (Shard(shard), Fingerprint(fingerprint)),
-                    Provenance(
-                        version=version,
-                        run_id=metadata.get("run_id", ""),
-                        code_version=metadata.get("code_version", ""),
-                        recipe=Recipe.from_dict(recipe) if recipe else None,
-                        versions=metadata.get("versions", {}),
-                    ),
+                origin = Provenance(
+                    version=version,
+                    run_id=metadata.get("run_id", ""),
+                    code_version=metadata.get("code_version", ""),
+                    recipe=Recipe.from_dict(recipe) if recipe else None,
+                    versions=metadata.get("versions", {}),
                 )
+                origins.setdefault((Shard(shard), Fingerprint(fingerprint)), origin)
         return origins
 
     def uses(self, versions: Mapping[str, int] | None = None) -> Uses:
@@ -323,7 +321,7 @@ class StoreAhead(StoreReader):
             for shard, rows in made.items()
             if shard not in stored
         }
-        return {shard: committed for shard, committed in stored.items() if shard not in unreadable} | new
+        return {shard: file for shard, file in stored.items() if shard not in unreadable} | new
 
     def scan(
         self,

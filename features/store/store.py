@@ -1,7 +1,7 @@
 """The store: who writes what, and what a reader sees.
 
     worker    write_shard ──> Parquet files, final names, in no table ──> Receipt     (`features.store.writing`)
-    flow      commit(receipts) ──> verify ──> rejects ──> tables                      (`features.store.committing`)
+    flow      commit(receipts) ──> verify ──> rejects ──> tables                      (`features.store.writing`)
     reader    read(table, version) ──> the files that the log names                   (`features.store.reader`)
 
 A process may die between any two steps. What was written but not committed is invisible and is written again;
@@ -24,7 +24,8 @@ from features.core.types import Fingerprint, Shard
 from features.schemas import REJECTS
 from features.stage_output import StageOutput
 from features.stages.stage import Recipe
-from features.store import committing, layout
+from features.store import layout, writing
+from features.store.damage import Verification, check_counts, rows_by_stage, verify
 from features.store.delta import Table
 from features.store.locations import Location, storage_at
 from features.store.publishing import draft, holds
@@ -34,15 +35,6 @@ from features.store.releases import Release, no_release, read_release, release_n
 from features.store.runs import RunRecord, read_runs, record_name, write_run
 from features.store.scope import PlannedStage, ShardKey, Wanted
 from features.store.storage import Entry
-from features.store.verifying import Verification, check_counts, rows_by_stage, verify
-from features.store.writing import (
-    check_columns,
-    check_conservation,
-    check_ids,
-    check_names,
-    further_columns,
-    write_rows,
-)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -86,7 +78,7 @@ class Store(StoreReader):
 
     def verify(self, *, deep: bool = False) -> Verification:
         """Check every file that the newest versions and all releases need; `deep` as for `damaged`."""
-        return verify(self, self._tables(), self.releases(), deep=deep)
+        return verify(self.location, self._tables(), self.releases(), deep=deep)
 
     # -- writing, in a worker ----------------------------------------------------------------------------------------
 
@@ -103,15 +95,15 @@ class Store(StoreReader):
         """Write a shard's rows and rejects as files that are in no table yet; the table is named by the stage."""
         if table == "rejects":
             raise UnknownTable("Rejects are written with the rows of their stage, or by write_rejects().")
-        check_names(shard, fingerprint)
+        writing.check_names(shard, fingerprint)
         target = self._table(table)
         where = f"shard {shard!r} of table {table!r}"
-        columns = {**target.columns, **further_columns(target, output.rows.columns)}
-        check_columns(output.rows, columns, where)
-        check_columns(output.rejects, REJECTS, f"the rejects of {where}")
-        check_ids(output, next(iter(target.columns)), where)
-        check_conservation(output.rows.height, output.rejects.height, expected, where)
-        data = write_rows(target, output.rows, shard=shard, fingerprint=fingerprint)
+        columns = {**target.columns, **writing.further_columns(target, output.rows.columns)}
+        writing.check_columns(output.rows, columns, where)
+        writing.check_columns(output.rejects, REJECTS, f"the rejects of {where}")
+        writing.check_ids(output, next(iter(target.columns)), where)
+        writing.check_conservation(output.rows.height, output.rejects.height, expected, where)
+        data = writing.write_rows(target, output.rows, shard=shard, fingerprint=fingerprint)
         rejects = self._write_rejects(table, shard, fingerprint, output.rejects)
         return Receipt(table, Shard(shard), Fingerprint(fingerprint), data, rejects, expected, seconds)
 
@@ -120,15 +112,15 @@ class Store(StoreReader):
 
         The next commit under this shard's name replaces them; without a row, it clears those stored before.
         """
-        check_names(stage, shard, fingerprint)
-        check_columns(rejects, REJECTS, f"the rejects of {shard!r} of stage {stage!r}")
+        writing.check_names(stage, shard, fingerprint)
+        writing.check_columns(rejects, REJECTS, f"the rejects of {shard!r} of stage {stage!r}")
         written = self._write_rejects(stage, shard, fingerprint, rejects)
         return Receipt(stage, Shard(shard), Fingerprint(fingerprint), None, written)
 
     def _write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> WrittenFile | None:
         if rejects.is_empty():
             return None
-        return write_rows(self._table("rejects"), rejects, stage=stage, shard=shard, fingerprint=fingerprint)
+        return writing.write_rows(self._table("rejects"), rejects, stage=stage, shard=shard, fingerprint=fingerprint)
 
     # -- committing, in the flow process -----------------------------------------------------------------------------
 
@@ -145,7 +137,7 @@ class Store(StoreReader):
             recipes: stage → how it was made; the identity of every receipt must be that of its recipe.
         """
         tables = {name: self._table(name) for name in self._ids}
-        return committing.commit(tables, receipts, run_id=run_id, recipes=recipes)
+        return writing.commit(tables, receipts, run_id=run_id, recipes=recipes)
 
     def withdraw(self, shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
         """Remove those of the shards that are committed, with their rejects; releases that hold them still do.
@@ -153,7 +145,7 @@ class Store(StoreReader):
         Returned is the version of each table that was checked.
         """
         tables = {name: self._table(name) for name in self._ids}
-        return committing.withdraw(tables, shards, run_id=run_id)
+        return writing.withdraw(tables, shards, run_id=run_id)
 
     # -- releases, runs, garbage -------------------------------------------------------------------------------------
 

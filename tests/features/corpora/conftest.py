@@ -23,7 +23,7 @@ def read_both_ways(settings: CorpusSettings, folder: Path) -> list[Outcome]:
             cells = (row[name] for name in ("split", "text_a", "text_b", "score", "label"))
             origin = f"{row['file']}:{row['line']}"
             in_batches[row["row"]] = PairRow(*cells, origin, row["group"])
-    assert [*map(in_batches.get, range(len(in_batches)))] == outcomes
+    assert [outcome for _, outcome in sorted(in_batches.items())] == outcomes
     return outcomes
 
 
