@@ -109,11 +109,41 @@ def ingest(
             pairs = CorpusPairs(corpus, read_batches(corpus, base), settings.max_words)
             pairs.take(sentences, guard, known, admits)
             read.append(pairs)
-    files = _files(corpora, base, digests or Digests({}))
-    ingested = _finish(read, sentences, guard, known, settings, files, unread)
-    if admits is None:  # an earlier ingest that is repeated is not told about again
-        ingested.report.key_faults += key_faults(corpora, base)
-    return ingested
+    of_pairs = [corpus for corpus in read if isinstance(corpus, CorpusPairs)]
+    of_labels = [corpus for corpus in read if isinstance(corpus, CorpusLabels)]
+    # Sentences and rows of corpora are cut in order of arrival, drawn pairs close together.
+    new_pairs: dict[Shard, Rows] = {}
+    for kind in KINDS:
+        for each in of_pairs:
+            first = next_number("pairs", [*known.pair_shards, *new_pairs])
+            new_pairs |= each.shards(kind, sentences.names, settings.pairs_per_shard, first)
+    new_labels: dict[Shard, Rows] = {}
+    for texts in of_labels:
+        first = next_number("labels", [*known.label_shards, *new_labels])
+        rows = texts.rows
+        new_labels |= cut(rows.height, rows.__getitem__, "labels", settings.pairs_per_shard, first)
+    new_sentences = sentences.shards()
+    report = IngestReport(
+        changed=list(chain.from_iterable(corpus.changed for corpus in read)),
+        splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
+        leaks=guard.reports(),
+        overlaps=overlaps(of_pairs, of_labels, sentences, known, unread),
+        label_faults=list(label_faults(of_labels, known)),
+        # An earlier ingest that is repeated is not told about again.
+        key_faults=list(key_faults(corpora, base)) if admits is None else [],
+        unused_labels=list(unused_labels(read)),
+        text_faults=list(text_faults(of_labels, sentences)),
+        judgement_faults=list(judgement_faults(of_pairs)),
+        draws=list(chain.from_iterable(corpus.draws for corpus in of_pairs)),
+        shrunk=shrunk(read, known, unread),
+        files=_files(corpora, base, digests or Digests({})),
+        new_sentences=sentences.new,
+        sentence_shards=len(new_sentences),
+        pair_shards=len(new_pairs),
+        label_shards=len(new_labels),
+    )
+    rejects = list(chain.from_iterable(corpus.rejects for corpus in read))
+    return Ingested(new_sentences, Shards(new_pairs), Shards(new_labels), rejects, report)
 
 
 def _files(corpora: Sequence[CorpusSettings], base: Path, digests: Digests) -> list[FileReport]:
@@ -126,47 +156,3 @@ def _files(corpora: Sequence[CorpusSettings], base: Path, digests: Digests) -> l
                 known_as = corpus.record.known_copy(sha256)
                 reports.append(FileReport(corpus=corpus.name, name=name, sha256=sha256, known_as=known_as))
     return reports
-
-
-def _finish(
-    read: Sequence[CorpusPairs | CorpusLabels],
-    sentences: Sentences,
-    guard: LeakageGuard,
-    known: Known,
-    settings: IngestSettings,
-    files: list[FileReport],
-    unread: Sequence[str],
-) -> Ingested:
-    """Cut the new rows into shards: sentences and rows of corpora in order of arrival, drawn pairs close together."""
-    of_pairs = [corpus for corpus in read if isinstance(corpus, CorpusPairs)]
-    of_labels = [corpus for corpus in read if isinstance(corpus, CorpusLabels)]
-    size = settings.pairs_per_shard
-    pairs: dict[Shard, Rows] = {}
-    for kind in KINDS:
-        for each in of_pairs:
-            first = next_number("pairs", [*known.pair_shards, *pairs])
-            pairs |= each.shards(kind, sentences.names, size, first)
-    labels: dict[Shard, Rows] = {}
-    for texts in of_labels:
-        first = next_number("labels", [*known.label_shards, *labels])
-        labels |= cut(texts.rows.height, texts.rows.__getitem__, "labels", size, first)
-    sentence_shards = sentences.shards()
-    report = IngestReport(
-        changed=list(chain.from_iterable(corpus.changed for corpus in read)),
-        splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
-        leaks=guard.reports(),
-        overlaps=overlaps(of_pairs, of_labels, sentences, known, unread),
-        label_faults=list(label_faults(of_labels, known)),
-        unused_labels=list(unused_labels(read)),
-        text_faults=list(text_faults(of_labels, sentences)),
-        judgement_faults=list(judgement_faults(of_pairs)),
-        draws=list(chain.from_iterable(corpus.draws for corpus in of_pairs)),
-        shrunk=shrunk(read, known, unread),
-        files=files,
-        new_sentences=sentences.new,
-        sentence_shards=len(sentence_shards),
-        pair_shards=len(pairs),
-        label_shards=len(labels),
-    )
-    rejects = list(chain.from_iterable(corpus.rejects for corpus in read))
-    return Ingested(sentence_shards, Shards(pairs), Shards(labels), rejects, report)
