@@ -53,7 +53,8 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
     """
     form = layout.form or table_format(path)
     if form == "parquet":
-        rows = _parquet_rows(path, layout)
+        cells = _of_parquet(path, layout).collect().iter_rows(named=True)
+        rows: Iterator[Read] = (_typed(number, *map(row.get, ROLES)) for number, row in enumerate(cells, start=1))
     elif form == "jsonl":
         rows = _json_rows(path, layout, blanks=blanks)
     else:
@@ -176,17 +177,14 @@ def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Rea
                 yield _typed(number, *map(cells.get, ROLES))
 
 
-def _parquet_rows(path: Path, layout: TableLayout) -> Iterator[Read]:
-    names = {role: str(column) for role, column in layout.columns.items()}
-    frame = scan_parquet(path).select(**{role: pl.col(name) for role, name in names.items()}).collect()
-    order = [frame.columns.index(role) if role in names else None for role in ROLES]
-    for number, row in enumerate(frame.iter_rows(), start=1):
-        yield _typed(number, *(None if position is None else row[position] for position in order))
+def _of_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame:
+    """Return the cells of a Parquet file by role."""
+    return scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
 
 
 def _plain_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame | None:
     """Return the cells of a Parquet file by role, None if one that is not a score may be anything but text."""
-    rows = scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
+    rows = _of_parquet(path, layout)
     types = dict(rows.collect_schema())
     score = types.pop("score", pl.String())
     return rows if {*types.values()} == {pl.String} and (score == pl.String or score.is_numeric()) else None

@@ -23,7 +23,7 @@ from features.ingest.known import Known
 from features.ingest.leaks import LeakageGuard
 from features.ingest.report import FileReport, IngestReport
 from features.ingest.sentences import Rows, Sentences, Shards, cut, next_number
-from features.ingest.split_faults import overlaps, shrunk
+from features.ingest.split_faults import pair_overlaps, shrunk, text_overlaps
 from features.stage_output import Reject
 
 ALGORITHM_VERSION = "1"
@@ -95,7 +95,7 @@ def ingest(
         raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
     known = Known(known_sentences, known_pairs, known_labels, placed, placed_labels, reading)
     sentences = Sentences(known, settings)
-    guard = LeakageGuard.from_settings(leakage, base)
+    guard = LeakageGuard(leakage, base)
     drawn = drawn_texts(corpora, base, sentences, known, spellings)
     read: list[CorpusPairs | CorpusLabels] = []
     for corpus in corpora:
@@ -127,7 +127,7 @@ def ingest(
         changed=list(chain.from_iterable(corpus.changed for corpus in read)),
         splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
         leaks=guard.reports(),
-        overlaps=overlaps(of_pairs, of_labels, sentences, known, unread),
+        overlaps=[*pair_overlaps(of_pairs, known, unread), *text_overlaps(of_labels, sentences)],
         label_faults=list(label_faults(of_labels, known)),
         # An earlier ingest that is repeated is not told about again.
         key_faults=list(key_faults(corpora, base)) if admits is None else [],
@@ -135,7 +135,7 @@ def ingest(
         text_faults=list(text_faults(of_labels, sentences)),
         judgement_faults=list(judgement_faults(of_pairs)),
         draws=list(chain.from_iterable(corpus.draws for corpus in of_pairs)),
-        shrunk=shrunk(read, known, unread),
+        shrunk=list(shrunk(read, known, unread)),
         files=_files(corpora, base, digests or Digests({})),
         new_sentences=sentences.new,
         sentence_shards=len(new_sentences),
