@@ -54,7 +54,7 @@ class Drawn:
 
 
 def drawn_texts(
-    corpora: Sequence[CorpusSettings], base: Path, sentences: Sentences, known: Known, spellings: Spellings = "together"
+    corpora: Sequence[CorpusSettings], base: Path, sentences: Sentences, known: Known, spellings: Spellings
 ) -> dict[str, "DrawnTexts"]:
     """Return by corpus what puts its texts into splits, for those whose texts are drawn.
 

@@ -1,6 +1,6 @@
 """Read access to a store; nothing here writes.
 
-    plan, publishing, verifying ──> StoreReader <── Store          (writes and commits as well)
+    plan, publishing, differences ─> StoreReader <── Store          (writes and commits as well)
                                                <── StoreAhead      (shards in memory that will be ingested)
 
 So the plan and the rules of publishing depend only on how a store is read, not on who writes to it.
