@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import polars as pl
 
 from features.core.errors import RowError
@@ -40,11 +39,11 @@ PAIR_ROWS: Columns = {
     "line": pl.UInt32,
     "group": pl.Categorical(),
 }
-"""Columns of pairs: the fields of `PairRow`, its origin in two, and the place of the row in its corpus, from 0."""
+"""Columns of pairs: the fields of `PairRow`, its origin in two, and a number that grows with each row of a corpus."""
 
 
 class Batch(NamedTuple):
-    """Consecutive rows of a corpus: the pairs, columns of `PAIR_ROWS`, and the other rows, each with its place."""
+    """Consecutive rows of a corpus: the pairs, columns of `PAIR_ROWS`, and the other rows, each with its number."""
 
     pairs: pl.DataFrame
     others: list[tuple[int, Skip | BadRow]]
@@ -55,19 +54,16 @@ def read_batches(settings: CorpusSettings, base: Path) -> Iterator[Batch]:
     reader = reader_of(settings)
     first = 0
     for source in locate(settings.record, settings.files, base, settings.files_key):
+        end = first
         for pairs, outcomes in _rows(reader, source):
             of_rows = _in_columns([(row, each) for row, each in outcomes if isinstance(each, PairRow)])
-            others = [(row, each) for row, each in outcomes if isinstance(each, Skip | BadRow)]
+            others = [(first + row, each) for row, each in outcomes if isinstance(each, Skip | BadRow)]
             if of_rows.height:
                 pairs = pl.concat([pairs, of_rows]).sort("row")  # noqa: PLW2901
-            rows = np.sort(np.concatenate([pairs["row"].to_numpy(), np.array([row for row, _ in others], np.uint32)]))
-            numbers = first + np.searchsorted(rows, pairs["row"].to_numpy())
-            numbered = zip(np.searchsorted(rows, [row for row, _ in others]).tolist(), others, strict=True)
-            yield Batch(
-                pairs.with_columns(row=pl.Series(numbers, dtype=pl.UInt32)),
-                [(first + number, each) for number, (_, each) in numbered],
-            )
-            first += len(rows)
+            batch = Batch(pairs.with_columns(pl.col("row") + first), others)
+            end = max([end, *batch.pairs["row"].tail(1), *(row for row, _ in others)])
+            yield batch
+        first = end + 1
 
 
 def _rows(reader: Reader, source: Source) -> Iterator[tuple[pl.DataFrame, list[tuple[int, Outcome]]]]:

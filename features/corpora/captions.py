@@ -32,15 +32,6 @@ class Caption(NamedTuple):
     line: int
 
 
-class CaptionPair(NamedTuple):
-    """Two captions of one image; `line` is the line of the first."""
-
-    text_a: str
-    text_b: str
-    line: int
-    image: str
-
-
 def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Caption | tuple[int, RowError]]:
     """Read the captions of a file, or what was wrong with a line, in the first layout that it fits."""
     with open_text(path, newline="\n", errors="surrogateescape") as text:
@@ -120,7 +111,7 @@ def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]
 
 def pair_captions(
     captions: Iterator[Caption | tuple[int, RowError]], wanted: Literal["all"] | int
-) -> Iterator[CaptionPair | Caption | tuple[int, RowError]]:
+) -> Iterator[tuple[Caption, Caption] | Caption | tuple[int, RowError]]:
     """Yield the wanted number of pairs of captions of each image, which may stand anywhere in the file.
 
     What was wrong comes as it comes; then the pairs, image by image in the order of the file. A caption that is alone
@@ -139,5 +130,4 @@ def pair_captions(
         if wanted != "all" and wanted < len(pairs):
             seed = int.from_bytes(hashlib.blake2b(image.encode(errors="replace"), digest_size=8).digest())
             pairs = random.Random(seed).sample(pairs, wanted)  # noqa: S311 - a reproducible draw, no secret
-        for first, second in pairs:
-            yield CaptionPair(first.text, second.text, first.line, image)
+        yield from pairs

@@ -54,15 +54,14 @@ def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
                     'with it, columns = { label = "..." }, or give rated pairs as `file`.'
                 )
             items.setdefault("", []).append((outcome.text_a, outcome.text_b, outcome.label, outcome.split))
-    names = {aspect: f"{evaluation.name}: {aspect}" if len(items) > 1 else evaluation.name for aspect in items}
+    if not items:
+        raise NothingToScore(f"evaluation set {evaluation.name!r} has no text with a class: check its files.")
     tasks = []
     for aspect, rows in items.items():
         texts, others, labels, splits = zip(*rows, strict=True)
-        tasks.append(ClassTask(names[aspect], texts, None if others[0] is None else others, labels, splits, empty))
-    if not tasks:
-        raise NothingToScore(f"evaluation set {evaluation.name!r} has no text with a class: check its files.")
-    for task in tasks:
-        _require_something_to_learn(task, evaluation)
+        name = f"{evaluation.name}: {aspect}" if len(items) > 1 else evaluation.name
+        tasks.append(ClassTask(name, texts, None if others[0] is None else others, labels, splits, empty))
+        _require_something_to_learn(tasks[-1], evaluation)
     return tasks
 
 

@@ -1,4 +1,8 @@
-"""The columns of a table in any form, and the layout that they fit."""
+"""The columns of a table in any form, and the layout that it fits.
+
+That is the first whose columns the header line (or keys, or schema) has, or, for files without a header line, for which
+one of the first rows has enough cells.
+"""
 
 import difflib
 import json
@@ -15,12 +19,7 @@ from features.core.file_errors import first_line
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
 from features.core.wording import counted
-from features.corpora.cells import (
-    SEPARATORS,
-    cell_rows,
-    decided_quotes,
-    encoding_fault,
-)
+from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, encoding_fault
 from features.corpora.dataset import Quotes, TableLayout
 
 _HEAD = 20  # rows read to decide whether a file fits a layout

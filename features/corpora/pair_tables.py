@@ -71,11 +71,7 @@ def read_pair_rows(
 
 
 def _asked(
-    file: Path,
-    columns: Sequence[str | int],
-    corpora: Sequence[CorpusSettings],
-    name: str,
-    tell: Callable[[str], None],
+    file: Path, columns: Sequence[str | int], corpora: Sequence[CorpusSettings], name: str, tell: Callable[[str], None]
 ) -> TableLayout:
     """Return the layout of the two requested columns."""
     form = table_format(file)

@@ -6,7 +6,7 @@ settings ─ locate ─ file ─ layout ─ row ─┬─ PairRow   a pair
                                          └─ BadRow    wrong: a reject with code, file, line and what was expected
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -19,7 +19,7 @@ from features.core.errors import RowError
 from features.core.faults import ColumnMissing, FileEmpty, NothingToScore, NotParallel, RowWrong, SplitUnclear
 from features.core.files import open_text
 from features.core.types import RejectCode, Split
-from features.corpora.captions import Caption, CaptionPair, pair_captions, read_captions
+from features.corpora.captions import Caption, pair_captions, read_captions
 from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableLayout, TextLayout
 from features.corpora.headers import fitting_layout
 from features.corpora.judgements import NoJudgement, read_label, read_score
@@ -44,7 +44,7 @@ def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
 
 def reader_of(settings: CorpusSettings) -> "Reader":
     """Return what reads the files of a corpus."""
-    return Reader(settings.name, own_record(settings), settings.chosen_labels, settings.caption_pairs)
+    return Reader(own_record(settings), settings.chosen_labels, settings.caption_pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def evaluation_outcomes(
 ) -> Iterator[PairRow | TextRow | Skip]:
     """Read what becomes of every row of an evaluation set, or of what is held out from training, whatever its label."""
     files = evaluation.held_out if held_out else evaluation.splits
-    reader = Reader(evaluation.name, own_record(evaluation), None, "all")
+    reader = Reader(own_record(evaluation), None, "all")
     parts = [{split: named} for split, named in files.items()] if evaluation.files else [files]
     for part in parts:
         for source in locate(evaluation.record, part, base, evaluation.files_key):
@@ -133,7 +133,6 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
 class Reader:
     """Reads the files of one corpus; of rows with labels, only those with one of `labels` unless that is None."""
 
-    corpus: str
     record: Dataset
     labels: tuple[str, ...] | None
     caption_pairs: Literal["all"] | int
@@ -143,6 +142,9 @@ class Reader:
         layout = self.table_layout(source)
         if layout is not None:
             return self._table(source, layout)
+        if len(source.splits) > 1:
+            splits = ", ".join(source.splits)
+            raise SplitUnclear(f"{source.name!r} is given for the splits {splits}: give a file for each.")
         readers = {GraphLayout: self._graphs, CaptionLayout: self._captions, TextLayout: self._texts}
         return readers[type(self.record.layouts[0])](source)  # a record's layouts are of one kind
 
@@ -206,7 +208,7 @@ class Reader:
         if self.labels is not None and label not in self.labels:
             return Skip(split, f"label {label}" if label else "no label", origin)
         group = (row.group or "").strip()
-        return PairRow(self.corpus, split, row.sentence_a, row.sentence_b, score, label, "positive", origin, group)
+        return PairRow(split, row.sentence_a, row.sentence_b, score, label, origin, group)
 
     def split_of(self, written: str | None) -> Split:
         """Return the split that a row names; raise RowError WRONG_COLUMNS."""
@@ -217,15 +219,15 @@ class Reader:
         return names[name]
 
     def _captions(self, source: Source) -> Iterator[Outcome]:
-        split = self._only_split(source)
+        (split,) = source.splits
         layouts = [layout for layout in self.record.layouts if isinstance(layout, CaptionLayout)]
         nothing = True
         for item in pair_captions(read_captions(source.path, layouts), self.caption_pairs):
             nothing = False
             match item:
-                case CaptionPair(text_a, text_b, line, image):
-                    origin = f"{source.name}:{line}"
-                    yield PairRow(self.corpus, split, text_a, text_b, None, None, "positive", origin, image)
+                case (Caption() as first, Caption() as second):
+                    origin = f"{source.name}:{first.line}"
+                    yield PairRow(split, first.text, second.text, None, None, origin, first.image)
                 case Caption(line=line):
                     yield Skip(split, "the only caption of its image", f"{source.name}:{line}")
                 case (line, RowError() as error):
@@ -235,7 +237,7 @@ class Reader:
 
     def _graphs(self, source: Source) -> Iterator[Outcome]:
         """Read two PENMAN files; a broken graph still has its sentence, and the parse stage reports what is wrong."""
-        split, partner = self._only_split(source), source.partner or source.path
+        partner = source.partner or source.path
         count = 0
         for a, b in zip_longest(read_blocks(source.path), read_blocks(partner)):
             if a is None or b is None:
@@ -247,8 +249,7 @@ class Reader:
             count += 1
             text_a, text_b = (block.metadata.get("snt", "") for block in (a, b))
             if text_a.strip() and text_b.strip():
-                origin = f"{source.name}:{a.line}"
-                yield PairRow(self.corpus, split, text_a, text_b, None, None, "positive", origin)
+                yield PairRow(source.splits[0], text_a, text_b, None, None, f"{source.name}:{a.line}")
             else:
                 unnamed = b if text_a.strip() else a
                 where = f"{unnamed.path.name}:{unnamed.line}"
@@ -258,25 +259,24 @@ class Reader:
             raise FileEmpty(f"{str(source.path)!r} has no graphs: check that it was written to its end.")
 
     def _texts(self, source: Source) -> Iterator[Outcome]:
-        split = self._only_split(source)
         layouts = [layout for layout in self.record.layouts if isinstance(layout, TextLayout)]
+        columns = [column for layout in layouts for column in layout.aspects.values()]
         for row in read_texts(source.path, layouts):
             if isinstance(row, LabelledText):
-                yield self._labelled(row, split, source)
+                yield self._labelled(row, columns, source)
             else:
-                yield self._bad(source, row[0], row[1])
+                yield self._bad(source, *row)
 
-    def _labelled(self, row: LabelledText, split: Split, source: Source) -> Outcome:
-        origin = f"{source.name}:{row.line}"
+    def _labelled(self, row: LabelledText, columns: Sequence[str], source: Source) -> Outcome:
+        split, origin = source.splits[0], f"{source.name}:{row.line}"
         gold = [(aspect, label) for aspect, label in row.labels if label and label not in self.record.no_gold]
         if row.lacking:
             return Skip(split, f"no {row.lacking}", origin)
         if not row.text:
             return self._bad(source, row.line, RowError(RejectCode.EMPTY_SENTENCE, "the text is empty"))
         if not any(label for _, label in row.labels):
-            layouts = [layout for layout in self.record.layouts if isinstance(layout, TextLayout)]
-            columns = ", ".join(repr(column) for layout in layouts for column in layout.aspects.values())
-            return self._bad(source, row.line, RowError(RejectCode.NO_LABEL, f"the text has no label in {columns}"))
+            message = f"the text has no label in {', '.join(map(repr, columns))}"
+            return self._bad(source, row.line, RowError(RejectCode.NO_LABEL, message))
         for _, label in gold:
             if self.record.labels and label not in self.record.labels:
                 message = f"the label {label!r} is unknown; expected one of {', '.join(self.record.labels)}"
@@ -284,14 +284,7 @@ class Reader:
         chosen = tuple((aspect, label) for aspect, label in gold if self.labels is None or label in self.labels)
         if not chosen:
             return Skip(split, "label not asked for" if gold else "no label", origin)
-        return TextRow(self.corpus, split, row.text, chosen, origin)
-
-    @staticmethod
-    def _only_split(source: Source) -> Split:
-        if len(source.splits) > 1:
-            splits = ", ".join(source.splits)
-            raise SplitUnclear(f"{source.name!r} is given for the splits {splits}: give a file for each.")
-        return source.splits[0]
+        return TextRow(split, row.text, chosen, origin)
 
     @staticmethod
     def _bad(source: Source, line: int, error: RowError, split: Split | None = None) -> BadRow:

@@ -9,33 +9,8 @@ from features.corpora.records.own import EXAMPLE, PAIRS, PENMAN, TEXTS
 from features.corpora.records.paraphrase import MRPC, PAN, PAWS_QQP, PAWS_WIKI, PIT2015, QQP, TWITTER_URL
 from features.corpora.records.sts import SICK, STS_SEMEVAL, STSB
 
-DATASETS: dict[str, Dataset] = {
-    record.name: record
-    for record in (
-        STSB,
-        *STS_SEMEVAL,
-        SICK,
-        MRPC,
-        SNLI,
-        MNLI,
-        ALLNLI,
-        QQP,
-        PAWS_WIKI,
-        PAWS_QQP,
-        TWITTER_URL,
-        PIT2015,
-        PAN,
-        UKP_ASPECT,
-        *TRANSFER_TASKS,
-        PWC_AREA_TASK,
-        PWC_TDM,
-        WIKI_ENTITIES,
-        UKP_TOPICS,
-        COCO,
-        FLICKR30K,
-        PAIRS,
-        PENMAN,
-        TEXTS,
-        EXAMPLE,
-    )
-}
+_RATED = (STSB, *STS_SEMEVAL, SICK)
+_JUDGED = (MRPC, SNLI, MNLI, ALLNLI, QQP, PAWS_WIKI, PAWS_QQP, TWITTER_URL, PIT2015, PAN, UKP_ASPECT)
+_TEXTS = (*TRANSFER_TASKS, PWC_AREA_TASK, PWC_TDM, WIKI_ENTITIES, UKP_TOPICS)
+_OWN = (PAIRS, PENMAN, TEXTS, EXAMPLE)
+DATASETS: dict[str, Dataset] = {record.name: record for record in (*_RATED, *_JUDGED, *_TEXTS, COCO, FLICKR30K, *_OWN)}

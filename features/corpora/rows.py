@@ -2,35 +2,30 @@
 
 from typing import NamedTuple
 
-from features.core.types import PairKind, Split
+from features.core.types import Split
 from features.stage_output import Reject
 
 
 class PairRow(NamedTuple):
     """One pair of a source."""
 
-    corpus: str
     split: Split
     text_a: str
     text_b: str
     score: float | None
     label: str | None
-    kind: PairKind  # pairs that are read are positive; negatives are drawn at ingest
     origin: str  # `file:line`
     group: str = ""  # what it shares with pairs that must be in its split: image, topic, document; empty if unknown
-    kept: bool = False  # whether the store has it in this split, although the present settings would put no pair there
-    joins: str = ""  # why it is in no split, because it would join two of them; empty if it is in one
 
 
 class TextRow(NamedTuple):
-    """One text of a source, as written, with aspect and label, each once; `origin` and `kept` as in `PairRow`."""
+    """One text of a source, as written, with aspect and label, each once; `origin` as in `PairRow`."""
 
-    corpus: str
     split: Split
     text: str
     labels: tuple[tuple[str, str], ...]
     origin: str
-    kept: bool = False
+    kept: bool = False  # whether the store has it in this split, although the present settings would put it elsewhere
 
 
 class Skip(NamedTuple):

@@ -1,8 +1,6 @@
 """Rows of a table in any form, each with its first line.
 
-A file is read in the first layout that it fits: its header line (or keys, or schema) has the columns, or, for files
-without a header line, one of the first rows has enough cells. A wrong row is an item like any other, with its error, so
-reading goes on.
+A wrong row is an item like any other, with its error, so reading goes on.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -19,16 +17,7 @@ from features.core.faults import ColumnMissing, FileEmpty
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
 from features.core.wording import counted
-from features.corpora.cells import (
-    BLANK,
-    SEPARATORS,
-    Numbered,
-    as_text,
-    cell_rows,
-    decided_quotes,
-    line_blocks,
-    no_text,
-)
+from features.corpora.cells import BLANK, SEPARATORS, Numbered, as_text, cell_rows, decided_quotes, line_blocks, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 from features.corpora.headers import columns_of, missing_columns, needed_columns, parse_object, scan_parquet
 
@@ -64,7 +53,8 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
     """
     form = layout.form or table_format(path)
     if form == "parquet":
-        rows = _parquet_rows(path, layout)
+        cells = _of_parquet(path, layout).collect().iter_rows(named=True)
+        rows: Iterator[Read] = (_typed(number, *map(row.get, ROLES)) for number, row in enumerate(cells, start=1))
     elif form == "jsonl":
         rows = _json_rows(path, layout, blanks=blanks)
     else:
@@ -187,17 +177,14 @@ def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Rea
                 yield _typed(number, *map(cells.get, ROLES))
 
 
-def _parquet_rows(path: Path, layout: TableLayout) -> Iterator[Read]:
-    names = {role: str(column) for role, column in layout.columns.items()}
-    frame = scan_parquet(path).select(**{role: pl.col(name) for role, name in names.items()}).collect()
-    order = [frame.columns.index(role) if role in names else None for role in ROLES]
-    for number, row in enumerate(frame.iter_rows(), start=1):
-        yield _typed(number, *(None if position is None else row[position] for position in order))
+def _of_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame:
+    """Return the cells of a Parquet file by role."""
+    return scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
 
 
 def _plain_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame | None:
     """Return the cells of a Parquet file by role, None if one that is not a score may be anything but text."""
-    rows = scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
+    rows = _of_parquet(path, layout)
     types = dict(rows.collect_schema())
     score = types.pop("score", pl.String())
     return rows if {*types.values()} == {pl.String} and (score == pl.String or score.is_numeric()) else None

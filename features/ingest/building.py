@@ -1,6 +1,5 @@
 """From corpora to new shards of sentences, pairs and labels."""
 
-import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -11,23 +10,20 @@ from pathlib import Path
 import polars as pl
 
 from features.core.faults import NameTaken
-from features.core.types import LabelId, PairId, Shard, Split
+from features.core.types import LabelId, PairId, Shard
 from features.corpora.batches import read_batches
-from features.corpora.digests import Digests
 from features.corpora.reading import read_outcomes
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.corpora.sources import identify, locate
+from features.corpora.sources import Digests, locate
+from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import KINDS, CorpusPairs
-from features.ingest.drawing import Placing, Spellings, placings
-from features.ingest.judgement_faults import judgement_faults
-from features.ingest.key_faults import key_faults
+from features.ingest.drawing import Spellings, drawn_texts
+from features.ingest.faults import judgement_faults, key_faults, label_faults, text_faults, unused_labels
 from features.ingest.known import Known
-from features.ingest.label_faults import label_faults, text_faults, unused_labels
 from features.ingest.leaks import LeakageGuard
-from features.ingest.report import FileReport, IngestReport, SplitReport
+from features.ingest.report import FileReport, IngestReport
 from features.ingest.sentences import Rows, Sentences, Shards, cut, next_number
-from features.ingest.split_faults import overlaps, shrunk
-from features.ingest.split_labels import CorpusLabels, SplitLabels, labels_of
+from features.ingest.split_faults import pair_overlaps, shrunk, text_overlaps
 from features.stage_output import Reject
 
 ALGORITHM_VERSION = "1"
@@ -99,46 +95,55 @@ def ingest(
         raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
     known = Known(known_sentences, known_pairs, known_labels, placed, placed_labels, reading)
     sentences = Sentences(known, settings)
-    guard = LeakageGuard.from_settings(leakage, base)
-    placing_of = placings(corpora, lambda corpus: read_outcomes(corpus, base), sentences, known, spellings)
+    guard = LeakageGuard(leakage, base)
+    drawn = drawn_texts(corpora, base, sentences, known, spellings)
     read: list[CorpusPairs | CorpusLabels] = []
     for corpus in corpora:
         if corpus.record.has_texts:
-            read.append(_texts(corpus, base, placing_of[corpus.name], sentences, guard, known, admits))
+            labels = CorpusLabels(corpus, sentences, guard, known, admits)
+            for row in read_outcomes(corpus, base):
+                labels.take(drawn[corpus.name].place(row, corpus) if corpus.name in drawn else row)
+            labels.place()
+            read.append(labels)
         else:
             pairs = CorpusPairs(corpus, read_batches(corpus, base), settings.max_words)
             pairs.take(sentences, guard, known, admits)
             read.append(pairs)
-    files = _files(corpora, base, digests or Digests({}))
-    ingested = _finish(read, sentences, guard, known, settings, files, unread)
-    if admits is None:  # an earlier ingest that is repeated is not told about again
-        ingested.report.key_faults += key_faults(corpora, base)
-    return ingested
-
-
-def _texts(
-    corpus: CorpusSettings,
-    base: Path,
-    placing: Placing,
-    sentences: Sentences,
-    guard: LeakageGuard,
-    known: Known,
-    admits: Callable[[PairId | LabelId], bool] | None,
-) -> CorpusLabels:
-    """Read the texts of a corpus, and count and keep them."""
-    splits: dict[Split, SplitLabels] = {}
-    rejects: list[Reject] = []
-    arrivals = itertools.count()
-    for outcome in read_outcomes(corpus, base):
-        row = placing.place(outcome)
-        if row.split not in splits:
-            report = SplitReport(corpus=corpus.name, split=row.split)
-            splits[row.split] = SplitLabels(report, several=corpus.record.kind != "classes", arrivals=arrivals)
-        reject = splits[row.split].take(row, sentences, guard, known, admits)
-        if reject is not None:
-            rejects.append(reject)
-    labels = labels_of([*splits.values()], sentences.place_taken(), drawn=placing.draws)
-    return CorpusLabels(corpus, [*splits.values()], rejects, labels)
+    of_pairs = [corpus for corpus in read if isinstance(corpus, CorpusPairs)]
+    of_labels = [corpus for corpus in read if isinstance(corpus, CorpusLabels)]
+    # Sentences and rows of corpora are cut in order of arrival, drawn pairs close together.
+    new_pairs: dict[Shard, Rows] = {}
+    for kind in KINDS:
+        for each in of_pairs:
+            first = next_number("pairs", [*known.pair_shards, *new_pairs])
+            new_pairs |= each.shards(kind, sentences.names, settings.pairs_per_shard, first)
+    new_labels: dict[Shard, Rows] = {}
+    for texts in of_labels:
+        first = next_number("labels", [*known.label_shards, *new_labels])
+        rows = texts.rows
+        new_labels |= cut(rows.height, rows.__getitem__, "labels", settings.pairs_per_shard, first)
+    new_sentences = sentences.shards()
+    report = IngestReport(
+        changed=list(chain.from_iterable(corpus.changed for corpus in read)),
+        splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
+        leaks=guard.reports(),
+        overlaps=[*pair_overlaps(of_pairs, known, unread), *text_overlaps(of_labels, sentences)],
+        label_faults=list(label_faults(of_labels, known)),
+        # An earlier ingest that is repeated is not told about again.
+        key_faults=list(key_faults(corpora, base)) if admits is None else [],
+        unused_labels=list(unused_labels(read)),
+        text_faults=list(text_faults(of_labels, sentences)),
+        judgement_faults=list(judgement_faults(of_pairs)),
+        draws=list(chain.from_iterable(corpus.draws for corpus in of_pairs)),
+        shrunk=list(shrunk(read, known, unread)),
+        files=_files(corpora, base, digests or Digests({})),
+        new_sentences=sentences.new,
+        sentence_shards=len(new_sentences),
+        pair_shards=len(new_pairs),
+        label_shards=len(new_labels),
+    )
+    rejects = list(chain.from_iterable(corpus.rejects for corpus in read))
+    return Ingested(new_sentences, Shards(new_pairs), Shards(new_labels), rejects, report)
 
 
 def _files(corpora: Sequence[CorpusSettings], base: Path, digests: Digests) -> list[FileReport]:
@@ -147,50 +152,7 @@ def _files(corpora: Sequence[CorpusSettings], base: Path, digests: Digests) -> l
         for source in locate(corpus.record, corpus.files, base, corpus.files_key):
             for path in filter(None, (source.path, source.partner)):
                 name = source.name if path is source.path else path.name
-                copy = identify(corpus.record, path, digests)
-                reports.append(FileReport(corpus=corpus.name, name=name, **copy._asdict()))
+                sha256 = digests.of(path)
+                known_as = corpus.record.known_copy(sha256)
+                reports.append(FileReport(corpus=corpus.name, name=name, sha256=sha256, known_as=known_as))
     return reports
-
-
-def _finish(
-    read: Sequence[CorpusPairs | CorpusLabels],
-    sentences: Sentences,
-    guard: LeakageGuard,
-    known: Known,
-    settings: IngestSettings,
-    files: list[FileReport],
-    unread: Sequence[str],
-) -> Ingested:
-    """Cut the new rows into shards: sentences and rows of corpora in order of arrival, drawn pairs close together."""
-    of_pairs = [corpus for corpus in read if isinstance(corpus, CorpusPairs)]
-    of_labels = [corpus for corpus in read if isinstance(corpus, CorpusLabels)]
-    size = settings.pairs_per_shard
-    pairs: dict[Shard, Rows] = {}
-    for kind in KINDS:
-        for each in of_pairs:
-            first = next_number("pairs", [*known.pair_shards, *pairs])
-            pairs |= each.shards(kind, sentences.names, size, first)
-    labels: dict[Shard, Rows] = {}
-    for texts in of_labels:
-        first = next_number("labels", [*known.label_shards, *labels])
-        labels |= cut(texts.labels.height, texts.labels.__getitem__, "labels", size, first)
-    sentence_shards = sentences.shards()
-    report = IngestReport(
-        changed=list(chain.from_iterable(corpus.changed for corpus in read)),
-        splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
-        leaks=guard.reports(),
-        overlaps=overlaps(of_pairs, of_labels, sentences, known, unread),
-        label_faults=label_faults(of_labels, known),
-        unused_labels=unused_labels(read),
-        text_faults=text_faults(of_labels, sentences),
-        judgement_faults=judgement_faults(of_pairs),
-        draws=list(chain.from_iterable(corpus.draws for corpus in of_pairs)),
-        shrunk=shrunk(read, known, unread),
-        files=files,
-        new_sentences=sentences.new,
-        sentence_shards=len(sentence_shards),
-        pair_shards=len(pairs),
-        label_shards=len(labels),
-    )
-    rejects = list(chain.from_iterable(corpus.rejects for corpus in read))
-    return Ingested(sentence_shards, Shards(pairs), Shards(labels), rejects, report)

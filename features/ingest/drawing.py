@@ -13,16 +13,18 @@ different splits is left out.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import SPLITS, SentenceId, Split
+from features.corpora.reading import read_outcomes
 from features.corpora.rows import Outcome, TextRow
 from features.corpora.settings import CorpusSettings, DrawSettings
 from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, places
@@ -33,6 +35,9 @@ from features.sentences import leakage_key
 
 Spellings = Literal["together", "apart"]
 """Whether the spellings of a text are drawn together, or each by its own hash, as if it were the only one."""
+
+Hanging = tuple[int, ...]
+"""Nodes that a pair joins: its two sentences, then their leakage keys, and its image, topic or document."""
 
 _FEW, _MANY = 0.5, 1.5
 """Multiples of the requested share beyond which a drawn split is reported."""
@@ -48,42 +53,22 @@ class Drawn:
     reports: list[DrawReport]  # splits that far too few or too many pairs came into
 
 
-class Placing:
-    """Puts every text of a corpus into the split of its file."""
+def drawn_texts(
+    corpora: Sequence[CorpusSettings], base: Path, sentences: Sentences, known: Known, spellings: Spellings
+) -> dict[str, "DrawnTexts"]:
+    """Return by corpus what puts its texts into splits, for those whose texts are drawn.
 
-    draws = False
-    """Whether rows of one file may be put into several splits."""
-
-    def __init__(self, corpus: CorpusSettings) -> None:
-        self.corpus = corpus
-
-    def place(self, row: Outcome) -> Outcome:
-        """Return a row in its split."""
-        return row
-
-
-def placings(
-    corpora: Sequence[CorpusSettings],
-    rows: Callable[[CorpusSettings], Iterable[Outcome]],
-    sentences: Sentences,
-    known: Known,
-    spellings: Spellings = "together",
-) -> dict[str, Placing]:
-    """Return by corpus the objects that assign its texts to splits.
-
-    `rows` reads the rows of one, in the splits of their files; it is called if rows are drawn, all of which have to be
-    known before the first is placed.
+    All rows of a corpus have to be known before the first is placed, so they are read here.
     """
-    texts: dict[DrawSettings | str, _DrawnTexts] = {}
-    of_corpus: dict[str, _DrawnTexts] = {}
-    of_texts = [corpus for corpus in corpora if corpus.record.has_texts]
-    for corpus in of_texts:
-        if _draws_texts(corpus, known):
+    alike: dict[DrawSettings | str, DrawnTexts] = {}
+    of_corpus: dict[str, DrawnTexts] = {}
+    for corpus in corpora:
+        if corpus.record.has_texts and _draws_texts(corpus, known):
             # Without a `draw` now, a corpus is alone.
             common = (corpus.draw if spellings == "together" else None) or corpus.name
-            of_corpus[corpus.name] = texts.setdefault(common, _DrawnTexts(sentences, known))
-            of_corpus[corpus.name].add(corpus, rows(corpus) if spellings == "together" else ())
-    return {corpus.name: _placing(corpus, sentences, known, of_corpus.get(corpus.name)) for corpus in of_texts}
+            texts = of_corpus[corpus.name] = alike.setdefault(common, DrawnTexts(sentences, known))
+            texts.add(corpus, read_outcomes(corpus, base) if spellings == "together" else ())
+    return of_corpus
 
 
 def _draws_texts(corpus: CorpusSettings, known: Known) -> bool:
@@ -93,21 +78,16 @@ def _draws_texts(corpus: CorpusSettings, known: Known) -> bool:
     return corpus.draw is not None or not known.splits_of_texts(corpus.name).isdisjoint(corpus.without_files)
 
 
-def _placing(corpus: CorpusSettings, sentences: Sentences, known: Known, alike: "_DrawnTexts | None") -> Placing:
-    """Return the object for one corpus; `alike` has the texts of all that are drawn as its own are, if they are."""
-    source = corpus.drawn_from
-    if source is None or corpus.record.kind == "classes":
-        return Placing(corpus)
-    return _Texts(corpus, source, sentences, known, alike or _DrawnTexts(sentences, known, corpus.name))
+class DrawnTexts:
+    """Texts of the corpora that are drawn alike: which are spellings of one, and the splits the store has them in.
 
+    They are drawn independently of each other but for the spellings of one.
+    """
 
-class _DrawnTexts:
-    """Texts of the corpora that are drawn alike: which are spellings of one, and the splits the store has them in."""
-
-    def __init__(self, sentences: Sentences, known: Known, *corpora: str) -> None:
+    def __init__(self, sentences: Sentences, known: Known) -> None:
         self._sentences = sentences
         self._known = known
-        self._corpora = list(corpora)
+        self._corpora: list[str] = []
         self._first: dict[SentenceId, SentenceId] = {}
         self._several: dict[SentenceId, set[SentenceId]] = {}  # of the few texts that have several
 
@@ -121,51 +101,27 @@ class _DrawnTexts:
                 if not too_long and self._first.setdefault(shared, sentence) != sentence:
                     self._several.setdefault(shared, {self._first[shared]}).add(sentence)
 
-    def spellings(self, text: str) -> list[SentenceId]:
-        """Return the ids of all spellings of a text, sorted."""
-        sentence = self._sentences.identify(text)[0]
-        if not self._several:
-            return [sentence]
-        return sorted(self._several.get(self._sentences.shared_id(text), (sentence,)))
+    def place(self, row: Outcome, corpus: CorpusSettings) -> Outcome:
+        """Return a row of a corpus in its split: the one of its file, or one of those without files."""
+        if not isinstance(row, TextRow) or row.split != corpus.drawn_from:
+            return row
+        sentence = self._sentences.identify(row.text)[0]
+        spellings = [sentence]
+        if self._several:
+            spellings = sorted(self._several.get(self._sentences.shared_id(row.text), spellings))
+        draws = [row.split if corpus.draw is None else corpus.draw.split_of(each) for each in spellings]
+        splits = (row.split, *corpus.without_files)
+        stored = {*self._known.splits_of_text.get((corpus.name, sentence), ())} & {*splits} or self._stored(spellings)
+        split = next((split for split in splits if split in stored), draws[0])
+        # Not kept against the settings if another spelling, perhaps the first that came, was drawn there.
+        return row._replace(split=split, kept=split not in draws)
 
-    def stored(self, sentences: Iterable[SentenceId]) -> set[Split]:
+    def _stored(self, sentences: Iterable[SentenceId]) -> set[Split]:
         """Return the splits that the store has any of some texts in, in any of the corpora."""
         splits = self._known.splits_of_text
         return {
             split for sentence in sentences for corpus in self._corpora for split in splits.get((corpus, sentence), ())
         }
-
-
-class _Texts(Placing):
-    """Assigns texts in the files of one split, the source, to it and the splits without files.
-
-    Texts are drawn independently of each other but for the spellings of one. `alike` are those of all corpora that are
-    drawn as this one, which is among them.
-    """
-
-    draws = True
-
-    def __init__(
-        self, corpus: CorpusSettings, source: Split, sentences: Sentences, known: Known, alike: _DrawnTexts
-    ) -> None:
-        super().__init__(corpus)
-        self.source = source
-        self.splits = (source, *corpus.without_files)
-        self.sentences = sentences
-        self.known = known
-        self._alike = alike
-
-    def place(self, row: Outcome) -> Outcome:
-        if not isinstance(row, TextRow) or row.split != self.source:
-            return row
-        spellings = self._alike.spellings(row.text)
-        draw = self.corpus.draw
-        draws = [row.split if draw is None else draw.split_of(each) for each in spellings]
-        here = self.known.splits_of_text.get((row.corpus, self.sentences.identify(row.text)[0]), ())
-        stored = {*here} & {*self.splits} or self._alike.stored(spellings)
-        split = next((split for split in self.splits if split in stored), draws[0])
-        # Not kept against the settings if another spelling, perhaps the first that came, was drawn there.
-        return row._replace(split=split, kept=split not in draws)
 
 
 def draw_pairs(
@@ -206,9 +162,10 @@ def draw_pairs(
     groups = _Groups(len(sentences))
     sides = (places(side, sentences).tolist() for side in stored_ids)
     for a, b, color in zip(*sides, stored["split"].to_list(), strict=True):
-        groups.color(_Hanging(a, b), color)
+        groups.color((a, b), color)
 
-    drawn = _drawn_rows(rows, source, too_long)
+    long = too_long[rows["a"].to_numpy()] | too_long[rows["b"].to_numpy()]
+    drawn = np.flatnonzero((rows["split"].to_numpy() == SPLITS.index(source)) & ~long)
     hanging = _hanging(rows[drawn], places(ids, sentences), texts, groups)
     for each in hanging:
         groups.join(each)
@@ -219,7 +176,7 @@ def draw_pairs(
     joins: dict[int, str] = {}
     placed: Counter[Split] = Counter()
     for row, each, was in zip(drawn.tolist(), hanging, before, strict=True):
-        root, *others = {groups.root(node) for node in each.nodes}
+        root, *others = {groups.root(node) for node in each}
         if was is not None:
             split = was
         elif others:  # it was not joined, since it would join two splits of the store
@@ -244,39 +201,21 @@ def draw_pairs(
     )
 
 
-def _drawn_rows(rows: pl.DataFrame, source: Split, too_long: NDArray[np.bool_]) -> NDArray[np.int64]:
-    long = too_long[rows["a"].to_numpy()] | too_long[rows["b"].to_numpy()]
-    return np.flatnonzero((rows["split"].to_numpy() == SPLITS.index(source)) & ~long)
-
-
-def _hanging(
-    rows: pl.DataFrame,
-    nodes: NDArray[np.int64],
-    texts: pl.Series,
-    groups: "_Groups",
-) -> list["_Hanging"]:
-    """Return what each row joins: its sentences (`nodes` of the groups), their leakage keys, and its group."""
+def _hanging(rows: pl.DataFrame, nodes: NDArray[np.int64], texts: pl.Series, groups: "_Groups") -> list[Hanging]:
+    """Return what each row joins; `nodes` are those of the sentences, further ones are added to the groups."""
     further: dict[str, int] = {}
-    of_sentence: dict[int, int | None] = {}
+    of_sentence: dict[int, tuple[int, ...]] = {}
 
-    def node(text: str) -> int:
+    def node(text: str) -> tuple[int, ...]:
         if text not in further:
             further[text] = groups.add()
-        return further[text]
+        return (further[text],)
 
     for sentence in np.unique(np.concatenate([rows["a"].to_numpy(), rows["b"].to_numpy()])).tolist():
         key = leakage_key(texts[sentence])
-        of_sentence[sentence] = node(f"key {key}") if key else None
+        of_sentence[sentence] = node(f"key {key}") if key else ()
     return [
-        _Hanging(
-            int(nodes[a]),
-            int(nodes[b]),
-            tuple(
-                each
-                for each in (of_sentence[a], of_sentence[b], node(f"group {group}") if group else None)
-                if each is not None
-            ),
-        )
+        (int(nodes[a]), int(nodes[b]), *of_sentence[a], *of_sentence[b], *(node(f"group {group}") if group else ()))
         for a, b, group in rows.select("a", "b", "group").iter_rows()
     ]
 
@@ -308,18 +247,6 @@ def _too_few_or_many(
     ]
 
 
-class _Hanging(NamedTuple):
-    """What a pair joins: its sentences, and further their leakage keys, and their image, topic or document."""
-
-    a: int
-    b: int
-    further: tuple[int, ...] = ()
-
-    @property
-    def nodes(self) -> tuple[int, ...]:
-        return (self.a, self.b, *self.further)
-
-
 class _Groups:
     """Sets of nodes, the first of which are sentences in the order of their ids, that are joined by pairs (union-find).
 
@@ -347,24 +274,24 @@ class _Groups:
             above[node] = node = above[above[node]]
         return node
 
-    def colors(self, hanging: _Hanging) -> set[Split]:
+    def colors(self, hanging: Hanging) -> set[Split]:
         """Return the splits in which the store has any of these sentences."""
-        return {self.split[root] for root in map(self.root, hanging.nodes) if root in self.split}
+        return {self.split[root] for root in map(self.root, hanging) if root in self.split}
 
-    def color(self, stored: _Hanging, split: Split) -> None:
+    def color(self, stored: Hanging, split: Split) -> None:
         """Join the sentences of a stored pair, unless one of them is also in another split of the store."""
         if self.colors(stored) <= {split}:
             self.split[self._united(stored)] = split
 
-    def join(self, hanging: _Hanging) -> None:
+    def join(self, hanging: Hanging) -> None:
         """Join the sentences of a pair and count the pair, unless that joins two splits of the store."""
         if len(self.colors(hanging)) < 2:
             self.pairs[self._united(hanging)] += 1
 
-    def _united(self, hanging: _Hanging) -> int:
+    def _united(self, hanging: Hanging) -> int:
         """Merge the groups of what a pair joins, and return the root."""
-        root, *others = dict.fromkeys(map(self.root, hanging.nodes))
-        firsts = [hanging.a, hanging.b, *(self.first.pop(node) for node in (root, *others) if node in self.first)]
+        root, *others = dict.fromkeys(map(self.root, hanging))
+        firsts = [*hanging[:2], *(self.first.pop(node) for node in (root, *others) if node in self.first)]
         for other in others:
             self._above[other] = root
             if other in self.split:

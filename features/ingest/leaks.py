@@ -5,7 +5,6 @@ contain sentences of the test sets of STSb and SICK that differ only in punctuat
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -23,29 +22,22 @@ from features.sentences import leakage_key
 class LeakageGuard:
     """Finds leaked pairs and texts in the splits `train`, and counts them by corpus, split and evaluation set.
 
-    `sets_of` are the names of the sets with a sentence, by its leakage key; `drops` whether leaked rows are kept out.
+    Guarded are the evaluation sets, except what classifiers are trained on, and pairs that were not rated.
     """
 
-    def __init__(self, sets_of: Mapping[str, tuple[str, ...]], *, drops: bool) -> None:
-        self.drops = drops
-        self._sets_of = sets_of
-        self._sets_of_sentence: dict[SentenceId, tuple[str, ...]] = {}
+    def __init__(self, settings: LeakageSettings, base: Path) -> None:
+        self.drops = settings.mode == "drop"  # whether leaked rows are kept out
+        self._sets_of: dict[str, tuple[str, ...]] = {}  # leakage key of a sentence → names of the sets with it
         self._rows: Counter[tuple[str, Split, str]] = Counter()
         self._sentences: dict[tuple[str, Split, str], set[SentenceId]] = {}
-
-    @classmethod
-    def from_settings(cls, settings: LeakageSettings, base: Path) -> "LeakageGuard":
-        """Read the evaluation sets, except what classifiers are trained on, and pairs that were not rated."""
-        sets_of: dict[str, tuple[str, ...]] = {}
         for evaluation in settings.evaluation:
             for outcome in evaluation_outcomes(evaluation, base, held_out=True):
                 if isinstance(outcome, PairRow | TextRow):
                     texts = (outcome.text,) if isinstance(outcome, TextRow) else (outcome.text_a, outcome.text_b)
                     for key in map(leakage_key, texts):
                         # A sentence of punctuation only has an empty key, and would match all others like it.
-                        if key and evaluation.name not in sets_of.get(key, ()):
-                            sets_of[key] = (*sets_of.get(key, ()), evaluation.name)
-        return cls(sets_of, drops=settings.mode == "drop")
+                        if key and evaluation.name not in self._sets_of.get(key, ()):
+                            self._sets_of[key] = (*self._sets_of.get(key, ()), evaluation.name)
 
     @property
     def has_sets(self) -> bool:
@@ -70,9 +62,7 @@ class LeakageGuard:
         words = None
         hit: set[str] = set()
         for sentence, text in sentences:
-            if sentence not in self._sets_of_sentence:
-                self._sets_of_sentence[sentence] = self.sets_with(text)
-            sets = self._sets_of_sentence[sentence]
+            sets = self.sets_with(text)
             for name in sets:
                 hit.add(name)
                 self._sentences.setdefault((report.corpus, report.split, name), set()).add(sentence)

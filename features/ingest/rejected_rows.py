@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
@@ -41,11 +40,7 @@ sentence where the pair itself, a negative, is in no file, and null where the co
 _ORIGIN = re.compile(r"(?P<file>.+?):(?P<line>\d+): ")
 
 
-class _Origin(NamedTuple):
-    file: str
-    line: int
-
-
+_Origin = tuple[str, int]  # file and line
 _Key = tuple[SentenceId, ...]  # a sentence, or the two of a pair
 
 
@@ -73,13 +68,11 @@ def rejected_rows(
         candidates = [key, *((sentence,) for sentence in sorted(key, key=lambda sentence: sentence not in rejected))]
         origin = next((origins[candidate] for candidate in candidates if candidate in origins), None)
         if kept:
-            origin = _Origin(kept["file"], int(kept["line"]))
-        words = [*(texts.get(sentence) for sentence in key), None, None]
-        rows.append({**row, "file": None, "line": None, "text": words[0], "other_text": words[1]})
-        if origin:
-            rows[-1] |= origin._asdict()
-        if kept:
-            rows[-1]["message"] = row["message"][kept.end() :]
+            origin = (kept["file"], int(kept["line"]))
+            row["message"] = row["message"][kept.end() :]
+        file, line = origin or (None, None)
+        text, other_text, *_ = *(texts.get(sentence) for sentence in key), None, None
+        rows.append({**row, "file": file, "line": line, "text": text, "other_text": other_text})
     frame = pl.DataFrame(rows, schema=REJECTED)
     return _with_lines(frame, corpora, base).sort("stage", "code", "file", "line", "entity_id", maintain_order=True)
 
@@ -104,7 +97,7 @@ def _origins(corpora: Sequence[CorpusSettings], base: Path, wanted: Collection[_
         for key in (ids, *((identity,) for identity in ids)):
             if key in wanted and key not in origins:
                 file, _, line = row.origin.rpartition(":")
-                origins[key] = _Origin(file, int(line))
+                origins[key] = (file, int(line))
     return origins
 
 
@@ -112,9 +105,7 @@ def _readable(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[PairRow
     """Yield the pairs and texts of the corpora as far as they can be read: a file may be gone by now."""
     for corpus in corpora:
         with suppress(InputError):
-            for outcome in read_outcomes(corpus, base):
-                if isinstance(outcome, PairRow | TextRow):
-                    yield outcome
+            yield from (row for row in read_outcomes(corpus, base) if isinstance(row, PairRow | TextRow))
 
 
 def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Path) -> pl.DataFrame:

@@ -1,21 +1,26 @@
-"""Report of an ingest, by corpus and split."""
+"""Report of an ingest: counts by corpus and split, and what is suspicious, as sentences."""
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from features.core.pages import tell
 from features.core.types import Split
-from features.ingest.fault_reports import (
-    ChosenLabelReport,
-    JudgementFaultReport,
-    KeyFaultReport,
-    LabelFaultReport,
-    Remark,
-    Report,
-    TextFaultReport,
-)
+
+
+class Report(BaseModel):
+    """A part of the report of an ingest."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Remark(Report):
+    """What a user should know; as text, the sentence of `templates/reports.txt`."""
+
+    def __str__(self) -> str:
+        return tell("features.ingest/reports.txt", type(self).__name__, self)
 
 
 class SplitReport(Report):
@@ -116,8 +121,76 @@ class ShrunkReport(Remark):
         return self.found < self.stored / 2
 
 
+class LabelFaultReport(Remark):
+    """Suspicious labels of a corpus in one aspect, or texts without any; they are kept as they are."""
+
+    corpus: str
+    aspect: str  # what the labels are about
+    # `no label`: there is none at all; `missing`: texts have none in it; `one label`: the same for all texts; `each its
+    # own`: no two texts share one; `joined`: looks like several labels in a cell; `spelling`: differs from another
+    # label only in case or white space; `gone`: in the store and no longer in the file, although its text is
+    fault: Literal["no label", "missing", "one label", "each its own", "joined", "spelling", "gone"]
+    labels: int = 0  # how many labels have the fault
+    texts: int = 0  # number of texts that have one of them; with `missing`, that have none
+    among: int = 0  # with `missing`, number of all texts that were read
+    examples: dict[str, int] = Field(default_factory=dict)  # labels with the number of their texts
+    separator: str = ""  # with `joined`, what stands between them
+
+
+class KeyFaultReport(Remark):
+    """Rows of JSON lines that lack a key that is read, and have others that are perhaps the same one, misspelt.
+
+    `unread` are keys that nothing reads and no row with `key` has, with the number of their rows, the most frequent
+    first; `origin` is `file:line` of the first row with the first of these.
+    """
+
+    corpus: str
+    key: str
+    rows: int
+    unread: dict[str, int]
+    origin: str
+
+
+class ChosenLabelReport(Remark):
+    """A label that `labels` of a corpus names and no row has."""
+
+    corpus: str
+    label: str
+
+
+class TextFaultReport(Remark):
+    """Texts with labels of a corpus that have another spelling, in case or punctuation; they are kept as they are.
+
+    `parted` is the number of those whose spellings are in several splits; the examples may be shortened.
+    """
+
+    corpus: str
+    texts: int
+    parted: int
+    examples: tuple[str, str]
+
+
+class JudgementFaultReport(Remark):
+    """Suspicious judgements, labels or scores, of the pairs of a corpus that were read; they are kept as they are."""
+
+    corpus: str
+    judgement: Literal["label", "score"]  # what they are
+    # `none`: neither the file nor the store has one; `missing`: pairs have none in the store, those that are added now
+    # included; `spelling`: differs from another label only in case or white space; `several`: two sentences are a pair
+    # more than once, with different ones
+    fault: Literal["none", "missing", "spelling", "several"]
+    pairs: int  # number of pairs that were read
+    affected: int  # number of those with the fault
+    # labels with the number of their pairs; with `several`, those of one pair
+    examples: dict[str, int] = Field(default_factory=dict)
+    texts: tuple[str, str] | None = None  # with `several`, the sentences of this pair, perhaps shortened
+
+
 class FileReport(Report):
-    """A file that was read, named as the user wrote it; digest and `known_as` are those of `sources.Copy`."""
+    """A file that was read, named as the user wrote it, its digest, and the name of the checked copy that it equals.
+
+    The digest is that of the uncompressed file.
+    """
 
     corpus: str
     name: str
@@ -188,31 +261,21 @@ class IngestReport(Report):
         merged["leaks"].sort(key=lambda leak: (leak.corpus, leak.split, leak.evaluation))
         pairs = [each for each in before.overlaps if {each.corpus, each.other_corpus} <= {*unread}]
         merged["overlaps"] = sorted(
-            [*pairs, *self.overlaps],
-            key=lambda each: (each.what, order[each.corpus], order[each.other_corpus]),
+            [*pairs, *self.overlaps], key=lambda each: (each.what, order[each.corpus], order[each.other_corpus])
         )
         return self.model_copy(update=merged)
 
     def settled(self) -> "IngestReport":
         """Return the report of the same corpora when the store holds what was new."""
         dropped: Counter[str] = Counter()
+        splits, shrunk = [], []
         for split in self.splits:
             dropped[split.corpus] += split.dropped
-        none = dict.fromkeys(("new", "negatives", "labels"), 0)
-        settled = [
-            {"known": split.new + split.known, "leaked_stored": split.leaked - split.dropped, **none}
-            for split in self.splits
-        ]
-        return self.model_copy(
-            update={
-                "splits": [split.model_copy(update=now) for split, now in zip(self.splits, settled, strict=True)],
-                "draws": [draw.model_copy(update={"stored": draw.pairs > dropped[draw.corpus]}) for draw in self.draws],
-                "shrunk": [
-                    each.model_copy(
-                        update={"stored": each.stored + each.added, "found": each.found + each.added, "added": 0}
-                    )
-                    for each in self.shrunk
-                ],
-                **dict.fromkeys(("new_sentences", "sentence_shards", "pair_shards", "label_shards", "unread"), 0),
-            }
-        )
+            now = {"known": split.new + split.known, "leaked_stored": split.leaked - split.dropped}
+            splits.append(split.model_copy(update=now | dict.fromkeys(("new", "negatives", "labels"), 0)))
+        for each in self.shrunk:
+            now = {"stored": each.stored + each.added, "found": each.found + each.added, "added": 0}
+            shrunk.append(each.model_copy(update=now))
+        draws = [draw.model_copy(update={"stored": draw.pairs > dropped[draw.corpus]}) for draw in self.draws]
+        none = dict.fromkeys(("new_sentences", "sentence_shards", "pair_shards", "label_shards", "unread"), 0)
+        return self.model_copy(update={"splits": splits, "draws": draws, "shrunk": shrunk, **none})

@@ -5,43 +5,33 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from features.core.types import SPLITS
+from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import CorpusPairs
 from features.ingest.ids import from_hexadecimal, hexadecimal, places
 from features.ingest.known import Known
 from features.ingest.report import OverlapReport, ShrunkReport
 from features.ingest.sentences import Sentences
-from features.ingest.split_labels import CorpusLabels, SplitLabels
 
 _TRAIN = SPLITS.index("train")
 _MOST = 0.5
 """Share of a split's pairs in `train` above which it is reported; smaller overlaps are up to the corpora."""
 
 
-def overlaps(
-    pairs: Sequence[CorpusPairs],
-    texts: Sequence[CorpusLabels],
-    sentences: Sentences,
-    known: Known,
-    unread: Sequence[str],
-) -> list[OverlapReport]:
-    """Return the evaluation splits that share most of their pairs, or any text, with a split `train`.
+def pair_overlaps(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence[str]) -> list[OverlapReport]:
+    """Return the evaluation splits that share most of their pairs with a split `train`.
 
-    Train and dev may have been made from one file by mistake. Corpora with one class per text may repeat texts. The
-    pairs of unread corpora are those of the store.
+    Train and dev may have been made from one file by mistake. The pairs of unread corpora are those of the store.
     """
-    of_texts = [split for corpus in texts for split in corpus.splits if split.several]
-    return [*_of_pairs(pairs, known, unread), *_of_texts(of_texts, sentences)]
-
-
-def _of_pairs(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence[str]) -> list[OverlapReport]:
     stored = known.pairs("corpus", "split", "kind", "sentence_a", "sentence_b").filter(
         pl.col("corpus").is_in(unread), kind="positive"
     )
     evaluated = known.collected(stored.filter(pl.col("split") != "train").select("sentence_a", "sentence_b"))
-    of_corpora = [corpus.ids[_numbers(corpus.paired.filter(pl.col("split") != _TRAIN))] for corpus in corpora]
+    of_corpora = []
+    for corpus in corpora:
+        others = corpus.paired.filter(pl.col("split") != _TRAIN)
+        of_corpora.append(corpus.ids[np.unique(np.concatenate([others["a"].to_numpy(), others["b"].to_numpy()]))])
     of_store = [from_hexadecimal(evaluated[side]) for side in ("sentence_a", "sentence_b")]
     held_out = np.unique(np.concatenate([*of_corpora, *of_store]))
     if not len(held_out):
@@ -71,18 +61,15 @@ def _of_pairs(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence[str
     return [OverlapReport(**row) for row in shared.iter_rows(named=True)]
 
 
-def _numbers(pairs: pl.DataFrame) -> NDArray[np.uint32]:
-    """Return the sentences of pairs."""
-    return np.unique(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
-
-
 def _both(rows: pl.DataFrame, a: pl.Series, b: pl.Series) -> pl.DataFrame:
     """Return corpus and split of pairs, with their sentences in either order as `pair`."""
     pair = pl.concat_str(pl.min_horizontal(a, b), pl.max_horizontal(a, b))
     return rows.select("corpus", "split", pair=pair)
 
 
-def _of_texts(splits: Sequence[SplitLabels], sentences: Sentences) -> Iterator[OverlapReport]:
+def text_overlaps(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterator[OverlapReport]:
+    """Yield the evaluation splits that share any text with a split `train`; texts with one class may be repeated."""
+    splits = [split for corpus in corpora if corpus.several for split in corpus.splits.values()]
     for train in splits:
         others = [split for split in splits if split.report.split != "train"] if train.report.split == "train" else []
         trained = {sentences.shared_id(text) for text in train.texts.values()} if others else set()
@@ -100,12 +87,11 @@ def _of_texts(splits: Sequence[SplitLabels], sentences: Sentences) -> Iterator[O
                 )
 
 
-def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Sequence[str]) -> list[ShrunkReport]:
-    """Return the corpora of whose stored pairs or texts some were not read again: deleted, edited, moved or cut off.
+def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Sequence[str]) -> Iterator[ShrunkReport]:
+    """Yield the corpora of whose stored pairs or texts some were not read again: deleted, edited, moved or cut off.
 
-    Corpora that are stored, and are neither read nor unread ones of the project, are returned last.
+    Corpora that are stored, and are neither read nor unread ones of the project, come last.
     """
-    reports = []
     positives = known.pairs("corpus", "kind").filter(~pl.col("corpus").is_in(unread), kind="positive")
     of_pairs = dict(known.collected(positives.group_by("corpus").len()).iter_rows())
     stored_names = {name for name, _ in known.splits_of_text} | of_pairs.keys()
@@ -116,16 +102,14 @@ def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Seq
         what: Literal["texts", "pairs"] = "texts" if texts else "pairs"
         stored, came, added = of_pairs.get(corpus, 0), 0, 0
         if texts:
-            splits = of_corpus.splits if isinstance(of_corpus, CorpusLabels) else ()
             stored = len(texts)
-            came = len(texts & {sentence for split in splits for sentence in split.occurrences})
-            added = len({sentence for split in splits for sentence in split.sentences} - texts)
+            if isinstance(of_corpus, CorpusLabels):
+                came = len(texts & {text for split in of_corpus.splits.values() for text in split.occurrences})
+                added = len({*of_corpus.sentences} - texts)
         elif of_corpus is not None:
             added = sum(report.new for report in of_corpus.reports.values())
-            came = (
-                sum(report.known for report in of_corpus.reports.values()) if isinstance(of_corpus, CorpusPairs) else 0
-            )
+            if isinstance(of_corpus, CorpusPairs):
+                came = sum(report.known for report in of_corpus.reports.values())
         if came < stored:
             named = corpus in of_name
-            reports.append(ShrunkReport(corpus=corpus, stored=stored, found=came, added=added, what=what, named=named))
-    return reports
+            yield ShrunkReport(corpus=corpus, stored=stored, found=came, added=added, what=what, named=named)

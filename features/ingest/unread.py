@@ -21,12 +21,10 @@ from pydantic import Field, ValidationError
 from features.core.errors import FacetflowError
 from features.core.file_errors import clear_errors
 from features.core.types import Split
-from features.corpora.digests import Digests, Recorded
 from features.corpora.settings import CorpusSettings, EvaluationSet, Files, IngestSettings, LeakageSettings
-from features.corpora.sources import files_of, locate
+from features.corpora.sources import Digests, Recorded, files_of, locate
 from features.ingest.building import ALGORITHM_VERSION
-from features.ingest.fault_reports import Report
-from features.ingest.report import IngestReport
+from features.ingest.report import IngestReport, Report
 from features.stage_output import Reject
 from features.stages.stage import canonical
 from features.store.reader import StoreReader

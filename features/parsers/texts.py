@@ -19,7 +19,7 @@ from features.core.files import open_text, refuse_other_tables, source_name
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.corpora.headers import hint_of_form, shown_names
 from features.corpora.piped import as_file
-from features.corpora.text_tables import complete_ids, read_text_table, text_columns
+from features.corpora.texts import complete_ids, read_text_table, text_columns
 from features.graphs.penman_files import read_raw_blocks
 from features.sentences import normalise, sentence_id
 from features.stage_output import StageOutput

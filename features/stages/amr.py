@@ -48,29 +48,18 @@ def amr_recipe(settings: AmrSettings) -> Recipe:
     from features.parsers.amr import weights_digest
     from features.parsers.amrlib_parser import parser_name, tokenizer_folder
 
+    parameters: dict[str, object] = {"backend": settings.backend, "max_words": settings.max_words}
     if settings.backend == "penman":
-        parameters = {"backend": "penman", "max_words": settings.max_words}
         return Recipe(NAME, parameters, ALGORITHM_VERSION, None)
     if settings.backend == "embedded":
-        parameters = {
-            "backend": "embedded",
-            "model": Path(settings.model).name,
-            "precision": settings.precision,
-            "max_words": settings.max_words,
-        }
+        parameters |= {"model": Path(settings.model).name, "precision": settings.precision}
         return Recipe(NAME, parameters, EMBEDDED_VERSION, weights_digest(settings.model))
     folder = locate(settings.model)
     tokenizer = tokenizer_folder(folder, settings)
     weights = digest(folder)
     if tokenizer is not None and not tokenizer.is_relative_to(folder):
         weights = f"{weights}+{digest(tokenizer)}"
-    parameters = {
-        "backend": "amrlib",
-        "model": parser_name(settings),
-        "beams": settings.beams,
-        "max_words": settings.max_words,
-        "amrlib": version("amrlib"),
-    }
+    parameters |= {"model": parser_name(settings), "beams": settings.beams, "amrlib": version("amrlib")}
     return Recipe(NAME, parameters, ALGORITHM_VERSION, weights)
 
 
@@ -89,24 +78,19 @@ def _outside(settings: AmrSettings) -> Outside | None:
 
 
 def _models(settings: AmrSettings) -> StageModels:
-    from features.models import locate
     from features.parsers.amr import model_folder
 
     if settings.backend == "penman":
         return StageModels()
     if settings.backend == "embedded":
         return StageModels.loaded(model_folder(settings.model), libraries=("torch",), beside=BESIDE)
-    folder = locate(settings.model)
-    return StageModels.loaded(folder, libraries=("torch", "amrlib"), beside=BESIDE, names=(settings.model,))
+    return StageModels.loaded(settings.model, libraries=("torch", "amrlib"), beside=BESIDE)
 
 
 AMR_STAGE = Stage(
     name=NAME,
     about="where graphs come from.",
-    over="sentences",
-    reads=("sentences",),
     columns=AMR,
-    key=("sentence_id",),
     settings=AmrSettings,
     recipe=amr_recipe,
     make=_make,

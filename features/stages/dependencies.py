@@ -52,23 +52,13 @@ def _make(inputs: Inputs, settings: DependencySettings, on_rows: OnRows) -> Stag
     return parse_dependencies(inputs.read("sentences"), load(settings), on_rows)
 
 
-def _models(settings: DependencySettings) -> StageModels:
-    from features.models import locate
-
-    folder = locate(settings.model)
-    return StageModels.loaded(folder, libraries=("spacy",), beside=180 * MIB, names=(settings.model,))
-
-
 DEPENDENCY_STAGE = Stage(
     name=NAME,
     about="the dependency parser.",
-    over="sentences",
-    reads=("sentences",),
     columns=DEPENDENCIES,
-    key=("sentence_id",),
     settings=DependencySettings,
     recipe=dependency_recipe,
     make=_make,
-    models=_models,
+    models=lambda settings: StageModels.loaded(settings.model, libraries=("spacy",), beside=180 * MIB),
     imports=lambda _: ("spacy",),
 )

@@ -46,19 +46,13 @@ def _make(inputs: Inputs, settings: EmbeddingSettings, on_rows: OnRows) -> Stage
 
 
 def _models(settings: EmbeddingSettings) -> StageModels:
-    from features.models import locate
-
-    libraries = ("torch", "sentence_transformers")
-    return StageModels.loaded(locate(settings.model), libraries=libraries, beside=BESIDE, names=(settings.model,))
+    return StageModels.loaded(settings.model, libraries=("torch", "sentence_transformers"), beside=BESIDE)
 
 
 EMBEDDING_STAGE = Stage(
     name=NAME,
     about="the teacher.",
-    over="sentences",
-    reads=("sentences",),
     columns=EMBEDDINGS,
-    key=("sentence_id",),
     settings=EmbeddingSettings,
     recipe=embedding_recipe,
     make=_make,

@@ -58,20 +58,16 @@ def _make(inputs: Inputs, settings: LabelVectorSettings, on_rows: OnRows) -> Sta
 
 
 def _models(settings: LabelVectorSettings) -> StageModels:
-    from features.models import locate
-
     if settings.file is not None:
         share = 1 if settings.file.suffix.lower() == ".gz" else _OF_TEXT
         size = int(settings.file.stat().st_size * share)
         return StageModels(files=(settings.file,), bytes=((settings.file, size),))
-    libraries = ("torch", "sentence_transformers")
-    return StageModels.loaded(locate(settings.model), libraries=libraries, beside=BESIDE, names=(settings.model,))
+    return StageModels.loaded(settings.model, libraries=("torch", "sentence_transformers"), beside=BESIDE)
 
 
 LABEL_VECTOR_STAGE = Stage(
     name=NAME,
     about="vectors of the words in labels.",
-    over="sentences",
     reads=(AMR_STAGE.name,),
     columns=LABEL_VECTORS,
     key=("shard", "label"),  # a label has its vector in every shard that has the label

@@ -60,24 +60,18 @@ def _make(inputs: Inputs, settings: SrlSettings, on_rows: OnRows) -> StageOutput
 
 
 def _models(settings: SrlSettings) -> StageModels:
-    from features.models import locate
     from features.parsers.srl.parser import EMBEDDED, locate_tagger
 
-    models = [locate_tagger(settings.model)]
-    names = [] if settings.model == EMBEDDED else [settings.model]
-    if settings.predicates == "spacy":
-        models.append(locate(settings.tags))
-        names.append(settings.tags)
-    return StageModels.loaded(*models, libraries=("torch", "spacy"), beside=80 * MIB, names=tuple(names))
+    names = () if settings.model == EMBEDDED else (settings.model,)
+    tags = (settings.tags,) if settings.predicates == "spacy" else ()
+    tagger = locate_tagger(settings.model)
+    return StageModels.loaded(tagger, *tags, libraries=("torch", "spacy"), beside=80 * MIB, names=names)
 
 
 SRL_STAGE = Stage(
     name=NAME,
     about="the tagger of semantic roles.",
-    over="sentences",
-    reads=("sentences",),
     columns=SRL,
-    key=("sentence_id",),
     settings=SrlSettings,
     recipe=srl_recipe,
     make=_make,

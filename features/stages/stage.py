@@ -49,15 +49,17 @@ class StageModels:
     beside: int = 0
 
     @classmethod
-    def loaded(cls, *models: Path, libraries: tuple[str, ...], beside: int, names: tuple[str, ...] = ()) -> Self:
-        """Return what a stage loads that reads these folders and files of models whole."""
+    def loaded(cls, *models: str | Path, libraries: tuple[str, ...], beside: int, names: tuple[str, ...] = ()) -> Self:
+        """Return what a stage loads that reads these models whole, by their names, or folders and files."""
+        from features.models import locate
         from features.models.files import model_files
 
+        paths = [locate(model) if isinstance(model, str) else model for model in models]
         sizes = [
-            sum(file.stat().st_size for file in ([model] if model.is_file() else model_files(model)))
-            for model in models
+            sum(file.stat().st_size for file in ([path] if path.is_file() else model_files(path))) for path in paths
         ]
-        return cls(frozenset(libraries), names, bytes=tuple(zip(models, sizes, strict=True)), beside=beside)
+        names = (*names, *(model for model in models if isinstance(model, str)))
+        return cls(frozenset(libraries), names, bytes=tuple(zip(paths, sizes, strict=True)), beside=beside)
 
     @property
     def own(self) -> int:
@@ -135,18 +137,18 @@ class Stage(Generic[SettingsT]):
 
     name: str  # name of the stage, of its table, and of its section in the project file
     about: str  # what its section sets, in a line for people
-    over: Over  # whether it has a shard for every sentence shard or for every pair shard
-    # tables that it always reads. A stage over sentences reads the same shard of each; a stage over pairs reads its own
-    # shard of tables over pairs, and of tables over sentences all shards that its pairs come from
-    reads: tuple[str, ...]
     columns: Columns  # columns of its table
-    key: tuple[str, ...]  # columns that identify a row
     # model of its section. `enabled`, if it has that, is its switch: None makes what an encoder reads, True everything,
     # False nothing. Without a switch it is off when all stages that read it are
     settings: type[SettingsT]
     recipe: Callable[[Any], Recipe]  # prepared settings → recipe, without loading a model
     # inputs, prepared settings, callback → rows and rejects of one shard; loads what it needs once a process
     make: Callable[[Inputs, Any, OnRows], StageOutput]
+    over: Over = "sentences"  # whether it has a shard for every sentence shard or for every pair shard
+    # tables that it always reads. A stage over sentences reads the same shard of each; a stage over pairs reads its own
+    # shard of tables over pairs, and of tables over sentences all shards that its pairs come from
+    reads: tuple[str, ...] = ("sentences",)
+    key: tuple[str, ...] = ("sentence_id",)  # columns that identify a row
     # settings as in the project file → settings that travel to workers; reads files, loads nothing
     prepare: Callable[[SettingsT], BaseModel] = lambda settings: settings
     # prepared settings → tables that it reads only with these settings

@@ -19,8 +19,7 @@ from features.metrics.registry import METRIC_NAMES
 from features.stages.metrics import METRIC_STAGE
 from features.store.drift import Drift, compare_values
 from features.store.fingerprints import RecipeChange, recipe_changes
-from features.store.reader import StoreReader
-from features.store.reading import decoding
+from features.store.reader import StoreReader, decoding
 from features.store.releases import Release
 from features.store.tables import KEYS
 

@@ -80,29 +80,24 @@ def obstacles(
 
     The store includes the shards about to be ingested; the limits are those of `Store.publish`.
     """
-    rows = {
-        stage.name: sum(
-            file.rows for shard, file in store.committed(stage.over).items() if shard in planned.scope[stage.name]
-        )
-        for stage in stages
-    }
     if not any(file.rows for file in store.committed("sentences").values()):
         return ["There are no sentences, neither in the store nor in the corpora, so nothing will be published."]
     sentences = []
     todo = {(work.stage, work.shard) for work in planned.todo}
     kept: Counter[str] = Counter()
-    for key, rejected in store.rejected().items():
-        stage_name, shard = key
-        in_scope = shard in planned.scope.get(stage_name, ())
-        if key not in todo and in_scope and planned.expected.get(key) == rejected.fingerprint:
-            kept[stage_name] += rejected.rows
+    for (name, shard), rejected in store.rejected().items():
+        stays = shard in planned.scope.get(name, ()) and (name, shard) not in todo
+        if stays and planned.expected.get((name, shard)) == rejected.fingerprint:
+            kept[name] += rejected.rows
     for stage in stages:
+        files = store.committed(stage.over)
+        rows = sum(file.rows for shard, file in files.items() if shard in planned.scope[stage.name])
         rejects = kept[stage.name]
-        if rejects > rejected_rows * rows[stage.name]:
+        if rejects > rejected_rows * rows:
             sentences.append(
-                f"Nothing will be published: stage {stage.name!r} has rejected {rejects:,} of {rows[stage.name]:,} "
-                f"rows, more than the {rejected_rows:.1%} allowed, and will not make them again; see them with "
-                f"`facetflow rejects --stage {stage.name}`, or raise limits.rejected_rows."
+                f"Nothing will be published: stage {stage.name!r} has rejected {rejects:,} of {rows:,} rows, more than "
+                f"the {rejected_rows:.1%} allowed, and will not make them again; see them with `facetflow rejects "
+                f"--stage {stage.name}`, or raise limits.rejected_rows."
             )
         failed = sum(work.reason.kind == "failed" for work in planned.of(stage.name))
         if failed > failed_shards * planned.shards(stage.name):
@@ -155,18 +150,14 @@ def _same_content(store: StoreReader, table: str, old: Release, new: Release) ->
 def _check_complete(planned: Plan, failed_shards: float) -> None:
     for stage in planned.stages:
         work = planned.of(stage)
-        stale = [item for item in work if (stage, item.shard) not in planned.missing]
+        stale = any((stage, item.shard) not in planned.missing for item in work)
         if outdated := sum(name == stage for name, _ in planned.outdated):
-            raise NotComplete(
-                f"The store is not complete and cannot be published: {outdated} shards of {stage!r} that are no longer "
-                "wanted were made in another way; build first."
-            )
-        if stale or len(work) > failed_shards * planned.shards(stage):
-            reasons = [item.reason for item in work]
-            raise NotComplete(
-                f"The store is not complete and cannot be published: {summary(stage, planned.shards(stage), reasons)}; "
-                "build first."
-            )
+            why = f"{outdated} shards of {stage!r} that are no longer wanted were made in another way"
+        elif stale or len(work) > failed_shards * planned.shards(stage):
+            why = summary(stage, planned.shards(stage), [item.reason for item in work])
+        else:
+            continue
+        raise NotComplete(f"The store is not complete and cannot be published: {why}; build first.")
 
 
 def _rejects(store: StoreReader, versions: Mapping[str, int], planned: Plan) -> dict[str, int]:

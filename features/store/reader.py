@@ -1,27 +1,45 @@
 """Read access to a store; nothing here writes.
 
-    plan, publishing, verifying ──> StoreReader <── Store          (writes and commits as well)
+    plan, publishing, differences ─> StoreReader <── Store          (writes and commits as well)
                                                <── StoreAhead      (shards in memory that will be ingested)
 
 So the plan and the rules of publishing depend only on how a store is read, not on who writes to it.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from features.core.faults import UnknownTable
+from features.core.faults import TableFileDamaged, UnknownShard, UnknownTable
+from features.core.file_errors import explain
 from features.core.types import Fingerprint, Shard
+from features.schemas import Columns
 from features.stages.stage import Recipe
 from features.store import layout
 from features.store.damage import Damage, damaged_files, refuse_damaged
 from features.store.delta import DataFile, Table
 from features.store.fingerprints import identity_of
-from features.store.reading import decoding, rows_of, select_files
 from features.store.scope import ShardKey, Uses
 from features.store.storage import Storage
 from features.store.tables import SOURCES, TABLES
+
+_FILE = "__file"
+
+
+@contextmanager
+def decoding(table: str, store: str) -> Iterator[None]:
+    """Turn errors that polars raises while decoding files of a table into a `StoreError`; `store` is its location."""
+    try:
+        yield
+    # polars panics on some damaged files, and a panic is not an Exception.
+    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise TableFileDamaged(
+            f"A file of table {table!r} in {store!r} is damaged: {reason}; `facetflow build --deep` makes it again."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +123,8 @@ class StoreReader:
         wanted = list(columns) if columns is not None else list(schema)
         if unknown := [name for name in wanted if name not in schema]:
             raise UnknownTable(f"Table {table!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
-        files = select_files(handle, version, shards) if exists else []
-        frame = rows_of(handle, files, schema | {"shard": pl.String})
+        files = _select_files(handle, version, shards) if exists else []
+        frame = _rows_of(handle, files, schema | {"shard": pl.String})
         return frame.select([*wanted, "shard"] if with_shard else wanted)
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
@@ -152,16 +170,14 @@ class StoreReader:
         for version, metadata in reversed(commits) if first else commits:
             for shard, fingerprint in metadata.get("shards", {}).items():
                 recipe = metadata.get("recipes", {}).get(identity_of(fingerprint))
-                origins.setdefault(
-                    (Shard(shard), Fingerprint(fingerprint)),
-                    Provenance(
-                        version=version,
-                        run_id=metadata.get("run_id", ""),
-                        code_version=metadata.get("code_version", ""),
-                        recipe=Recipe.from_dict(recipe) if recipe else None,
-                        versions=metadata.get("versions", {}),
-                    ),
+                origin = Provenance(
+                    version=version,
+                    run_id=metadata.get("run_id", ""),
+                    code_version=metadata.get("code_version", ""),
+                    recipe=Recipe.from_dict(recipe) if recipe else None,
+                    versions=metadata.get("versions", {}),
                 )
+                origins.setdefault((Shard(shard), Fingerprint(fingerprint)), origin)
         return origins
 
     def uses(self, versions: Mapping[str, int] | None = None) -> Uses:
@@ -224,6 +240,56 @@ class StoreReader:
         return [self._table(name) for name in TABLES if name in self._ids]
 
 
+def _rows_of(table: Table, listed: Iterable[DataFile], schema: Columns) -> pl.LazyFrame:
+    """Return the rows of files of a table, with their partitions; a column gained after a file is null there."""
+    _check_sizes(table, listed)
+    files = {table.storage.url(table.file(file.path)): file for file in listed}
+    if not files:
+        return pl.LazyFrame(schema=schema)
+    written = {name: dtype for name, dtype in schema.items() if name not in {"shard", "stage"}}
+    columns: dict[str, Any] = {"schema": written, "missing_columns": "insert", "extra_columns": "ignore"}
+    # Take the partition of a file from the log, not from its path: a folder above the store may look like one.
+    columns["storage_options"] = dict(table.storage.options) if table.storage.options else None
+    frame = pl.scan_parquet(list(files), glob=False, hive_partitioning=False, include_file_paths=_FILE, **columns)
+    partitions: dict[str, dict[str, str]] = {"shard": {path: file.shard for path, file in files.items()}}
+    if "stage" in schema:
+        partitions["stage"] = {path: file.stage or "" for path, file in files.items()}
+    return frame.with_columns(
+        pl.col(_FILE).replace_strict(values, return_dtype=pl.String).alias(name) for name, values in partitions.items()
+    )
+
+
+def _select_files(table: Table, version: int | None, shards: Collection[str] | None) -> list[DataFile]:
+    """Return the files of some shards of a table, which must be committed, or of all when None."""
+    files = table.files(version)
+    if shards is None:
+        return files
+    wanted = set(shards)
+    # A shard without rejects has no file in that table.
+    missing = set() if "stage" in table.partitions else wanted - {file.shard for file in files}
+    if missing:
+        store = table.storage.location
+        raise UnknownShard(f"Shard {min(missing)!r} is not committed to table {table.name!r} of {store!r}.")
+    return [file for file in files if file.shard in wanted]
+
+
+def _check_sizes(table: Table, files: Iterable[DataFile]) -> None:
+    # A truncated file makes polars panic in a thread of its own, with a traceback on the terminal.
+    for file in files:
+        name = table.file(file.path)
+        shown = f"The file {table.storage.url(name)!r} of table {table.name!r}"
+        try:
+            size = table.storage.stat(name).bytes
+        except OSError as error:
+            raise TableFileDamaged(
+                f"{shown} cannot be read: {explain(error)}; `facetflow build` makes it again if it is lost."
+            ) from error
+        if size != file.bytes:
+            raise TableFileDamaged(
+                f"{shown} has {size} bytes instead of {file.bytes}; `facetflow build` makes it again."
+            )
+
+
 class StoreAhead(StoreReader):
     """A store with additional shards of `sentences` and `pairs` that are only in memory.
 
@@ -255,7 +321,7 @@ class StoreAhead(StoreReader):
             for shard, rows in made.items()
             if shard not in stored
         }
-        return {shard: committed for shard, committed in stored.items() if shard not in unreadable} | new
+        return {shard: file for shard, file in stored.items() if shard not in unreadable} | new
 
     def scan(
         self,

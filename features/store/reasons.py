@@ -6,13 +6,13 @@ and so which part of which recipe changed.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from features.core.types import Fingerprint, Shard
 from features.stages.stage import Recipe
-from features.store.delta import DataFile
 from features.store.fingerprints import Change, changes, identity, identity_of
-from features.store.reader import Provenance, StoreReader
+from features.store.reader import StoreReader
 from features.store.scope import ShardKey
 
 _NAMED = 3  # shards named in a line before "and n more"
@@ -51,28 +51,18 @@ class ReasonFinder:
     """Finds out why a committed shard is not what recipes and expected fingerprints ask for, from the tables' logs."""
 
     def __init__(
-        self,
-        store: StoreReader,
-        recipes: Mapping[str, Recipe],
-        expected: Mapping[ShardKey, Fingerprint],
+        self, store: StoreReader, recipes: Mapping[str, Recipe], expected: Mapping[ShardKey, Fingerprint]
     ) -> None:
-        self._store = store
+        self._provenance = cache(store.provenance)
+        self._committed = cache(store.committed)
         self._recipes = recipes
         self._identities = {stage: identity(recipe) for stage, recipe in recipes.items()}
         self._expected = expected
-        self._provenance: dict[str, Mapping[tuple[Shard, Fingerprint], Provenance]] = {}
-        self._committed: dict[tuple[str, int], Mapping[Shard, DataFile]] = {}
 
-    def find(
-        self,
-        key: ShardKey,
-        committed: Fingerprint,
-        upstream: Sequence[ShardKey],
-        extra_name: str,
-    ) -> Reason:
+    def find(self, key: ShardKey, committed: Fingerprint, upstream: Sequence[ShardKey], extra_name: str) -> Reason:
         """Return why the shard `key`, as it is committed, is not what would be made now."""
         stage, shard = key
-        made = self._of(stage).get((shard, committed))
+        made = self._provenance(stage).get((shard, committed))
         if identity_of(committed) != self._identities[stage]:
             return Reason("recipe", changes=self._changes(stage, shard, committed))
         inputs = self._changed(upstream, made.versions) if made else []
@@ -95,23 +85,15 @@ class ReasonFinder:
     def _before(self, stage: str, shard: Shard, versions: Mapping[str, int]) -> Fingerprint | None:
         if stage not in versions:
             return None
-        at = (stage, versions[stage])
-        if at not in self._committed:
-            self._committed[at] = self._store.committed(*at)
-        committed = self._committed[at].get(shard)
+        committed = self._committed(stage, versions[stage]).get(shard)
         return committed.fingerprint if committed else None
 
     def _changes(self, stage: str, shard: Shard, before: Fingerprint | None) -> tuple[Change, ...]:
         """Return what changed in the recipe of a shard since its fingerprint was `before`."""
         if before is None or stage not in self._recipes or identity_of(before) == self._identities[stage]:
             return ()
-        made = self._of(stage).get((shard, before))
+        made = self._provenance(stage).get((shard, before))
         return tuple(changes(made.recipe, self._recipes[stage])) if made and made.recipe else ()
-
-    def _of(self, stage: str) -> Mapping[tuple[Shard, Fingerprint], Provenance]:
-        if stage not in self._provenance:
-            self._provenance[stage] = self._store.provenance(stage)
-        return self._provenance[stage]
 
 
 def summary(stage: str, shards: int, reasons: Sequence[Reason], *, unwanted: int = 0) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from features.core.errors import StoreError
-from features.core.faults import NoRelease, ReleaseKept, StoreDamaged, UnknownTable, WrittenByAnother
+from features.core.faults import NoRelease, StoreDamaged, UnknownTable, WrittenByAnother
 from features.core.file_errors import clear_errors
 from features.stages.stage import Recipe
 from features.store.storage import Storage
@@ -49,20 +49,6 @@ def write_release(storage: Storage, release: Release) -> None:
             ) from error
 
 
-def remove_release(storage: Storage, number: int) -> None:
-    """Remove a release from a store; the files that only it needs are garbage from then on.
-
-    Its number must not be used again, so the newest one is not removed.
-    """
-    numbers = release_numbers(storage)
-    if number not in numbers:
-        raise _no_release(storage, number)
-    if number == numbers[-1]:
-        raise ReleaseKept(f"Release {number} is the newest one of {storage.location!r}, and is kept.")
-    with clear_errors(f"Removing release {number} of {storage.location!r}"):
-        storage.delete(release_name(number))  # for good before its files go: it must not be back without them
-
-
 def release_name(number: int) -> str:
     """Return the name of the object that holds a release."""
     return f"releases/{number:05d}.json"
@@ -83,13 +69,14 @@ def read_release(storage: Storage, number: int) -> Release:
         content["missing"] = {stage: tuple(shards) for stage, shards in content["missing"].items()}
         return Release(**content)
     except FileNotFoundError as error:
-        raise _no_release(storage, number) from error
+        raise no_release(storage, number) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreDamaged(
             f"The release {storage.url(name)!r} cannot be read; restore the file, or publish again."
         ) from error
 
 
-def _no_release(storage: Storage, number: int) -> StoreError:
+def no_release(storage: Storage, number: int) -> StoreError:
+    """Return the error about a release that does not exist."""
     numbers = ", ".join(map(str, release_numbers(storage))) or "none yet"
     return NoRelease(f"There is no release {number} in {storage.location!r}; there are: {numbers}.")

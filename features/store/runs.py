@@ -72,12 +72,6 @@ def read_runs(storage: Storage) -> list[RunRecord]:
     return sorted(records, key=lambda record: (record.number, record.started, record.run_id), reverse=True)
 
 
-def remove_run(storage: Storage, run_id: str) -> None:
-    """Remove the record of a run, if there is one."""
-    with clear_errors(f"Removing the record of run {run_id!r} in {storage.location!r}"):
-        storage.delete(record_name(run_id))
-
-
 def record_name(run_id: str) -> str:
     """Return the name of the object that holds the record of a run."""
     return f"runs/{run_id}.json"

@@ -49,9 +49,7 @@ class Reading:
 
     name: str  # the stage, and its table
     over: Literal["sentences", "pairs"]  # whether it has a shard for every sentence shard or for every pair shard
-    # the tables that it reads. A stage over sentences reads the same shard of each; a stage over pairs reads its own
-    # shard of tables over pairs, and of tables over sentences all shards that its pairs come from
-    needs: tuple[str, ...]
+    needs: tuple[str, ...]  # the tables that it reads (`features.stages.stage.Stage.reads`)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The store: who writes what, and what a reader sees.
 
     worker    write_shard ──> Parquet files, final names, in no table ──> Receipt     (`features.store.writing`)
-    flow      commit(receipts) ──> verify ──> rejects ──> tables                      (`features.store.committing`)
-    reader    read(table, version) ──> the files that the log names                   (`features.store.reading`)
+    flow      commit(receipts) ──> verify ──> rejects ──> tables                      (`features.store.writing`)
+    reader    read(table, version) ──> the files that the log names                   (`features.store.reader`)
 
 A process may die between any two steps. What was written but not committed is invisible and is written again;
 committing a receipt twice changes nothing; a shard is in a table once or not at all.
@@ -18,31 +18,23 @@ from datetime import timedelta
 import polars as pl
 
 from features.core.errors import StoreError
-from features.core.faults import NoRelease, OtherProjectsStore, OutOfRange, UnknownTable
+from features.core.faults import NoRelease, OtherProjectsStore, OutOfRange, ReleaseKept, UnknownTable
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.schemas import REJECTS
 from features.stage_output import StageOutput
 from features.stages.stage import Recipe
-from features.store import committing, layout
+from features.store import layout, writing
+from features.store.damage import Verification, check_counts, rows_by_stage, verify
 from features.store.delta import Table
 from features.store.locations import Location, storage_at
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
 from features.store.receipts import Receipt, WrittenFile
-from features.store.releases import Release, read_release, release_numbers, remove_release, write_release
-from features.store.runs import RunRecord, read_runs, remove_run, write_run
+from features.store.releases import Release, no_release, read_release, release_name, release_numbers, write_release
+from features.store.runs import RunRecord, read_runs, record_name, write_run
 from features.store.scope import PlannedStage, ShardKey, Wanted
 from features.store.storage import Entry
-from features.store.verifying import Verification, check_counts, rows_by_stage, verify
-from features.store.writing import (
-    check_columns,
-    check_conservation,
-    check_ids,
-    check_names,
-    further_columns,
-    write_rows,
-)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -86,7 +78,7 @@ class Store(StoreReader):
 
     def verify(self, *, deep: bool = False) -> Verification:
         """Check every file that the newest versions and all releases need; `deep` as for `damaged`."""
-        return verify(self, self._tables(), self.releases(), deep=deep)
+        return verify(self.location, self._tables(), self.releases(), deep=deep)
 
     # -- writing, in a worker ----------------------------------------------------------------------------------------
 
@@ -103,15 +95,15 @@ class Store(StoreReader):
         """Write a shard's rows and rejects as files that are in no table yet; the table is named by the stage."""
         if table == "rejects":
             raise UnknownTable("Rejects are written with the rows of their stage, or by write_rejects().")
-        check_names(shard, fingerprint)
+        writing.check_names(shard, fingerprint)
         target = self._table(table)
         where = f"shard {shard!r} of table {table!r}"
-        columns = {**target.columns, **further_columns(target, output.rows.columns)}
-        check_columns(output.rows, columns, where)
-        check_columns(output.rejects, REJECTS, f"the rejects of {where}")
-        check_ids(output, next(iter(target.columns)), where)
-        check_conservation(output.rows.height, output.rejects.height, expected, where)
-        data = write_rows(target, output.rows, shard=shard, fingerprint=fingerprint)
+        columns = {**target.columns, **writing.further_columns(target, output.rows.columns)}
+        writing.check_columns(output.rows, columns, where)
+        writing.check_columns(output.rejects, REJECTS, f"the rejects of {where}")
+        writing.check_ids(output, next(iter(target.columns)), where)
+        writing.check_conservation(output.rows.height, output.rejects.height, expected, where)
+        data = writing.write_rows(target, output.rows, shard=shard, fingerprint=fingerprint)
         rejects = self._write_rejects(table, shard, fingerprint, output.rejects)
         return Receipt(table, Shard(shard), Fingerprint(fingerprint), data, rejects, expected, seconds)
 
@@ -120,26 +112,19 @@ class Store(StoreReader):
 
         The next commit under this shard's name replaces them; without a row, it clears those stored before.
         """
-        check_names(stage, shard, fingerprint)
-        check_columns(rejects, REJECTS, f"the rejects of {shard!r} of stage {stage!r}")
+        writing.check_names(stage, shard, fingerprint)
+        writing.check_columns(rejects, REJECTS, f"the rejects of {shard!r} of stage {stage!r}")
         written = self._write_rejects(stage, shard, fingerprint, rejects)
         return Receipt(stage, Shard(shard), Fingerprint(fingerprint), None, written)
 
     def _write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> WrittenFile | None:
         if rejects.is_empty():
             return None
-        return write_rows(self._table("rejects"), rejects, stage=stage, shard=shard, fingerprint=fingerprint)
+        return writing.write_rows(self._table("rejects"), rejects, stage=stage, shard=shard, fingerprint=fingerprint)
 
     # -- committing, in the flow process -----------------------------------------------------------------------------
 
-    def commit(
-        self,
-        receipts: Iterable[Receipt],
-        *,
-        run_id: str,
-        recipes: Mapping[str, Recipe],
-        code_version: str | None = None,
-    ) -> dict[str, int]:
+    def commit(self, receipts: Iterable[Receipt], *, run_id: str, recipes: Mapping[str, Recipe]) -> dict[str, int]:
         """Make written shards part of their tables: first the rejects of all, then each table in one transaction.
 
         Tables are committed one after the other: those before a failing one stay committed, and each is whole. Returned
@@ -150,10 +135,9 @@ class Store(StoreReader):
                 counts), and what is already committed changes nothing.
             run_id: the run, stored with the commit.
             recipes: stage → how it was made; the identity of every receipt must be that of its recipe.
-            code_version: stored with the commit; this package's version by default.
         """
         tables = {name: self._table(name) for name in self._ids}
-        return committing.commit(tables, receipts, run_id=run_id, recipes=recipes, code_version=code_version)
+        return writing.commit(tables, receipts, run_id=run_id, recipes=recipes)
 
     def withdraw(self, shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
         """Remove those of the shards that are committed, with their rejects; releases that hold them still do.
@@ -161,36 +145,33 @@ class Store(StoreReader):
         Returned is the version of each table that was checked.
         """
         tables = {name: self._table(name) for name in self._ids}
-        return committing.withdraw(tables, shards, run_id=run_id)
+        return writing.withdraw(tables, shards, run_id=run_id)
 
     # -- releases, runs, garbage -------------------------------------------------------------------------------------
 
     def publish(
         self,
         run_id: str,
-        versions: Mapping[str, int] | None = None,
         *,
         stages: Sequence[PlannedStage],
         wanted: Iterable[Wanted] | None = None,
         failed_shards: float = 0.0,
         rejected_rows: float = 1.0,
     ) -> Release:
-        """Publish versions of the tables as the next release, or return the newest one if it holds the same.
+        """Publish the newest versions of the tables as a release, or return the newest one if it holds the same.
 
         Nothing is published when a stage is incomplete, mixed, or has too many rejects.
 
         Args:
             run_id: the run, stored with the release.
-            versions: table → version; the newest by default.
             stages: the chain that the release has to be complete for.
             wanted: what will be read; the release has to be complete for that. Every shard of every stage when None.
             failed_shards: share of a stage's shards that may be missing, from 0 to 1. One made by an older recipe or
                 from older input is never accepted: a release does not mix.
             rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
         """
-        at = self.versions() | dict(versions or {})
         limits = {"failed_shards": failed_shards, "rejected_rows": rejected_rows}
-        release = draft(self, at, stages, wanted=wanted, run_id=run_id, **limits)
+        release = draft(self, self.versions(), stages, wanted=wanted, run_id=run_id, **limits)
         numbers = release_numbers(self.storage)
         if numbers and holds(self, newest := read_release(self.storage, numbers[-1]), release):
             return newest
@@ -237,12 +218,22 @@ class Store(StoreReader):
         return [self.storage.url(entry.name) for entry in entries]
 
     def remove_release(self, number: int) -> None:
-        """Remove a release as `features.store.releases.remove_release` does."""
-        remove_release(self.storage, number)
+        """Remove a release; the files that only it needs are garbage from then on.
+
+        Its number must not be used again, so the newest one is not removed.
+        """
+        numbers = release_numbers(self.storage)
+        if number not in numbers:
+            raise no_release(self.storage, number)
+        if number == numbers[-1]:
+            raise ReleaseKept(f"Release {number} is the newest one of {self.location!r}, and is kept.")
+        with clear_errors(f"Removing release {number} of {self.location!r}"):
+            self.storage.delete(release_name(number))  # for good before its files go: it must not be back without them
 
     def remove_run(self, run_id: str) -> None:
         """Remove the record of a run, if there is one."""
-        remove_run(self.storage, run_id)
+        with clear_errors(f"Removing the record of run {run_id!r} in {self.location!r}"):
+            self.storage.delete(record_name(run_id))
 
     def collect_garbage(
         self, older_than: timedelta = timedelta(days=7), *, without: Collection[int] = (), dry_run: bool = False

@@ -13,11 +13,11 @@ import polars as pl
 from features.core.pages import tell
 from features.core.types import LEFT_OUT, SPLITS, Fingerprint, RejectCode, Shard
 from features.core.wording import counted
-from features.corpora.digests import Digests
 from features.corpora.settings import CorpusSettings
+from features.corpora.sources import Digests
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
+from features.ingest.faults import cut
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
-from features.ingest.label_faults import cut
 from features.ingest.neighbours import neighbours_of, recipe_of
 from features.ingest.report import IngestReport
 from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
@@ -25,8 +25,7 @@ from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
-from features.store.reader import StoreReader
-from features.store.reading import decoding
+from features.store.reader import StoreReader, decoding
 from features.store.receipts import Receipt
 from features.store.store import Store
 from flows.project import Project

@@ -9,8 +9,7 @@ import click
 from flows.console.options import DEEP, JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
-    from features.store.damage import Damage
-    from features.store.verifying import Verification
+    from features.store.damage import Damage, Verification
 
 
 @click.command()

@@ -12,7 +12,7 @@ from features.core.files import refuse_other_tables, source_name
 from features.core.wording import counted
 from features.corpora.headers import hint_of_form, shown_names
 from features.corpora.piped import as_file
-from features.corpora.text_tables import TextCells, complete_ids, read_text_table, text_columns
+from features.corpora.texts import TextCells, complete_ids, read_text_table, text_columns
 from features.parsers.texts import written_sentences
 from features.sentences import normalise
 from features.store.locations import Location

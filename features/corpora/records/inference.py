@@ -4,15 +4,14 @@ from functools import partial
 
 from features.corpora.dataset import Dataset, TableLayout
 
-_LAYOUTS = (
-    # As released, .jsonl or .txt; then the plain tables that many projects convert it to.
-    TableLayout(columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "gold_label"}),
-    TableLayout(columns={"sentence_a": "premise", "sentence_b": "hypothesis", "label": "label"}),
-)
 _inference = partial(
     Dataset,
     kind="inference",
-    layouts=_LAYOUTS,
+    layouts=(
+        # As released, .jsonl or .txt; then the plain tables that many projects convert it to.
+        TableLayout(columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "gold_label"}),
+        TableLayout(columns={"sentence_a": "premise", "sentence_b": "hypothesis", "label": "label"}),
+    ),
     labels=("entailment", "neutral", "contradiction"),
     no_gold=("-",),
 )

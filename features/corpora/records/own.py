@@ -4,6 +4,7 @@ from pathlib import Path
 
 from features.corpora.dataset import Dataset, GraphLayout, Role, TableLayout, TextLayout
 
+_DIFFERENCES = "paraphrase negation quantity roles names coreference modality tense modifier root specificity frames"
 _OPTIONAL: tuple[Role, ...] = ("score", "label", "split")
 
 PAIRS = Dataset(
@@ -11,10 +12,7 @@ PAIRS = Dataset(
     kind="own",
     about="Any table of sentence pairs: TSV, CSV, JSON lines or Parquet; the option `columns` takes other names.",
     layouts=(
-        TableLayout(
-            columns={role: role for role in ("sentence_a", "sentence_b", *_OPTIONAL)},
-            optional=_OPTIONAL,
-        ),
+        TableLayout(columns={role: role for role in ("sentence_a", "sentence_b", *_OPTIONAL)}, optional=_OPTIONAL),
     ),
     unscored=True,
     licence="the user's",
@@ -52,20 +50,7 @@ EXAMPLE = Dataset(
             columns={"sentence_a": "sentence_a", "sentence_b": "sentence_b", "label": "difference", "split": "split"},
         ),
     ),
-    labels=(
-        "paraphrase",
-        "negation",
-        "quantity",
-        "roles",
-        "names",
-        "coreference",
-        "modality",
-        "tense",
-        "modifier",
-        "root",
-        "specificity",
-        "frames",
-    ),
+    labels=tuple(_DIFFERENCES.split()),
     licence="Apache-2.0",
     source="features/corpora/example/pairs.tsv",
     package_file=Path("example/pairs.tsv"),

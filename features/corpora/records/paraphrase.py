@@ -1,25 +1,12 @@
 """Pairs judged as paraphrase or not: news, questions, scrambled sentences, tweets, passages of novels."""
 
-from collections.abc import Mapping
 from functools import partial
-from types import MappingProxyType
 
-from features.corpora.dataset import Dataset, LabelForm, Role, TableLayout
+from features.corpora.dataset import Dataset, TableLayout
 
 _NAMED = TableLayout(columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "label"})
+_tsv = partial(TableLayout, form="tsv", quotes="ordinary")
 _judged = partial(Dataset, kind="paraphrase", labels=("0", "1"), label_scores={"0": 0.0, "1": 1.0})
-
-
-def _votes(
-    a: int, b: int, votes: int, width: int, form: LabelForm, groups: Mapping[Role, int] = MappingProxyType({})
-) -> TableLayout:
-    return TableLayout(
-        form="tsv",
-        quotes="ordinary",
-        columns={"sentence_a": a, "sentence_b": b, "label": votes, **groups},
-        width=width,
-        label_form=form,
-    )
 
 
 MRPC = _judged(
@@ -82,7 +69,8 @@ TWITTER_URL = _judged(
             columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "votes"}, label_form="votes_of_six"
         ),
         _NAMED,
-        _votes(0, 1, 2, 4, "votes_of_six"),  # as released: sentence, sentence, (n, 6), URL
+        # As released: sentence, sentence, (n, 6), URL.
+        _tsv(columns={"sentence_a": 0, "sentence_b": 1, "label": 2}, width=4, label_form="votes_of_six"),
     ),
     licence="not stated; on request from the authors",
     source="https://github.com/lanwuwei/Twitter-URL-Corpus",
@@ -92,7 +80,9 @@ TWITTER_URL = _judged(
 PIT2015 = _judged(
     name="pit2015",
     about="Tweets about one trending topic; judged by five annotators (train, dev) or rated by an expert (test).",
-    layouts=(_votes(2, 3, 4, 5, "votes_of_five", {"group": 0}),),  # the topic
+    layouts=(  # the group is the topic
+        _tsv(columns={"sentence_a": 2, "sentence_b": 3, "label": 4, "group": 0}, width=5, label_form="votes_of_five"),
+    ),
     licence="not stated; research use",
     source="https://github.com/cocoxu/SemEval-PIT2015",
     paper="Xu, Callison-Burch and Dolan 2015, SemEval-2015 Task 1",

@@ -1,10 +1,12 @@
 """Semantic textual similarity: the STS benchmark, the SemEval tasks of 2012 to 2016, and SICK."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from features.corpora.dataset import Dataset, Role, TableLayout
 
 _TERMS = "terms of the sources (Microsoft Research, LDC, news sites and forums); research use"
+_tsv = partial(TableLayout, form="tsv", quotes="ordinary")
 
 STSB = Dataset(
     name="stsb",
@@ -12,12 +14,8 @@ STSB = Dataset(
     about="The STS benchmark: news, captions and forum sentences, similarity rated from 0 to 5.",
     layouts=(
         # The form of GLUE, with a header line; sts-train.csv as released: tab-separated despite its name.
-        TableLayout(
-            form="tsv",
-            quotes="ordinary",
-            columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "score": "score"},
-        ),
-        TableLayout(form="tsv", quotes="ordinary", columns={"sentence_a": 5, "sentence_b": 6, "score": 4}, width=7),
+        _tsv(columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "score": "score"}),
+        _tsv(columns={"sentence_a": 5, "sentence_b": 6, "score": 4}, width=7),
     ),
     score_range=(0.0, 5.0),
     licence=_TERMS,
@@ -40,14 +38,8 @@ def _semeval(year: int, task: str) -> Dataset:
         splits=("train", "test") if year == 2012 else ("test",),
         layouts=(
             # As released: STS.input.NAME.txt with two sentences (2016: and two notes), STS.gs.NAME.txt with the scores.
-            TableLayout(
-                form="tsv",
-                quotes="ordinary",
-                columns={"sentence_a": 0, "sentence_b": 1},
-                width=2,
-                scores_beside=(".input.", ".gs."),
-            ),
-            TableLayout(form="tsv", quotes="ordinary", columns={"score": 0, "sentence_a": 1, "sentence_b": 2}, width=3),
+            _tsv(columns={"sentence_a": 0, "sentence_b": 1}, width=2, scores_beside=(".input.", ".gs.")),
+            _tsv(columns={"score": 0, "sentence_a": 1, "sentence_b": 2}, width=3),
         ),
         score_range=(0.0, 5.0),
         unscored=year >= 2015,  # since 2015 only part of the released pairs has been rated

@@ -22,8 +22,8 @@ def read_both_ways(settings: CorpusSettings, folder: Path) -> list[Outcome]:
         for row in pairs.iter_rows(named=True):
             cells = (row[name] for name in ("split", "text_a", "text_b", "score", "label"))
             origin = f"{row['file']}:{row['line']}"
-            in_batches[row["row"]] = PairRow(settings.name, *cells, "positive", origin, row["group"])
-    assert [*map(in_batches.get, range(len(in_batches)))] == outcomes
+            in_batches[row["row"]] = PairRow(*cells, origin, row["group"])
+    assert [outcome for _, outcome in sorted(in_batches.items())] == outcomes
     return outcomes
 
 

@@ -6,12 +6,11 @@ import json
 import numpy as np
 import polars as pl
 
-from features.corpora.digests import Digests
 from features.corpora.reading import read_evaluation, read_outcomes
 from features.corpora.registry import DATASETS
 from features.corpora.rows import PairRow, Skip
 from features.corpora.settings import CorpusSettings, EvaluationSet
-from features.corpora.sources import identify, locate
+from features.corpora.sources import Digests, locate
 
 
 def texts(folder, **settings):
@@ -40,8 +39,8 @@ def test_a_table_of_ones_own_in_every_format_with_its_own_columns(tmp_path):
         settings = CorpusSettings(dataset="pairs", files={"dev": path.name}, columns=columns)
         first = 2 if ".tsv" in path.name or ".csv" in path.name else 1
         assert list(read_outcomes(settings, tmp_path)) == [
-            PairRow("pairs", "dev", "A", "B", 1.0, "x", "positive", f"{path.name}:{first}"),
-            PairRow("pairs", "dev", "C", "D", 2.5, "y", "positive", f"{path.name}:{first + 1}"),
+            PairRow("dev", "A", "B", 1.0, "x", f"{path.name}:{first}"),
+            PairRow("dev", "C", "D", 2.5, "y", f"{path.name}:{first + 1}"),
         ]
 
 
@@ -138,11 +137,13 @@ def test_a_checked_copy_is_recognised_whether_compressed_or_not(tmp_path):
     record = DATASETS["sick"].model_copy(update={"sha256": {}})
     (tmp_path / "a.txt").write_bytes(b"some text")
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"some text"))
-    digest = identify(record, tmp_path / "a.txt", Digests({})).sha256
+    digests = Digests({})
+    digest = digests.of(tmp_path / "a.txt")
     pinned = record.model_copy(update={"sha256": {"SICK_train.txt": digest}})
 
-    assert identify(record, tmp_path / "a.txt", Digests({})).known_as is None
-    assert identify(pinned, tmp_path / "a.txt.gz", Digests({})) == (digest, "SICK_train.txt")
+    assert record.known_copy(digest) is None
+    assert digests.of(tmp_path / "a.txt.gz") == digest
+    assert pinned.known_copy(digest) == "SICK_train.txt"
 
 
 def test_sources_are_found_once_each(tmp_path):

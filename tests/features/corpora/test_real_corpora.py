@@ -5,12 +5,11 @@ from collections import Counter
 
 import pytest
 
-from features.corpora.digests import Digests
 from features.corpora.reading import read_evaluation, read_outcomes
 from features.corpora.registry import DATASETS
 from features.corpora.rows import PairRow, Skip
 from features.corpora.settings import CorpusSettings, EvaluationSet
-from features.corpora.sources import identify
+from features.corpora.sources import Digests
 
 # Rows by split as in the papers and readme files of the datasets (sts12 without MSRvid, which is not redistributed).
 CORPORA = {
@@ -89,7 +88,7 @@ def test_the_pinned_copies_are_recognised(data):
         ("paws_wiki", "paws_wiki/dev.tsv.gz", "dev.tsv"),
         ("ukp_aspect", "ukp_aspect/UKP_ASPECT.tsv", "UKP_ASPECT.tsv"),
     ):
-        assert identify(DATASETS[name], data / path, Digests({})).known_as == known_as
+        assert DATASETS[name].known_copy(Digests({}).of(data / path)) == known_as
 
 
 def test_scores_are_those_of_the_normalised_files(data):

@@ -190,8 +190,6 @@ def test_settings_of_the_other_kind_are_refused(given):
 
 def test_texts_of_an_evaluation_set_are_guarded(tmp_path):
     (tmp_path / "mr.txt").write_text("1 A gem .\n")
-    guard = LeakageGuard.from_settings(
-        LeakageSettings(evaluation=[EvaluationSet(dataset="mr", file="mr.txt")]), tmp_path
-    )
+    guard = LeakageGuard(LeakageSettings(evaluation=[EvaluationSet(dataset="mr", file="mr.txt")]), tmp_path)
 
     assert guard.sets_with("a gem") == ("mr",)

@@ -6,6 +6,7 @@ import os
 import pickle
 import threading
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import polars as pl
@@ -199,13 +200,13 @@ def test_rejects_of_ingest_are_replaced_as_a_whole(store, recipes, filled):
 
 def test_commit_says_where_a_shard_comes_from(store, recipes, filled):
     first = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
-    store.commit([first], run_id="first", recipes=recipes, code_version="1.2")
+    store.commit([first], run_id="first", recipes=recipes)
     second = store.write_shard("metrics", "p0", mark(recipes, "metrics"), filled("metrics", ["a"]))
     store.commit([second], run_id="second", recipes=recipes)
 
     amr = store.provenance("amr")["s0", first.fingerprint]
     metrics = store.provenance("metrics")["p0", second.fingerprint]
-    assert (amr.run_id, amr.code_version, amr.version, amr.recipe) == ("first", "1.2", 1, recipes["amr"])
+    assert (amr.run_id, amr.code_version, amr.version, amr.recipe) == ("first", version("facetflow"), 1, recipes["amr"])
     assert (metrics.run_id, metrics.versions["amr"], metrics.versions["metrics"]) == ("second", 1, 0)
 
 

@@ -188,14 +188,6 @@ def test_release_reads_the_same_after_the_store_went_on(store, build):
     assert not store.read("amr", second.versions["amr"]).equals(before)
 
 
-def test_versions_of_the_past_may_be_published(store, build):
-    build(1)
-    versions = store.versions()
-    build(2)
-
-    assert store.publish("run-1", versions, stages=stages(1)).versions["amr"] == versions["amr"]
-
-
 def test_incomplete_store_is_not_published(store, build):
     build(only=("s0", "s2"))
 

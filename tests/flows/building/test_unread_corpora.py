@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from features.corpora import digests as of_files
+from features.corpora import sources as of_files
 from features.ingest import building
 from features.ingest.unread import Memory
 from features.store.store import Store

@@ -206,7 +206,7 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
     assert scores["suites"]["transfer"]["rows"][0]["items"] == 36
     print_scores(scores)
     assert "Left out of mr: 2 without text." in capsys.readouterr().out
-    guard = LeakageGuard.from_settings(LeakageSettings(evaluation=[EvaluationSet(**MR)]), files)  # no reason to refuse
+    guard = LeakageGuard(LeakageSettings(evaluation=[EvaluationSet(**MR)]), files)  # no reason to refuse
     assert guard.sets_with("the cat sleeps") == ("mr",)
 
 
@@ -255,7 +255,7 @@ def test_own_texts_with_two_aspects_are_two_tasks(files):
 def test_what_is_scored_is_guarded_and_what_classifiers_learn_from_is_not(files):
     (files / "sst.train").write_text("0 only a cat in train\n1 a man\n")
     (files / "sst.dev").write_text("0 only a cat in dev\n1 a man\n")
-    guard = LeakageGuard.from_settings(
+    guard = LeakageGuard(
         LeakageSettings(evaluation=[EvaluationSet(**SST), EvaluationSet(**MR), EvaluationSet(**MRPC)]), files
     )
     assert guard.sets_with("Only a cat in dev!") == ("sst2",)

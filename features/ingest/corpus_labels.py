@@ -1,0 +1,184 @@
+"""The labelled texts of one corpus during an ingest: new ones, known ones, and rows that are not texts.
+
+A text with several labels in one aspect has one row for each, once. If a text has one label, rows are counted like
+pairs: a text that occurs twice is two examples, and a label corrected at the source does not add another one.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import polars as pl
+
+from features.core.types import LabelId, PairId, RejectCode, SentenceId, Split
+from features.corpora.rows import BadRow, Outcome, Skip, TextRow
+from features.corpora.settings import CorpusSettings
+from features.ingest.known import Known
+from features.ingest.leaks import LeakageGuard
+from features.ingest.report import ChangedJudgement, SplitReport
+from features.ingest.sentences import Sentences
+from features.schemas import LABELS
+from features.sentences import label_id
+from features.stage_output import Reject
+
+
+@dataclass(slots=True)
+class SplitTexts:
+    """The texts of one split."""
+
+    report: SplitReport
+    occurrences: Counter[SentenceId] = field(default_factory=Counter)  # how often a text has occurred
+    texts: dict[SentenceId, str] = field(default_factory=dict)  # the texts that are kept, new and known
+    # the aspects in which each of them has a label
+    having: dict[SentenceId, frozenset[str]] = field(default_factory=dict)
+    changes: list[ChangedJudgement] = field(default_factory=list)  # known texts whose one label has changed
+    # known texts that the present settings would put into another split
+    kept: set[SentenceId] = field(default_factory=set)
+
+
+class CorpusLabels:
+    """The labelled texts of one corpus.
+
+    Attributes:
+        corpus: its settings.
+        several: whether a text may have several labels in one aspect.
+        splits: split → its texts, in the order in which the splits occur.
+        rejects: rows that are wrong or kept out, in the order of the files.
+        counts: texts by aspect and label, including known ones.
+        seen: ids of the labels that occurred.
+        sentences: those of the new labels, in the order in which they came.
+        rows: the new labels in that order, columns of `LABELS`.
+    """
+
+    def __init__(
+        self,
+        corpus: CorpusSettings,
+        sentences: Sentences,
+        guard: LeakageGuard,
+        known: Known,
+        admits: Callable[[PairId | LabelId], bool] | None,
+    ) -> None:
+        self.corpus = corpus
+        self.several = corpus.record.kind != "classes"
+        self.splits: dict[Split, SplitTexts] = {}
+        self.rejects: list[Reject] = []
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.seen: set[LabelId] = set()
+        self.sentences: list[SentenceId] = []
+        self.rows = pl.DataFrame(schema=LABELS)
+        self._ids: list[LabelId] = []
+        self._splits: list[Split] = []
+        self._aspects: list[str] = []
+        self._labels: list[str] = []
+        self._of_ingest = sentences
+        self._guard = guard
+        self._known = known
+        self._admits = admits
+
+    @property
+    def reports(self) -> dict[Split, SplitReport]:
+        """The counts of each split."""
+        return {name: split.report for name, split in self.splits.items()}
+
+    @property
+    def changed(self) -> list[ChangedJudgement]:
+        """Known texts whose one label has changed."""
+        return [change for split in self.splits.values() for change in split.changes]
+
+    def take(self, row: Outcome) -> None:
+        """Count a row, and keep a text with its labels, or a reject."""
+        if row.split not in self.splits:
+            self.splits[row.split] = SplitTexts(SplitReport(corpus=self.corpus.name, split=row.split))
+        report = self.splits[row.split].report
+        report.rows += 1
+        if isinstance(row, Skip):
+            report.skipped[row.reason] = report.skipped.get(row.reason, 0) + 1
+        elif isinstance(row, BadRow):
+            report.rejected += 1
+            self.rejects.append(row.reject)
+        elif isinstance(row, TextRow):
+            self._take_text(row, self.splits[row.split])
+        else:
+            raise TypeError(f"{row!r} is of another kind than its corpus")  # a corpus has rows of one kind
+
+    def _take_text(self, row: TextRow, split: SplitTexts) -> None:
+        report = split.report
+        sentence, text, too_long = self._of_ingest.identify(row.text)
+        occurrence = 0 if self.several else split.occurrences[sentence]
+        ids: dict[LabelId, tuple[str, str]] = {}
+        for aspect, label in row.labels:
+            own = label if self.several else ""
+            identity = label_id(report.corpus, report.split, sentence, aspect, own, occurrence)
+            if self._admits is None or self._admits(identity):
+                ids[identity] = (aspect, label)
+        if not ids:
+            return
+        split.occurrences[sentence] += 1
+        if too_long:
+            report.rejected += 1
+            why = (
+                f"the text has {text.count(' ') + 1} words; expected at most {self._of_ingest.max_words} "
+                f"({text[:40]!r}...)"
+            )
+            self.rejects.append(Reject(next(iter(ids)), RejectCode.SENTENCE_TOO_LONG, f"{row.origin}: {why}"))
+            return
+        leak = self._guard.leaks(report, (sentence, text))
+        is_known = not ids.keys().isdisjoint(self._known.label_of)
+        if leak is not None:
+            report.leaked += 1
+            report.leaked_stored += is_known
+            if self._guard.drops and not is_known:
+                report.dropped += 1
+                self.rejects.append(Reject(next(iter(ids)), RejectCode.LEAKED, f"{row.origin}: {leak}"))
+                return
+        if row.kept:
+            split.kept.add(sentence)
+            report.kept = len(split.kept)
+        self._keep(ids, sentence, row.origin, split)
+        self._of_ingest.take(sentence, text)
+        split.texts[sentence] = text
+        split.having[sentence] = split.having.get(sentence, frozenset()) | {aspect for aspect, _ in ids.values()}
+
+    def _keep(
+        self, ids: Mapping[LabelId, tuple[str, str]], sentence: SentenceId, origin: str, split: SplitTexts
+    ) -> None:
+        report, stored = split.report, len(self._ids)
+        for identity, (aspect, label) in ids.items():
+            before = self._known.label_of.get(identity)
+            if before is not None and before != label:
+                change = partial(ChangedJudgement, corpus=report.corpus, pair_id=identity, origin=origin)
+                split.changes.append(change(stored_label=before, found_label=label))
+            if identity in self.seen:
+                continue
+            self.seen.add(identity)
+            self.counts[aspect, label] += 1
+            if before is None:
+                self._ids.append(identity)
+                self._splits.append(report.split)
+                self.sentences.append(sentence)
+                self._aspects.append(aspect)
+                self._labels.append(label)
+        new = len(self._ids) - stored
+        report.repeats += split.occurrences[sentence] > 1
+        report.labels += new
+        report.new += new > 0
+        report.known += new == 0
+        report.changed = len(split.changes)
+
+    def place(self) -> None:
+        """Place the texts in shards of sentences.
+
+        New rows of a corpus that has grown follow the earlier ones, as shards that are made again require.
+        """
+        shard_of = self._of_ingest.place_taken()
+        columns = {
+            "label_id": self._ids,
+            "corpus": [self.corpus.name] * len(self._ids),
+            "split": self._splits,
+            "sentence": self.sentences,
+            "sentence_shard": [shard_of[sentence] for sentence in self.sentences],
+            "aspect": self._aspects,
+            "label": self._labels,
+        }
+        self.rows = pl.DataFrame(columns, schema=LABELS)
