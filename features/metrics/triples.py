@@ -8,6 +8,7 @@ A part of a graph is some relations (and attributes), the instances they touch, 
 concept (Damonte et al. 2017); roles are read in one direction (`Readings.relations`).
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,6 +68,15 @@ def argument_triples(readings: Readings) -> TripleBatch:
     of_relations = np.array([is_argument(name) for name in relations.names], bool)
     of_attributes = np.array([is_argument(name.lower()) for name in graphs.role_names], bool)
     return _part(readings, of_relations[relations.roles], of_attributes[graphs.attribute_roles])
+
+
+TRIPLES_OF: Mapping[str, Callable[[Readings], TripleBatch]] = {
+    "smatch": smatch_triples,
+    "unlabeled": unlabeled_triples,
+    "coreference": coreference_triples,
+    "srl": argument_triples,
+}
+"""The triples that each metric with an alignment reads."""
 
 
 def _all_triples(readings: Readings, roles: Ids) -> TripleBatch:
