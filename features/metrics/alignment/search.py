@@ -74,19 +74,14 @@ def search(problem: Problem, steps: int) -> Any:
         make_local_space(problem.widest, steps_left),
         steps_left,
     )
-    allowed = np.empty(n_cells, np.bool_)
-    for cell in range(n_cells):
-        allowed[cell] = problem.own[cell] > 0 or problem.offsets[cell + 1] > problem.offsets[cell]
-    open_allowed = [allowed]
-    open_shares = [0.5 * problem.weight]
-    open_bounds = [np.inf]
+    allowed = (problem.own > 0) | (np.diff(problem.offsets) > 0)
+    open_nodes = [(allowed, 0.5 * problem.weight, np.inf)]
     best = -1.0
     nodes = 0
     iterations = 0
-    while len(open_allowed) > 0 and (nodes == 0 or steps_left[0] > 0):
-        allowed = open_allowed.pop()
-        shares = open_shares.pop()
-        best, bound, iterations = _tighten(problem, state, allowed, shares, best, open_bounds.pop())
+    while len(open_nodes) > 0 and (nodes == 0 or steps_left[0] > 0):
+        allowed, shares, known_bound = open_nodes.pop()
+        best, bound, iterations = _tighten(problem, state, allowed, shares, best, known_bound)
         nodes += 1
         if bound < best + 1 - _EPSILON:
             continue
@@ -96,16 +91,15 @@ def search(problem: Problem, steps: int) -> Any:
             continue
         without = allowed.copy()
         without[cell] = False
-        open_allowed.append(without)
-        open_shares.append(shares.copy())
-        open_bounds.append(bound)
-        _choose(problem, allowed, cell)
-        open_allowed.append(allowed)
-        open_shares.append(shares)
-        open_bounds.append(bound)
+        open_nodes.append((without, shares.copy(), bound))
+        row, column = divmod(cell, n_columns)
+        allowed[row * n_columns : (row + 1) * n_columns] = False
+        allowed[column::n_columns] = False
+        allowed[cell] = True
+        open_nodes.append((allowed, shares, bound))
         steps_left[0] -= n_cells + len(shares)
     most = best
-    for bound in open_bounds:
+    for _, _, bound in open_nodes:
         most = max(most, np.floor(bound + _EPSILON))
     closed_by = START if iterations == 1 else BOUND
     if most > best:
@@ -214,15 +208,11 @@ def _move_shares(problem: Problem, state: State, allowed: Any, shares: Any, dist
 
 @kernel
 def _alternatives(problem: Problem, allowed: Any, cell: int) -> int:
-    """Return the number of other allowed cells in the row and the column of a cell."""
+    """Return the number of other allowed cells in the row and the column of an allowed cell."""
     n_columns = problem.n_columns
     row, column = divmod(cell, n_columns)
-    count = -2 if allowed[cell] else 0
-    for j in range(n_columns):
-        count += allowed[row * n_columns + j]
-    for i in range(problem.n_rows):
-        count += allowed[i * n_columns + column]
-    return count
+    in_row = np.count_nonzero(allowed[row * n_columns : (row + 1) * n_columns])
+    return in_row + np.count_nonzero(allowed[column::n_columns]) - 2
 
 
 @kernel
@@ -256,26 +246,11 @@ def _branching_cell(problem: Problem, state: State, allowed: Any) -> int:
 
 
 @kernel
-def _choose(problem: Problem, allowed: Any, cell: int) -> None:
-    """Forbid the rest of a cell's row and column."""
-    n_columns = problem.n_columns
-    row, column = divmod(cell, n_columns)
-    for j in range(n_columns):
-        if j != column:
-            allowed[row * n_columns + j] = False
-    for i in range(problem.n_rows):
-        if i != row:
-            allowed[i * n_columns + column] = False
-
-
-@kernel
 def _only_alignment(problem: Problem, state: State, allowed: Any, best: float) -> float:
     """Return the matches of the alignment formed by the allowed cells, or the best so far."""
     state.climbed[:] = -1
-    for cell in range(len(allowed)):
-        if allowed[cell]:
-            i, j = divmod(cell, problem.n_columns)
-            state.climbed[i] = j
+    for cell in np.flatnonzero(allowed):
+        state.climbed[cell // problem.n_columns] = cell % problem.n_columns
     score = matches(problem, state.climbed)
     if score > best:
         best = score
