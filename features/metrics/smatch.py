@@ -23,9 +23,8 @@ def _aligned(name: str, summary: str, question: str, triples: str, vacuous: floa
     def statistics(pairs: Comparison) -> Statistics:
         batch = TRIPLES_OF[name](pairs.readings)
         alignments = best_alignments(batch, pairs.first, pairs.second)
-        return np.column_stack(
-            [alignments.matched, batch.sizes[pairs.first], batch.sizes[pairs.second], alignments.bound]
-        )
+        sizes = batch.sizes
+        return np.column_stack([alignments.matched, sizes[pairs.first], sizes[pairs.second], alignments.bound])
 
     return Metric(
         name=name,

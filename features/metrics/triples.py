@@ -9,8 +9,7 @@ concept (Damonte et al. 2017); roles are read in one direction (`Readings.relati
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +18,7 @@ from features.metrics.arrays import Ids, Mask, Positions, distinct, ids_of, offs
 from features.metrics.readings import Readings, comparable, forward, is_argument, is_inverted
 
 
-@dataclass(frozen=True)
-class TripleBatch:
+class TripleBatch(NamedTuple):
     """Triples of a batch of graphs, ready for alignment; nodes are numbered within their graph.
 
     A triple that occurs twice in a graph is one row with count 2: a graph is a multiset of triples, so that a triple
@@ -34,7 +32,7 @@ class TripleBatch:
     relation_offsets: Positions  # (n_graphs + 1,)
     relations: Ids  # source, target, id of role, count; shape (n_relations, 4)
 
-    @cached_property
+    @property
     def sizes(self) -> Positions:
         """Number of triples of each graph, shape (n_graphs,)."""
         nodes = np.diff(self.node_offsets)

@@ -70,13 +70,13 @@ def draw_sides(pair: GraphPair, titles: tuple[str, str], facet: str = "smatch") 
         render(
             "features.metrics.explanation/graphs.html",
             label=f"Graph of: {title}" if title else "Graph",
-            sides=[(_MARGIN, 0.0, side := _Side(pair, number, facet))],
+            sides=[(_MARGIN, 0.0, side)],
             width=side.width + 2 * _MARGIN,
             height=side.height + _MARGIN,
             least=_SMALLEST * side.width,
             alone=False,
         )
-        for number, title in enumerate(titles)
+        for side, title in zip((_Side(pair, number, facet) for number in (0, 1)), titles, strict=True)
     ]
 
 
