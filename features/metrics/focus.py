@@ -9,6 +9,7 @@ as 0.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,10 @@ from features.metrics.readings import DirectedRelations
 _NO_LENGTH = 1e-30
 
 
-def _best_connected(ends_of: Callable[[DirectedRelations], Positions]) -> Callable[[Comparison], Positions]:
-    def nodes(pairs: Comparison) -> Positions:
-        readings = pairs.readings
-        degrees = np.bincount(ends_of(readings.relations), minlength=len(pairs.graphs.concepts))
-        selected = _select(pairs.graphs.node_offsets, degrees, readings.distances, readings.ranks)
-        return np.asarray(selected, np.int64)
-
-    return nodes
+def _best_connected(ends_of: Callable[[DirectedRelations], Positions], pairs: Comparison) -> Positions:
+    readings = pairs.readings
+    degrees = np.bincount(ends_of(readings.relations), minlength=len(pairs.graphs.concepts))
+    return np.asarray(_select(pairs.graphs.node_offsets, degrees, readings.distances, readings.ranks), np.int64)
 
 
 @kernel
@@ -89,19 +86,19 @@ MAX_INDEGREE = _metric(
     "max_indegree",
     "nodes with most incoming relations",
     "Are the concepts alike that most others point to?",
-    _best_connected(lambda relations: relations.targets),
+    partial(_best_connected, lambda relations: relations.targets),
 )
 MAX_OUTDEGREE = _metric(
     "max_outdegree",
     "nodes with most outgoing relations",
     "Are the concepts alike that point to most others?",
-    _best_connected(lambda relations: relations.sources),
+    partial(_best_connected, lambda relations: relations.sources),
 )
 MAX_DEGREE = _metric(
     "max_degree",
     "nodes with most relations",
     "Are the best connected concepts alike?",
-    _best_connected(lambda relations: np.concatenate([relations.sources, relations.targets])),
+    partial(_best_connected, lambda relations: np.concatenate([relations.sources, relations.targets])),
 )
 ROOT = _metric(
     "root",

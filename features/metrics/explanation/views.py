@@ -128,10 +128,6 @@ def _roles(view: View) -> list[Place]:
     return _part(view, attributes + _relations(view, lambda relation: is_argument(relation.role)))
 
 
-def _frames(view: View) -> list[Place]:
-    return _instances(view, (node for node, concept in enumerate(view.graph.concepts) if is_frame(concept)))
-
-
 def _named(view: View) -> list[Place]:
     seen = {(relation.source, relation.target) for relation in view.forward if relation.role == "name"}
     nodes = [source for source, _ in sorted(seen)]
@@ -171,7 +167,7 @@ TRIPLES: Mapping[str, Callable[[View], list[Place]]] = {
     "srl": _roles,
 }
 BAGS: Mapping[str, Callable[[View], list[Place]]] = {
-    "frames": _frames,
+    "frames": lambda view: _instances(view, (n for n, name in enumerate(view.graph.concepts) if is_frame(name))),
     "concepts": lambda view: _instances(view, range(len(view.labels))),
     "named_entities": _named,
     "negations": _negated,
