@@ -41,9 +41,15 @@ class PenmanBlock:
 
     metadata: dict[str, str]  # values of the `# ::key value` lines, by key
     text: str  # the graph as written, without metadata; empty if there is none
-    place: str  # file and line, as messages name them
+    path: Path  # the file
+    line: int  # number of the block's first line, from 1
     graph: AmrGraph | None = None  # the decoded graph; None if there is an error
     error: RowError | None = None  # why there is no graph: code, and a message with file, line and column
+
+    @property
+    def place(self) -> str:
+        """File and line, as messages name them."""
+        return _place(self.path, self.line)
 
 
 @dataclass(slots=True)
@@ -80,7 +86,7 @@ class RawBlock:
     @property
     def place(self) -> str:
         """File and line, as messages name them."""
-        return f"{short_name(self.path)}, block at line {self.line}"
+        return _place(self.path, self.line)
 
     def read(self) -> PenmanBlock:
         """Return the block with its graph or its error."""
@@ -97,13 +103,13 @@ class RawBlock:
         if not text:
             return self._wrong(metadata, RejectCode.NO_GRAPH, "the block has metadata but no graph")
         try:
-            return PenmanBlock(metadata, text, self.place, graph=decode(text))
+            return PenmanBlock(metadata, text, self.path, self.line, graph=decode(text))
         except RowError as error:
             message = f"{short_name(self.path)}, graph at line {self.graph_line}: {error.message}"
-            return PenmanBlock(metadata, text, self.place, error=RowError(error.code, message))
+            return PenmanBlock(metadata, text, self.path, self.line, error=RowError(error.code, message))
 
     def _wrong(self, metadata: dict[str, str], code: RejectCode, why: str) -> PenmanBlock:
-        return PenmanBlock(metadata, "", self.place, error=RowError(code, f"{self.place}: {why}"))
+        return PenmanBlock(metadata, "", self.path, self.line, error=RowError(code, f"{self.place}: {why}"))
 
 
 def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
@@ -152,6 +158,10 @@ def _code(reject: str) -> RejectCode:
     """Return the code that a `::reject` line starts with."""
     name = reject.partition(":")[0].strip()
     return RejectCode(name) if name in RejectCode.__members__.values() else RejectCode.NO_GRAPH
+
+
+def _place(path: Path, line: int) -> str:
+    return f"{short_name(path)}, block at line {line}"
 
 
 def _split(file: Iterable[bytes], path: Path) -> Iterator[RawBlock]:

@@ -58,6 +58,8 @@ def value_cells(
         space: workspace.
     """
     own, offsets, there, kind = problem.own, problem.offsets, problem.there, problem.kind
+    local_row, local_column = problem.local_row, problem.local_column
+    local_rows, local_columns = problem.local_rows, problem.local_columns
     steps = len(own)
     for cell in range(len(own)):
         if not stale[cell]:
@@ -86,17 +88,30 @@ def value_cells(
                 picked[best_end] = True
             total += best
         else:
-            total += _best_matching(problem, cell, shares, allowed, picked, space)
+            total += _best_matching(
+                first, last, local_rows[cell], local_columns[cell], local_row, local_column, there, shares, allowed,
+                picked, space,
+            )  # fmt: skip
         value[cell] = total
     space.work.steps_left[0] -= steps
 
 
 @kernel
-def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
+def _best_matching(
+    first: int,
+    last: int,
+    n_rows: int,
+    n_columns: int,
+    local_row: Any,
+    local_column: Any,
+    there: Any,
+    shares: Any,
+    allowed: Any,
+    picked: Any,
+    space: LocalSpace,
+) -> float:
     """Solve the assignment problem of a cell's ends; each share is at (local row, local column)."""
     values, end_at, column_of = space.values, space.end_at, space.column_of
-    there, local_row, local_column = problem.there, problem.local_row, problem.local_column
-    n_rows, n_columns = problem.local_rows[cell], problem.local_columns[cell]
     transposed = n_rows > n_columns
     if transposed:
         n_rows, n_columns = n_columns, n_rows
@@ -104,7 +119,7 @@ def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picke
     for position in range(n_rows * n_columns):
         values[position] = 0.0
         end_at[position] = -1
-    for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
+    for t in range(first, last):
         picked[t] = False
         if shares[t] > 0 and allowed[there[t]]:
             position = local_row[t] * n_columns + local_column[t]

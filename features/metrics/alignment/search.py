@@ -215,7 +215,7 @@ def _alternatives(problem: Problem, allowed: Any, cell: int) -> int:
     n_columns = problem.n_columns
     row, column = divmod(cell, n_columns)
     in_row = np.count_nonzero(allowed[row * n_columns : (row + 1) * n_columns])
-    return in_row + np.count_nonzero(allowed[column::n_columns]) - 2
+    return int(in_row + np.count_nonzero(allowed[column::n_columns]) - 2)
 
 
 @kernel

@@ -30,7 +30,7 @@ def test_blocks_come_with_metadata_and_line(tmp_path):
     assert [block.metadata.get("id") for block in blocks] == ["1", "2", "3"]
     assert blocks[0].metadata == {"id": "1", "date": "2013-05-13", "annotator": "A B", "snt": "A boy :: sleeps."}
     assert blocks[0].text == "(s / sleep-01\n   :ARG0 (b / boy))"
-    assert [block.place for block in blocks] == [f"good.amr, block at line {line}" for line in (3, 9, 12)]
+    assert [block.line for block in blocks] == [3, 9, 12]
     assert [block.graph.concepts for block in blocks] == [["sleep-01", "boy"], ["boy"], ["cat"]]
     assert all(block.error is None for block in blocks)
 
