@@ -109,8 +109,12 @@ class LabelVectors:
         rows = np.array([row_of[word] for word in words])
         counts = np.array([len(words) for words in words_of_label])
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        sums = np.add.reduceat(matrix[rows], starts, axis=0)
-        return np.asarray(sums / counts[:, None].astype(np.float32), np.float32)
+        sums = matrix[rows[starts]]
+        for further in range(1, counts.max()):  # most labels have one word
+            longer = counts > further
+            sums[longer] += matrix[rows[starts[longer] + further]]
+        sums /= counts[:, None].astype(np.float32)
+        return np.asarray(sums, np.float32)
 
 
 def _drawn(word: str, dimensions: int) -> Vectors:
