@@ -32,11 +32,9 @@ def page() -> str:
 
 def every_fault() -> Iterator[type[errors.FacetflowError]]:
     """Yield the faults in the order of their codes."""
-    ours = [errors.PartlyDoneError, *(value for value in vars(faults).values() if isinstance(value, type))]
-    yield from sorted(
-        (fault for fault in ours if issubclass(fault, errors.FacetflowError) and fault not in FAMILIES),
-        key=lambda fault: fault.code,
-    )
+    classes = (value for value in vars(faults).values() if isinstance(value, type))
+    ours = (each for each in classes if issubclass(each, errors.FacetflowError) and each.__module__ == faults.__name__)
+    yield from sorted((*ours, errors.PartlyDoneError), key=lambda fault: fault.code)
 
 
 def cause_and_remedy(fault: type[errors.FacetflowError]) -> tuple[str, str]:
