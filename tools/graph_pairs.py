@@ -20,24 +20,7 @@ def batch_of(texts: Sequence[str]) -> GraphBatch:
 
 def followed_by(first: GraphBatch, second: GraphBatch) -> GraphBatch:
     """Return the graphs of two batches as one, over common vocabularies."""
-    concept_names, concepts = _merge(first.concept_names, second.concept_names)
-    role_names, roles = _merge(first.role_names, second.role_names)
-    value_names, values = _merge(first.value_names, second.value_names)
-    return GraphBatch(
-        concept_names=concept_names,
-        role_names=role_names,
-        value_names=value_names,
-        node_offsets=_append(first.node_offsets, second.node_offsets),
-        concepts=np.concatenate([first.concepts, concepts[second.concepts]]),
-        attribute_offsets=_append(first.attribute_offsets, second.attribute_offsets),
-        attribute_nodes=np.concatenate([first.attribute_nodes, second.attribute_nodes]),
-        attribute_roles=np.concatenate([first.attribute_roles, roles[second.attribute_roles]]),
-        attribute_values=np.concatenate([first.attribute_values, values[second.attribute_values]]),
-        relation_offsets=_append(first.relation_offsets, second.relation_offsets),
-        relation_sources=np.concatenate([first.relation_sources, second.relation_sources]),
-        relation_roles=np.concatenate([first.relation_roles, roles[second.relation_roles]]),
-        relation_targets=np.concatenate([first.relation_targets, second.relation_targets]),
-    )
+    return GraphBatch.from_rows(pl.concat([first.rows, second.rows]))
 
 
 def measure(
@@ -46,14 +29,3 @@ def measure(
     """Measure the first graph of `left` with the first of `right`, and so on."""
     pairs = np.arange(len(left))
     return compare(Comparison(followed_by(left, right), pairs, pairs + len(left), vectors), metrics)
-
-
-def _merge(names: list[str], others: list[str]) -> tuple[list[str], np.ndarray]:
-    """Return the names of both, and the new id of each of the others."""
-    ids = {name: number for number, name in enumerate(names)}
-    mapping = np.array([ids.setdefault(name, len(ids)) for name in others], np.int32)
-    return list(ids), mapping
-
-
-def _append(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return np.concatenate([first, first[-1] + second[1:]])

@@ -94,29 +94,22 @@ def negation(tree: Tree) -> str | None:
         return None
     if negations := tree.children(verb, "neg"):
         return _lifted(tree, negations[0])
-    pieces = list(tree.pieces)
     auxiliaries = tree.children(verb, *_AUXILIARIES)
     if not tree.tags[verb].startswith("VB"):  # a caption such as "A man playing a guitar"
         participles = [child for child in tree.children(verb, "acl") if tree.tags[child] == "VBG"]
-        if not participles:
-            return None
-        pieces[participles[0]] = f"not {pieces[participles[0]]}"
-    elif auxiliaries or tree.lemmas[verb] == "be":
+        return _replaced(tree, participles[0], f"not {tree.tokens[participles[0]]}") if participles else None
+    if auxiliaries or tree.lemmas[verb] == "be":
         finite = auxiliaries[0] if auxiliaries else verb
-        if not tree.tokens[finite].isalpha() or tree.tags[finite] == "TO":
-            return None
-        pieces[finite] = pieces[finite].replace(tree.tokens[finite], f"{tree.tokens[finite]} not")
-    else:
-        support = {"VBZ": "does", "VBP": "do", "VBD": "did"}.get(tree.tags[verb])
-        if support is None or tree.child(verb, "nsubj") is None:
-            return None
-        pieces[verb] = pieces[verb].replace(tree.tokens[verb], f"{support} not {tree.lemmas[verb]}")
-    return tree.written(pieces)
+        is_word = tree.tokens[finite].isalpha() and tree.tags[finite] != "TO"
+        return _replaced(tree, finite, f"{tree.tokens[finite]} not") if is_word else None
+    support = {"VBZ": "does", "VBP": "do", "VBD": "did"}.get(tree.tags[verb])
+    if support is None or tree.child(verb, "nsubj") is None:
+        return None
+    return _replaced(tree, verb, f"{support} not {tree.lemmas[verb]}")
 
 
 def quantifier(tree: Tree) -> str | None:
     """Replace the first quantifier; an indefinite subject is quantified."""
-    pieces = list(tree.pieces)
     for position, token in enumerate(tree.tokens):
         word = token.lower()
         noun = tree.heads[position]
@@ -127,14 +120,12 @@ def quantifier(tree: Tree) -> str | None:
         if other == "every" and tree.plural(noun):
             other = "all"
         if other and tree.tokens[noun].lower() != "other":  # each other
-            pieces[position] = pieces[position].replace(token, other)
-            return tree.written(pieces)
+            return _replaced(tree, position, other)
     return None
 
 
 def number(tree: Tree) -> str | None:
     """Replace the first number above one."""
-    pieces = list(tree.pieces)
     for position, token in enumerate(tree.tokens):
         word = token.lower()
         if tree.tags[position] != "CD" or tree.relations[position] != "nummod":
@@ -145,8 +136,7 @@ def number(tree: Tree) -> str | None:
             others = [str(int(word) + 1), str(int(word) * 2), str(int(word) * 10)]
         else:
             continue
-        pieces[position] = pieces[position].replace(token, _drawn(tree, others))
-        return tree.written(pieces)
+        return _replaced(tree, position, _drawn(tree, others))
     return None
 
 
@@ -156,9 +146,7 @@ def name(tree: Tree, names: Names) -> str | None:
         place = name_place(tree, position)
         others = [other for other in names.get(place, ()) if other != tree.tokens[position]] if place else []
         if others:
-            pieces = list(tree.pieces)
-            pieces[position] = pieces[position].replace(tree.tokens[position], _drawn(tree, others))
-            return tree.written(pieces)
+            return _replaced(tree, position, _drawn(tree, others))
     return None
 
 
@@ -303,6 +291,13 @@ def _put(pieces: list[str], span: Span, words: str) -> None:
     """Write words in place of a span."""
     start, end = span
     pieces[start:end] = [words, *[""] * (end - start - 1)]
+
+
+def _replaced(tree: Tree, position: int, words: str) -> str:
+    """Return a sentence with words in place of a token."""
+    pieces = list(tree.pieces)
+    pieces[position] = pieces[position].replace(tree.tokens[position], words)
+    return tree.written(pieces)
 
 
 def _drawn(tree: Tree, words: Sequence[str]) -> str:

@@ -78,9 +78,7 @@ class Tree:
     def phrase(self, span: Span, *, case: str = "") -> str:
         """Return the words of a span as they are written inside a sentence.
 
-        Args:
-            span: which words.
-            case: `subject` or `object` puts a pronoun into that case.
+        A pronoun is put into the `case` `subject` or `object`, if one is given.
         """
         start, end = span
         first = self.pieces[start]

@@ -7,7 +7,7 @@ and turn them into another error. Here the signal is recorded; its former handle
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
@@ -16,11 +16,14 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Interruption:
-    """The signal received so far, if any."""
+    """The signal received so far, if any, of those that are deferred."""
 
-    def __init__(self) -> None:
+    def __init__(self, signals: Iterable[int]) -> None:
         self._handlers: dict[int, Any] = {}
         self._received: tuple[int, FrameType | None] | None = None
+        # A shell ignores interrupts on behalf of its background processes: keep it that way.
+        heard = [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
+        self._handlers = {number: signal.signal(number, self._note) for number in heard}
 
     @property
     def pending(self) -> bool:
@@ -43,11 +46,6 @@ class Interruption:
         self._received = (number, frame)
         self._restore()  # a second request is not made to wait
 
-    def _hold(self) -> None:
-        # A shell ignores interrupts on behalf of its background processes: keep it that way.
-        heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-        self._handlers = {number: signal.signal(number, self._note) for number in heard}
-
     def _restore(self) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
@@ -59,11 +57,7 @@ def held_back() -> Iterator[Interruption]:
 
     Outside the main thread, signals are handled as usual.
     """
-    interruption = Interruption()
-    if threading.current_thread() is not threading.main_thread():
-        yield interruption
-        return
-    interruption._hold()
+    interruption = Interruption(_SIGNALS if threading.current_thread() is threading.main_thread() else ())
     try:
         yield interruption
     finally:

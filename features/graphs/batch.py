@@ -22,6 +22,7 @@ Offsets = npt.NDArray[np.int64]
 class GraphBatch:
     """AMR graphs, roles as written."""
 
+    rows: pl.DataFrame  # the graphs as rows of the table `amr`
     concept_names: list[str]  # distinct concepts
     role_names: list[str]  # distinct roles, of attributes and relations together
     value_names: list[str]  # distinct constants, quotes included
@@ -49,6 +50,7 @@ class GraphBatch:
         role_names, role_ids = _encode(pa.concat_arrays([attribute_roles, relation_roles]))
         value_names, value_ids = _encode(_list_column(rows, "attribute_values")[1])
         return cls(
+            rows=rows,
             concept_names=concept_names,
             role_names=role_names,
             value_names=value_names,
@@ -66,28 +68,7 @@ class GraphBatch:
 
     def select(self, graphs: npt.NDArray[np.int64]) -> "GraphBatch":
         """Return some of the graphs, in the order given, with only the strings that they need."""
-        node_offsets, nodes = _rows_of(self.node_offsets, graphs)
-        attribute_offsets, attributes = _rows_of(self.attribute_offsets, graphs)
-        relation_offsets, relations = _rows_of(self.relation_offsets, graphs)
-        roles = np.concatenate([self.attribute_roles[attributes], self.relation_roles[relations]])
-        concept_names, concepts = _compact(self.concept_names, self.concepts[nodes])
-        role_names, roles = _compact(self.role_names, roles)
-        value_names, values = _compact(self.value_names, self.attribute_values[attributes])
-        return GraphBatch(
-            concept_names=concept_names,
-            role_names=role_names,
-            value_names=value_names,
-            node_offsets=node_offsets,
-            concepts=concepts,
-            attribute_offsets=attribute_offsets,
-            attribute_nodes=self.attribute_nodes[attributes],
-            attribute_roles=roles[: len(attributes)],
-            attribute_values=values,
-            relation_offsets=relation_offsets,
-            relation_sources=self.relation_sources[relations],
-            relation_roles=roles[len(attributes) :],
-            relation_targets=self.relation_targets[relations],
-        )
+        return self.from_rows(self.rows[graphs])
 
 
 def _list_column(rows: pl.DataFrame, name: str) -> tuple[Offsets, Any]:
@@ -103,18 +84,3 @@ def _numbers(rows: pl.DataFrame, name: str) -> Ids:
 def _encode(strings: Any) -> tuple[list[str], Ids]:
     encoded = strings.dictionary_encode()
     return encoded.dictionary.to_pylist(), np.ascontiguousarray(encoded.indices.to_numpy(), dtype=np.int32)
-
-
-def _rows_of(offsets: Offsets, graphs: npt.NDArray[np.int64]) -> tuple[Offsets, npt.NDArray[np.int64]]:
-    """Return the offsets and the rows of some graphs."""
-    sizes = np.diff(offsets)[graphs]
-    selected = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return selected, np.arange(selected[-1]) + np.repeat(offsets[graphs] - selected[:-1], sizes)
-
-
-def _compact(names: list[str], ids: Ids) -> tuple[list[str], Ids]:
-    """Return the names that occur, and the new id of each of the ids."""
-    used = np.zeros(len(names), bool)
-    used[ids] = True
-    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return [names[old] for old in np.flatnonzero(used)], number[ids]

@@ -9,6 +9,7 @@ as 0.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,25 +17,15 @@ import numpy as np
 from features.metrics.arrays import Positions, Statistics
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, mean, similarities
+from features.metrics.readings import DirectedRelations
 
 _NO_LENGTH = 1e-30
 
 
-def _best_connected(degrees_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Positions]:
-    def nodes(pairs: Comparison) -> Positions:
-        readings = pairs.readings
-        selected = _select(pairs.graphs.node_offsets, degrees_of(pairs), readings.distances, readings.ranks)
-        return np.asarray(selected, np.int64)
-
-    return nodes
-
-
-def _indegrees(pairs: Comparison) -> Positions:
-    return np.bincount(pairs.readings.relations.targets, minlength=len(pairs.graphs.concepts))
-
-
-def _outdegrees(pairs: Comparison) -> Positions:
-    return np.bincount(pairs.readings.relations.sources, minlength=len(pairs.graphs.concepts))
+def _best_connected(ends_of: Callable[[DirectedRelations], Positions], pairs: Comparison) -> Positions:
+    readings = pairs.readings
+    degrees = np.bincount(ends_of(readings.relations), minlength=len(pairs.graphs.concepts))
+    return np.asarray(_select(pairs.graphs.node_offsets, degrees, readings.distances, readings.ranks), np.int64)
 
 
 @kernel
@@ -95,19 +86,19 @@ MAX_INDEGREE = _metric(
     "max_indegree",
     "nodes with most incoming relations",
     "Are the concepts alike that most others point to?",
-    _best_connected(_indegrees),
+    partial(_best_connected, lambda relations: relations.targets),
 )
 MAX_OUTDEGREE = _metric(
     "max_outdegree",
     "nodes with most outgoing relations",
     "Are the concepts alike that point to most others?",
-    _best_connected(_outdegrees),
+    partial(_best_connected, lambda relations: relations.sources),
 )
 MAX_DEGREE = _metric(
     "max_degree",
     "nodes with most relations",
     "Are the best connected concepts alike?",
-    _best_connected(lambda pairs: _indegrees(pairs) + _outdegrees(pairs)),
+    partial(_best_connected, lambda relations: np.concatenate([relations.sources, relations.targets])),
 )
 ROOT = _metric(
     "root",

@@ -103,57 +103,38 @@ def measure_shard(
     graphs = amr.unique("sentence_id", keep="first", maintain_order=True).filter(
         pl.col("sentence_id").is_in(needed.implode())
     )
-    ids, positions = graphs["sentence_id"], pl.int_range(graphs.height, eager=True)
-    placed = pairs.select(
-        "pair_id",
-        "sentence_a",
-        "sentence_b",
-        pl.col("sentence_a").replace_strict(ids, positions, default=None, return_dtype=pl.Int64).alias("first"),
-        pl.col("sentence_b").replace_strict(ids, positions, default=None, return_dtype=pl.Int64).alias("second"),
-    )
-    complete = placed.filter(pl.col("first").is_not_null() & pl.col("second").is_not_null())
-    comparison = Comparison(
-        GraphBatch.from_rows(graphs),
-        complete["first"].to_numpy().astype(np.int64),
-        complete["second"].to_numpy().astype(np.int64),
-        LabelVectors.from_rows(label_vectors),
-    )
+    position_of = {identity: position for position, identity in enumerate(graphs["sentence_id"])}
+    rejects: list[Reject] = []
+    complete: list[tuple[str, str, str]] = []
+    for pair_id, *both in pairs.select("pair_id", "sentence_a", "sentence_b").iter_rows():
+        if lacking := [sentence for sentence in both if sentence not in position_of]:
+            message = f"no AMR graph for sentence {' and '.join(lacking)}; see the rejects of the parse stage"
+            rejects.append(Reject(pair_id, RejectCode.MISSING_PARSE, message))
+        else:
+            complete.append((pair_id, *both))
+    first, second = (np.array([position_of[row[side]] for row in complete], np.int64) for side in (1, 2))
+    comparison = Comparison(GraphBatch.from_rows(graphs), first, second, LabelVectors.from_rows(label_vectors))
     # Each of the project's own metrics processes all pairs once more.
-    n, passes = complete.height, 1 + len(own)
+    n, passes = len(complete), 1 + len(own)
     rows = (
         compare(comparison, on_rows=lambda done, _: on_rows(done, passes * n))
-        .select(complete["pair_id"], pl.all())
+        .select(pl.Series("pair_id", [row[0] for row in complete], pl.String), pl.all())
         .cast(pl.Schema(METRIC_COLUMNS))
     )
-    rejects = _missing(placed)
     if own:
         read = {TABLES["graphs"]: graphs, **(tables or {})}
         items = {reads: items_of(reads, read[TABLES[reads]]) for reads in {metric.reads for metric in own}}
         columns, failures = measure_own(
             own,
             items,
-            complete.select("sentence_a", "sentence_b").rows(),
+            [row[1:] for row in complete],
             on_rows=lambda done, _: on_rows(n + done, passes * n),
         )
         # A row has every metric or is rejected: of several failures of a pair, the first is the reason.
         failed = {failure.pair: failure for failure in reversed(failures)}
-        rejects += [
-            Reject(complete["pair_id"][pair], failed[pair].code, failed[pair].message) for pair in sorted(failed)
-        ]
-        kept = [position for position in range(complete.height) if position not in failed]
-        rows = pl.concat([rows, columns], how="horizontal")[kept]
+        rejects += [Reject(complete[pair][0], failed[pair].code, failed[pair].message) for pair in sorted(failed)]
+        rows = pl.concat([rows, columns], how="horizontal")[[pair for pair in range(n) if pair not in failed]]
     return StageOutput(rows, rejects_frame(rejects))
-
-
-def _missing(placed: pl.DataFrame) -> list[Reject]:
-    """Return a reject for each pair that lacks a graph."""
-    rejects = []
-    for pair_id, sentence_a, sentence_b, first, second in placed.iter_rows():
-        lacking = [name for name, graph in ((sentence_a, first), (sentence_b, second)) if graph is None]
-        if lacking:
-            message = f"no AMR graph for sentence {' and '.join(lacking)}; see the rejects of the parse stage"
-            rejects.append(Reject(pair_id, RejectCode.MISSING_PARSE, message))
-    return rejects
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ a tent" and "three men eating in a kitchen" agree, "two cats" and "a white cat" 
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,14 +73,10 @@ def normalise_quantity(filler: str) -> str:
     return plain
 
 
-def _concepts(nodes_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], _Bags]:
+def _concepts(nodes_of: Callable[[Comparison], Positions], pairs: Comparison) -> _Bags:
     """Return the bags of the concepts of some nodes; a node given twice counts twice."""
-
-    def bags(pairs: Comparison) -> _Bags:
-        nodes = nodes_of(pairs)
-        return owners(pairs.graphs.node_offsets)[nodes], pairs.readings.labels[nodes]
-
-    return bags
+    nodes = nodes_of(pairs)
+    return owners(pairs.graphs.node_offsets)[nodes], pairs.readings.labels[nodes]
 
 
 def _frames(pairs: Comparison) -> Positions:
@@ -92,10 +89,6 @@ def _named(pairs: Comparison) -> Positions:
     is_name = np.array([name == "name" for name in relations.names], bool)[relations.roles]
     (named, _), _ = distinct(relations.sources[is_name], relations.targets[is_name])
     return np.concatenate([named, _nodes_with_attribute(pairs, "name")])
-
-
-def _negated(pairs: Comparison) -> Positions:
-    return np.unique(_nodes_with_attribute(pairs, "polarity", "-"))
 
 
 def _nodes_with_attribute(pairs: Comparison, role: str, value: str | None = None) -> Positions:
@@ -161,26 +154,26 @@ FRAMES = _bag_metric(
     "frames",
     "F1 of PropBank frames",
     "Are the same events and states named, in the same sense?",
-    _concepts(_frames),
+    partial(_concepts, _frames),
 )
 CONCEPTS = _bag_metric(
     "concepts",
     "F1 of concepts",
     "Are the same things, events and properties named, wherever they stand?",
-    _concepts(lambda pairs: np.arange(len(pairs.graphs.concepts))),
+    partial(_concepts, lambda pairs: np.arange(len(pairs.graphs.concepts))),
     vacuous=None,
 )
 NAMED_ENTITIES = _bag_metric(
     "named_entities",
     "F1 of the concepts of nodes with a :name",
     "Are the same kinds of things called by name: persons, cities, companies?",
-    _concepts(_named),
+    partial(_concepts, _named),
 )
 NEGATIONS = _bag_metric(
     "negations",
     "F1 of the concepts of nodes with :polarity -",
     "Is the same thing negated?",
-    _concepts(_negated),
+    partial(_concepts, lambda pairs: np.unique(_nodes_with_attribute(pairs, "polarity", "-"))),
 )
 QUANTIFIERS_METRIC = _bag_metric(
     "quantifiers",

@@ -10,38 +10,21 @@ matched triples, triples of the first and of the second graph, and an upper boun
 unless the search ended early.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from features.metrics.alignment.solve import best_alignments
 from features.metrics.arrays import Statistics
 from features.metrics.metric import Comparison, Metric, f1
-from features.metrics.readings import Readings
 from features.metrics.registry import STEPS
-from features.metrics.triples import (
-    TripleBatch,
-    argument_triples,
-    coreference_triples,
-    smatch_triples,
-    unlabeled_triples,
-)
+from features.metrics.triples import TRIPLES_OF
 
 
-def _aligned(
-    name: str,
-    summary: str,
-    question: str,
-    triples_of: Callable[[Readings], TripleBatch],
-    triples: str,
-    vacuous: float | None = 1.0,
-) -> Metric:
+def _aligned(name: str, summary: str, question: str, triples: str, vacuous: float | None = 1.0) -> Metric:
     def statistics(pairs: Comparison) -> Statistics:
-        batch = triples_of(pairs.readings)
+        batch = TRIPLES_OF[name](pairs.readings)
         alignments = best_alignments(batch, pairs.first, pairs.second)
-        return np.column_stack(
-            [alignments.matched, batch.sizes[pairs.first], batch.sizes[pairs.second], alignments.bound]
-        )
+        sizes = batch.sizes
+        return np.column_stack([alignments.matched, sizes[pairs.first], sizes[pairs.second], alignments.bound])
 
     return Metric(
         name=name,
@@ -59,7 +42,6 @@ SMATCH = _aligned(
     "smatch",
     "F1 of matching triples under the best alignment of nodes",
     "Are the same things said of the same things, as a whole?",
-    smatch_triples,
     "smatch-1.0.4",
     vacuous=None,
 )
@@ -67,7 +49,6 @@ UNLABELED = _aligned(
     "unlabeled",
     "Smatch with all role labels made equal",
     "Are the same things connected, whatever their relations are called?",
-    unlabeled_triples,
     "smatch-1.0.4-unlabeled",
     vacuous=None,
 )
@@ -75,13 +56,11 @@ COREFERENCE = _aligned(
     "coreference",
     "Smatch on the relations into nodes that have more than one parent",
     "Does what takes part in several events take part in the same ones?",
-    coreference_triples,
     "reentrancies",
 )
 SRL = _aligned(
     "srl",
     "Smatch on the :ARGn relations",
     "Do the same participants play the same roles: who does what to whom?",
-    argument_triples,
     "arguments",
 )

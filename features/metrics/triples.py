@@ -8,8 +8,8 @@ A part of a graph is some relations (and attributes), the instances they touch, 
 concept (Damonte et al. 2017); roles are read in one direction (`Readings.relations`).
 """
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,7 @@ from features.metrics.arrays import Ids, Mask, Positions, distinct, ids_of, offs
 from features.metrics.readings import Readings, comparable, forward, is_argument, is_inverted
 
 
-@dataclass(frozen=True)
-class TripleBatch:
+class TripleBatch(NamedTuple):
     """Triples of a batch of graphs, ready for alignment; nodes are numbered within their graph.
 
     A triple that occurs twice in a graph is one row with count 2: a graph is a multiset of triples, so that a triple
@@ -33,7 +32,7 @@ class TripleBatch:
     relation_offsets: Positions  # (n_graphs + 1,)
     relations: Ids  # source, target, id of role, count; shape (n_relations, 4)
 
-    @cached_property
+    @property
     def sizes(self) -> Positions:
         """Number of triples of each graph, shape (n_graphs,)."""
         nodes = np.diff(self.node_offsets)
@@ -67,6 +66,15 @@ def argument_triples(readings: Readings) -> TripleBatch:
     of_relations = np.array([is_argument(name) for name in relations.names], bool)
     of_attributes = np.array([is_argument(name.lower()) for name in graphs.role_names], bool)
     return _part(readings, of_relations[relations.roles], of_attributes[graphs.attribute_roles])
+
+
+TRIPLES_OF: Mapping[str, Callable[[Readings], TripleBatch]] = {
+    "smatch": smatch_triples,
+    "unlabeled": unlabeled_triples,
+    "coreference": coreference_triples,
+    "srl": argument_triples,
+}
+"""The triples that each metric with an alignment reads."""
 
 
 def _all_triples(readings: Readings, roles: Ids) -> TripleBatch:

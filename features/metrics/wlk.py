@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from features.metrics.arrays import Statistics
+from features.metrics.arrays import Statistics, owners
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, mean, similarities
 from features.metrics.overlap import count_common
@@ -32,28 +32,11 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 @kernel
 def _mix(value: Any) -> Any:
-    """Scatter 64 bits (SplitMix64, Steele et al. 2014)."""
+    """Scatter 64 bits, those of a number or of each number of an array (SplitMix64, Steele et al. 2014)."""
     value = value + _GOLDEN
     value = (value ^ (value >> np.uint64(30))) * _FIRST
     value = (value ^ (value >> np.uint64(27))) * _SECOND
     return value ^ (value >> np.uint64(31))
-
-
-@kernel
-def _hash_labels(labels: Any) -> Any:
-    hashes = np.empty(len(labels), np.uint64)
-    for node in range(len(labels)):
-        hashes[node] = _mix(np.uint64(labels[node]))
-    return hashes
-
-
-@kernel
-def _hash_triples(hashes: Any, sources: Any, roles: Any, targets: Any) -> Any:
-    triples = np.empty(len(sources), np.uint64)
-    for edge in range(len(sources)):
-        role = _mix(np.uint64(roles[edge]) ^ _TRIPLE)
-        triples[edge] = _mix(_mix(hashes[sources[edge]] + role) ^ hashes[targets[edge]])
-    return triples
 
 
 @kernel
@@ -83,27 +66,14 @@ def _statistics(pairs: Comparison) -> Statistics:
 
 def _features(graphs: Neighbourhoods) -> Iterator[npt.NDArray[np.uint64]]:
     """Yield the features of each iteration, graph by graph: labels, and in the first also triples."""
-    hashes = _hash_labels(graphs.labels)
-    triples = _hash_triples(hashes, graphs.sources, graphs.roles, graphs.targets)
-    yield _interleave(hashes, graphs.node_offsets, triples, graphs.edge_offsets)
+    hashes = _mix(graphs.labels.astype(np.uint64))
+    roles = _mix(graphs.roles.astype(np.uint64) ^ _TRIPLE)
+    triples = _mix(_mix(hashes[graphs.sources] + roles) ^ hashes[graphs.targets])
+    graph_of = np.concatenate([owners(graphs.node_offsets), owners(graphs.edge_offsets)])
+    yield np.concatenate([hashes, triples])[np.argsort(graph_of, kind="stable")]
     for _ in range(ITERATIONS):
         hashes = _contextualise(hashes, graphs.offsets, graphs.neighbours, graphs.neighbour_roles)
         yield hashes
-
-
-@kernel
-def _interleave(first: Any, first_offsets: Any, second: Any, second_offsets: Any) -> Any:
-    """Return the first features of each graph followed by its second ones."""
-    features = np.empty(len(first) + len(second), first.dtype)
-    end = 0
-    for graph in range(len(first_offsets) - 1):
-        for t in range(first_offsets[graph], first_offsets[graph + 1]):
-            features[end] = first[t]
-            end += 1
-        for t in range(second_offsets[graph], second_offsets[graph + 1]):
-            features[end] = second[t]
-            end += 1
-    return features
 
 
 @kernel

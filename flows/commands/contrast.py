@@ -49,8 +49,7 @@ def contrast(
     """
     import polars as pl
 
-    from features.contrasts.confirming import confirmed, triples
-    from features.contrasts.drawing import draw_contrasts
+    from features.contrasts.drawing import confirmed, draw_contrasts, triples
     from features.contrasts.tree import Tree
     from features.core.draws import share_of
     from features.core.faults import TooFewTexts

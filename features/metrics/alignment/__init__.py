@@ -6,7 +6,6 @@ integers, so a bound below `best + 1` proves that `best` is optimal.
     problem              cells (node i on node j): their own matches, and the matches of two cells together
     assignment           the best assignment of rows to columns, with dual prices
     bound                the maximum value of a cell (Lagrangian relaxation)
-    climbing             a good alignment, found by moves and swaps
-    search               bound and climbing, then branch and bound, for a number of steps
+    search               bound, and a good alignment by climbing; then branch and bound, for a number of steps
     solve                all pairs of a batch
 """

@@ -7,6 +7,9 @@ node of the tree:  cells still allowed, shares of the links
             move the shares of links on which the two ends disagree (Polyak step)
     still open: choose a cell; one child without it, one child with it and without the rest of its row and column
 
+Climbing moves a row to a free column or swaps two rows. `gain[c]` is what cell c adds to the cells currently chosen:
+its own matches and its links to chosen cells. It is kept up to date, so that a move is evaluated in constant time.
+
 The search ends after a number of steps, which does not depend on the machine: a step is an entry of an array that a
 kernel reads, some 10⁹ a second. The greatest bound of the nodes that are still open then bounds the matches.
 """
@@ -17,11 +20,11 @@ import numpy as np
 
 from features.metrics.alignment.assignment import Workspace, assign, make_workspace
 from features.metrics.alignment.bound import LocalSpace, make_local_space, value_cells
-from features.metrics.alignment.climbing import climb, grow
 from features.metrics.alignment.problem import Problem, is_chosen, matches
-from features.metrics.compiled import kernel
+from features.metrics.compiled import inlined, kernel
 
 _EPSILON = 1e-6  # bounds are sums of doubles; scores are integers
+_NOTHING = 1e-9  # no gain of a move
 _STALL = 4  # iterations without progress before the step is shortened
 _SHORTEN = 0.6
 _PROGRESS = 1e-3
@@ -74,19 +77,14 @@ def search(problem: Problem, steps: int) -> Any:
         make_local_space(problem.widest, steps_left),
         steps_left,
     )
-    allowed = np.empty(n_cells, np.bool_)
-    for cell in range(n_cells):
-        allowed[cell] = problem.own[cell] > 0 or problem.offsets[cell + 1] > problem.offsets[cell]
-    open_allowed = [allowed]
-    open_shares = [0.5 * problem.weight]
-    open_bounds = [np.inf]
+    allowed = (problem.own > 0) | (np.diff(problem.offsets) > 0)
+    open_nodes = [(allowed, 0.5 * problem.weight, np.inf)]
     best = -1.0
     nodes = 0
     iterations = 0
-    while len(open_allowed) > 0 and (nodes == 0 or steps_left[0] > 0):
-        allowed = open_allowed.pop()
-        shares = open_shares.pop()
-        best, bound, iterations = _tighten(problem, state, allowed, shares, best, open_bounds.pop())
+    while len(open_nodes) > 0 and (nodes == 0 or steps_left[0] > 0):
+        allowed, shares, known_bound = open_nodes.pop()
+        best, bound, iterations = _tighten(problem, state, allowed, shares, best, known_bound)
         nodes += 1
         if bound < best + 1 - _EPSILON:
             continue
@@ -96,16 +94,15 @@ def search(problem: Problem, steps: int) -> Any:
             continue
         without = allowed.copy()
         without[cell] = False
-        open_allowed.append(without)
-        open_shares.append(shares.copy())
-        open_bounds.append(bound)
-        _choose(problem, allowed, cell)
-        open_allowed.append(allowed)
-        open_shares.append(shares)
-        open_bounds.append(bound)
+        open_nodes.append((without, shares.copy(), bound))
+        row, column = divmod(cell, n_columns)
+        allowed[row * n_columns : (row + 1) * n_columns] = False
+        allowed[column::n_columns] = False
+        allowed[cell] = True
+        open_nodes.append((allowed, shares, bound))
         steps_left[0] -= n_cells + len(shares)
     most = best
-    for bound in open_bounds:
+    for _, _, bound in open_nodes:
         most = max(most, np.floor(bound + _EPSILON))
     closed_by = START if iterations == 1 else BOUND
     if most > best:
@@ -214,15 +211,11 @@ def _move_shares(problem: Problem, state: State, allowed: Any, shares: Any, dist
 
 @kernel
 def _alternatives(problem: Problem, allowed: Any, cell: int) -> int:
-    """Return the number of other allowed cells in the row and the column of a cell."""
+    """Return the number of other allowed cells in the row and the column of an allowed cell."""
     n_columns = problem.n_columns
     row, column = divmod(cell, n_columns)
-    count = -2 if allowed[cell] else 0
-    for j in range(n_columns):
-        count += allowed[row * n_columns + j]
-    for i in range(problem.n_rows):
-        count += allowed[i * n_columns + column]
-    return count
+    in_row = np.count_nonzero(allowed[row * n_columns : (row + 1) * n_columns])
+    return int(in_row + np.count_nonzero(allowed[column::n_columns]) - 2)
 
 
 @kernel
@@ -256,28 +249,118 @@ def _branching_cell(problem: Problem, state: State, allowed: Any) -> int:
 
 
 @kernel
-def _choose(problem: Problem, allowed: Any, cell: int) -> None:
-    """Forbid the rest of a cell's row and column."""
-    n_columns = problem.n_columns
-    row, column = divmod(cell, n_columns)
-    for j in range(n_columns):
-        if j != column:
-            allowed[row * n_columns + j] = False
-    for i in range(problem.n_rows):
-        if i != row:
-            allowed[i * n_columns + column] = False
-
-
-@kernel
 def _only_alignment(problem: Problem, state: State, allowed: Any, best: float) -> float:
     """Return the matches of the alignment formed by the allowed cells, or the best so far."""
     state.climbed[:] = -1
-    for cell in range(len(allowed)):
-        if allowed[cell]:
-            i, j = divmod(cell, problem.n_columns)
-            state.climbed[i] = j
+    for cell in np.flatnonzero(allowed):
+        state.climbed[cell // problem.n_columns] = cell % problem.n_columns
     score = matches(problem, state.climbed)
     if score > best:
         best = score
         state.best_of[:] = state.climbed
     return best
+
+
+@kernel
+def grow(problem: Problem, column_of: Any, row_of: Any, gain: Any, steps_left: Any) -> float:
+    """Align all rows, always adding the cell that gains most with those chosen before: from the root along relations.
+
+    It finds what climbing misses when nodes look alike and differ only in position, as in a chain. It fills `column_of`
+    and returns the number of matches; `row_of`, (n_columns,), and `gain`, (n_cells,), are workspaces.
+    """
+    n_rows, n_columns = problem.n_rows, problem.n_columns
+    steps_left[0] -= n_rows * n_rows * n_columns
+    offsets, there, weights = problem.offsets, problem.there, problem.weight
+    column_of[:] = -1
+    row_of[:n_columns] = -1
+    gain[:] = problem.own
+    score = 0.0
+    for _ in range(n_rows):
+        best = -1
+        for i in range(n_rows):
+            if column_of[i] >= 0:
+                continue
+            for cell in range(i * n_columns, (i + 1) * n_columns):
+                if (best < 0 or gain[cell] > gain[best]) and row_of[cell - i * n_columns] < 0:
+                    best = cell
+        i, j = divmod(best, n_columns)
+        column_of[i] = j
+        row_of[j] = i
+        score += gain[best]
+        _choose(offsets, there, weights, best, 1.0, gain)
+    return score
+
+
+@kernel
+def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any, steps_left: Any) -> float:
+    """Improve an alignment of all rows in place until no move or swap improves it, or no steps are left.
+
+    It takes the number of matches as `score` and returns the improved one; for the workspaces see `grow`.
+    """
+    n_rows, n_columns = problem.n_rows, problem.n_columns
+    offsets, there, weights = problem.offsets, problem.there, problem.weight
+    heaviest = 0.0
+    for weight in weights:
+        heaviest = max(heaviest, weight)
+    row_of[:n_columns] = -1
+    gain[:] = problem.own
+    for i in range(n_rows):
+        row_of[column_of[i]] = i
+        _choose(offsets, there, weights, i * n_columns + column_of[i], 1.0, gain)
+    improved = True
+    while improved:
+        improved = False
+        for i in range(n_rows):
+            if steps_left[0] <= 0:
+                return score
+            steps = n_columns
+            for j in range(n_columns):
+                old = column_of[i]
+                cell = i * n_columns + j
+                if j == old or gain[cell] == 0:
+                    continue
+                old_cell = i * n_columns + old
+                change = gain[cell] - gain[old_cell]
+                k = row_of[j]
+                if k >= 0:
+                    taken = k * n_columns + j
+                    swapped = k * n_columns + old
+                    change += gain[swapped] - gain[taken]
+                    if change + 2 * heaviest <= _NOTHING:
+                        continue
+                    steps += offsets[old_cell + 1] - offsets[old_cell] + offsets[cell + 1] - offsets[cell]
+                    # A link of the two old cells was subtracted twice; one of the two new cells is not in `gain` yet.
+                    change += _link(offsets, there, weights, old_cell, taken)
+                    change += _link(offsets, there, weights, cell, swapped)
+                if change <= _NOTHING:
+                    continue
+                _choose(offsets, there, weights, old_cell, -1.0, gain)
+                _choose(offsets, there, weights, cell, 1.0, gain)
+                column_of[i] = j
+                row_of[j] = i
+                row_of[old] = k
+                if k >= 0:
+                    _choose(offsets, there, weights, k * n_columns + j, -1.0, gain)
+                    _choose(offsets, there, weights, k * n_columns + old, 1.0, gain)
+                    column_of[k] = old
+                score += change
+                improved = True
+            steps_left[0] -= steps
+    return score
+
+
+@inlined
+def _choose(offsets: Any, there: Any, weights: Any, cell: int, sign: float, gain: Any) -> None:
+    """Add (or subtract) what the links of a cell earn at their other ends."""
+    for t in range(offsets[cell], offsets[cell + 1]):
+        gain[there[t]] += sign * weights[t]
+
+
+@inlined
+def _link(offsets: Any, there: Any, weights: Any, cell: int, other: int) -> float:
+    """Return the weight of the link between two cells, 0 if there is none."""
+    total = 0.0
+    for t in range(offsets[cell], offsets[cell + 1]):
+        if there[t] == other:
+            total = float(weights[t])
+    return total

@@ -41,14 +41,6 @@ def best_alignments(triples: TripleBatch, first: Positions, second: Positions, s
         second: position of the second graph, shape (n_pairs,).
         steps: number of steps after which the search of a pair ends, proven or not.
     """
-    arrays = (
-        triples.node_offsets,
-        triples.labels,
-        triples.attribute_offsets,
-        triples.attributes,
-        triples.relation_offsets,
-        triples.relations,
-    )
     sizes = np.diff(triples.node_offsets)[first]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     alignments = Alignments(
@@ -59,14 +51,14 @@ def best_alignments(triples: TripleBatch, first: Positions, second: Positions, s
         offsets,
         np.full(offsets[-1], -1, np.int32),
     )
-    _search_all(arrays, first, second, steps, alignments)
+    _search_all(triples, first, second, steps, alignments)
     return alignments
 
 
 @kernel
-def build_pair(arrays: Any, left: int, right: int) -> Problem:
+def build_pair(triples: TripleBatch, left: int, right: int) -> Problem:
     """Build the problem of two graphs of a batch, the smaller one first."""
-    nodes, labels, attribute_offsets, attributes, relation_offsets, relations = arrays
+    nodes, labels, attribute_offsets, attributes, relation_offsets, relations = triples
     if nodes[left + 1] - nodes[left] > nodes[right + 1] - nodes[right]:
         left, right = right, left
     return build(
@@ -80,16 +72,16 @@ def build_pair(arrays: Any, left: int, right: int) -> Problem:
 
 
 @kernel
-def _search_all(arrays: Any, first: Any, second: Any, steps: int, alignments: Any) -> None:
+def _search_all(triples: TripleBatch, first: Any, second: Any, steps: int, alignments: Alignments) -> None:
     """Search each pair, and fill in the alignments."""
     matched, bound, closed_by, taken, offsets, images = alignments
-    nodes = arrays[0]
+    nodes = triples.node_offsets
     for pair in range(len(first)):
         left, right = first[pair], second[pair]
         n_left, n_right = nodes[left + 1] - nodes[left], nodes[right + 1] - nodes[right]
         if n_left == 0 or n_right == 0:
             continue
-        problem = build_pair(arrays, left, right)
+        problem = build_pair(triples, left, right)
         matched[pair], column_of, bound[pair], closed_by[pair], taken[pair] = search(problem, steps)
         image = images[offsets[pair] : offsets[pair + 1]]
         for row in range(len(column_of)):

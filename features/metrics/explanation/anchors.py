@@ -115,7 +115,9 @@ def anchors(view: View, tokens: Sequence[Token]) -> dict[int, Token]:
 
 def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> list[Token]:
     """Return the words with content that have no node and no constant; none where a node has no word yet."""
-    stems = {token.stem for token in found.values()} | _constants(view)
+    constants = {value.replace('"', "").lower() for _, _, value in view.graph.attributes}
+    stems = constants | set(map(stem_of, constants)) | set(map(normalise_quantity, constants))
+    stems |= {token.stem for token in found.values()}
     numbers = [token for token in tokens if token.kind == "quantity" and token.stem.isdigit()]
     read = numbers if set(value_of(numbers)) <= stems else []  # "four thousand" as one constant
     lost = [token for token in tokens if token.has_content and token not in read and not _has(stems, token)]
@@ -159,11 +161,6 @@ def _begins_alike(token: Token, parts: Sequence[str], label: str) -> bool:  # no
         if len(part) > 4 and word.endswith(part):  # possible-01 :polarity - for "impossible"
             return True
     return False
-
-
-def _constants(view: View) -> set[str]:
-    values = [value.replace('"', "").lower() for _, _, value in view.graph.attributes]
-    return {stem_of(value) for value in values} | {normalise_quantity(value) for value in values} | set(values)
 
 
 def _has(stems: set[str], token: Token) -> bool:

@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from features.metrics.explanation.anchors import anchors, described_by, listed, quoted, unread
-from features.metrics.explanation.pair import FacetMatch, GraphPair
+from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
 from features.metrics.explanation.tokens import Token, value_of
 from features.metrics.explanation.views import View
 from features.metrics.readings import is_argument
+
+_LINKS = frozenset({"than", "to", "or"})
 
 
 class Quantity(NamedTuple):
@@ -60,7 +62,10 @@ class ComparedGraphs:
 
     def differ_in(self, name: str) -> bool:
         """Return whether a facet sees a difference."""
-        return _differs(self.facets[name])
+        facet = self.facets[name]
+        if facet.score is None:
+            return any(not item.matched for item in (*facet.left, *facet.right))
+        return facet.score < 1
 
     def unmatched(self, name: str, kind: str = "node") -> tuple[list[int], list[int]]:
         """Return the positions of unmatched items in a facet, on each side."""
@@ -132,13 +137,12 @@ class ComparedGraphs:
 
     def same_frames(self) -> list[tuple[int, int]]:
         """Return frames of the first graph that have a partner of the same concept in the second."""
-        views = self.views
         return [
             (node, other)
-            for node, label in enumerate(views[0].labels)
+            for node, label in enumerate(self.views[0].labels)
             if self.fillers(0, node)
             and (other := self.partner(0, node)) is not None
-            and views[1].labels[other] == label
+            and self.views[1].labels[other] == label
         ]
 
     @cached_property
@@ -162,23 +166,14 @@ class ComparedGraphs:
         return {stem: frozenset(roles) for stem, roles in fillers.items()}
 
 
-def _differs(facet: FacetMatch) -> bool:
-    if facet.score is None:
-        return any(not item.matched for item in (*facet.left, *facet.right))
-    return facet.score < 1
-
-
 def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return first and last position of each run of quantities; "than", "of" and the like may be in between."""
+    """Return first and last position of each run of quantities; one of `_LINKS` may be in between."""
     runs: list[tuple[int, int]] = []
     for at, token in enumerate(tokens):
         if token.kind == "quantity":
-            joins = runs and (at - runs[-1][1] == 1 or (at - runs[-1][1] == 2 and tokens[at - 1].stem in _BETWEEN))
+            joins = runs and (at - runs[-1][1] == 1 or (at - runs[-1][1] == 2 and tokens[at - 1].stem in _LINKS))
             runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
     return runs
-
-
-_BETWEEN = frozenset({"than", "to", "or"})
 
 
 Aspect = Literal[

@@ -25,18 +25,14 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     if both.texts.equal:
         _unsure(told)
         return tuple(told.differences)
-    if _share_nothing(both):
+    labels = [set(view.labels) - _EMPTY for view in both.views]
+    if not both.texts.shared and not labels[0] & labels[1]:
         words = [listed(token.shown for token in side if token.kind in {"word", "name"}) for side in both.texts.tokens]
         told.add("unrelated", ("smatch",), f"a speaks of {words[0]}, b of {words[1]}" if all(words) else "")
         return tuple(told.differences)
     for tell in _TELLERS:
         tell(told)
     return tuple(told.differences)
-
-
-def _share_nothing(both: ComparedGraphs) -> bool:
-    labels = [set(view.labels) - _EMPTY for view in both.views]
-    return not both.texts.shared and not labels[0] & labels[1]
 
 
 _EMPTY = frozenset({
@@ -215,10 +211,11 @@ def _coreference(told: Told) -> None:
     if bool(kinds[0]) == bool(kinds[1]):
         if not texts.chunks or not both.differ_in("coreference"):
             return
+        words_of = [{token.stem for token in tokens} for tokens in texts.tokens]
         for stem in texts.shared:
             heads = [both.heads[side].get(stem, set()) for side in (0, 1)]
             side = int(len(heads[1]) > len(heads[0]))
-            if heads[1 - side] < heads[side] and len(heads[side] & _stems(both, 1 - side)) > 1:
+            if heads[1 - side] < heads[side] and len(heads[side] & words_of[1 - side]) > 1:
                 words = joined([texts.token(side, head).shown for head in sorted(heads[side])])
                 text = f"the parser ties {texts.token(side, stem).shown} to {words} at once only in {SIDES[side]}"
                 told.add("coreference", ("coreference",), text)
@@ -227,13 +224,9 @@ def _coreference(told: Told) -> None:
     side = int(bool(kinds[1]))
     reflexive = kinds[side][0]
     text = f"{reflexive.shown} in {SIDES[side]} refers back"
-    others = [t for t in told.texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
+    others = [t for t in texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
     text += f", {others[0].shown} in {SIDES[1 - side]} to someone else" if others else ""
     told.add("coreference", ("coreference",), text, _by_side(side, kinds[side], others))
-
-
-def _stems(both: ComparedGraphs, side: int) -> set[str]:
-    return {token.stem for token in both.texts.tokens[side]}
 
 
 def _moods(told: Told) -> None:
@@ -341,16 +334,6 @@ def _unread(told: Told) -> None:
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
-    _negations,
-    _roles,
-    _moved_words,
-    _quantities,
-    _names,
-    _coreference,
-    _moods,
-    _modality,
-    _words,
-    _unsure,
-    _forms,
+    _negations, _roles, _moved_words, _quantities, _names, _coreference, _moods, _modality, _words, _unsure, _forms,
     _unread,
-)
+)  # fmt: skip

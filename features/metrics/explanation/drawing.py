@@ -12,14 +12,13 @@ Long names are wrapped. Nothing is fetched from anywhere.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup
 
 from features.core.pages import render
-from features.graphs.graph import AmrGraph
 from features.metrics.explanation.layout import Layout, lay_out
 from features.metrics.explanation.pair import GraphPair, Item
 from features.metrics.explanation.views import BAGS, NODES, TRIPLES
@@ -43,7 +42,7 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
 
     The matches of one facet are coloured; above each graph stands its title, such as its sentence.
     """
-    left, right = _sides(pair, facet, titles)
+    left, right = (_Side(pair, side, facet, title) for side, title in enumerate(titles))
     if left.width + right.width + _BETWEEN <= _WIDEST:
         for side in (left, right):
             side.make_room(max(len(left.title), len(right.title)))
@@ -77,7 +76,7 @@ def draw_sides(pair: GraphPair, titles: tuple[str, str], facet: str = "smatch") 
             least=_SMALLEST * side.width,
             alone=False,
         )
-        for side, title in zip(_sides(pair, facet, ("", "")), titles, strict=True)
+        for side, title in zip((_Side(pair, number, facet) for number in (0, 1)), titles, strict=True)
     ]
 
 
@@ -88,16 +87,6 @@ def links_of(pair: GraphPair) -> tuple[list[str], list[str]]:
     for a, b in pair.alignment:
         right[b] = left[a]
     return left, right
-
-
-def _sides(pair: GraphPair, facet: str, titles: tuple[str, str]) -> "tuple[_Side, _Side]":
-    left = {a: number for number, (a, _) in enumerate(pair.alignment, start=1)}
-    right = {b: number for number, (_, b) in enumerate(pair.alignment, start=1)}
-    links = links_of(pair)
-    return (
-        _Side(pair.left, _classes(((f.name, f.left) for f in pair.facets), facet), left, titles[0], links[0]),
-        _Side(pair.right, _classes(((f.name, f.right) for f in pair.facets), facet), right, titles[1], links[1]),
-    )
 
 
 def _classes(facets: Iterable[tuple[str, Sequence[Item]]], shown: str) -> dict[Element, str]:
@@ -115,20 +104,13 @@ def _classes(facets: Iterable[tuple[str, Sequence[Item]]], shown: str) -> dict[E
 
 
 class _Side:
-    """One graph of a drawing: the classes of its elements, the numbers of aligned nodes, a title, names of nodes."""
+    """The first or the second graph of a pair, drawn below a title; the matches of one facet are coloured."""
 
-    def __init__(
-        self,
-        graph: AmrGraph,
-        classes: Mapping[Element, str],
-        numbers: Mapping[int, int],
-        title: str,
-        links: Sequence[str],
-    ) -> None:
-        self.graph = graph
-        self.links = links
-        self.classes = classes
-        self.numbers = numbers
+    def __init__(self, pair: GraphPair, side: int, facet: str, title: str = "") -> None:
+        self.graph = graph = (pair.left, pair.right)[side]
+        self.links = links_of(pair)[side]
+        self.classes = _classes(((each.name, (each.left, each.right)[side]) for each in pair.facets), facet)
+        self.numbers = {ends[side]: number for number, ends in enumerate(pair.alignment, start=1)}
         self.names = [fold_label(concept, _LONGEST, 13 * 1.1) for concept in graph.concepts]
         self.lines: list[list[tuple[Element, str]]] = [[] for _ in graph.concepts]
         for index, (node, role, value) in enumerate(graph.attributes):

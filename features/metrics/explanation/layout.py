@@ -8,7 +8,7 @@
 An edge across several layers passes a way point in each of them, which is ordered and placed like a node.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -40,11 +40,11 @@ def lay_out(
         labels: width of each edge's label; room for it is left above the target, or at a way point.
         rise: height between two layers of boxes.
     """
-    ranks = _ranks([width for width, _ in sizes], edges)
-    layers: list[list[int]] = [[] for _ in range(max(ranks) + 1)]
-    for node in _reading_order(len(sizes), edges):
-        layers[ranks[node]].append(node)
     widths = [width for width, _ in sizes]
+    ranks, read = _ranks(widths, edges)
+    layers: list[list[int]] = [[] for _ in range(max(ranks) + 1)]
+    for node in read:
+        layers[ranks[node]].append(node)
     chains: list[list[int]] = []
     links: list[tuple[int, int]] = []
     for (source, target), label in zip(edges, labels, strict=True):
@@ -72,56 +72,39 @@ def lay_out(
     )
 
 
-def _ranks(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the layer of each node: the longest path from the root, without edges that close a cycle, or later."""
+def _ranks(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Return the layer of each node, and the nodes as the graph is read, a reasonable initial order of the layers.
+
+    The layer is the longest path from the root, without edges that close a cycle, or a later one.
+    """
     n_nodes = len(widths)
     below: list[list[int]] = [[] for _ in range(n_nodes)]
     for source, target in edges:
         below[source].append(target)
-    state, order, kept = [0] * n_nodes, list[int](), list[tuple[int, int]]()
+    into: list[list[int]] = [[] for _ in range(n_nodes)]
+    met, done = dict[int, None](), dict[int, None]()
     for start in range(n_nodes):
-        # Depth first with a stack: 1 while a node is open, 2 when all below it is done.
-        stack = [(start, iter(below[start]))] if not state[start] else []
-        state[start] = state[start] or 1
+        stack = [(start, iter(below[start]))] if start not in met else []
+        met[start] = None
         while stack:
             node, targets = stack[-1]
             target = next(targets, -1)
             if target < 0:
                 stack.pop()
-                state[node] = 2
-                order.append(node)
-            elif state[target] != 1:
-                kept.append((node, target))
-                if not state[target]:
-                    state[target] = 1
+                done[node] = None
+            elif target in done or target not in met:  # else the edge closes a cycle
+                into[target].append(node)
+                if target not in met:
+                    met[target] = None
                     stack.append((target, iter(below[target])))
-    into: list[list[int]] = [[] for _ in range(n_nodes)]
-    for source, target in kept:
-        into[target].append(source)
     ranks, taken = [0] * n_nodes, [0.0] * (n_nodes + 1)
-    for node in reversed(order):
+    for node in reversed(done):
         rank = max((ranks[source] + 1 for source in into[node]), default=0)
         while taken[rank] and taken[rank] + widths[node] > _FULL:
             rank += 1
         ranks[node] = rank
         taken[rank] += widths[node] + GAP
-    return ranks
-
-
-def _reading_order(n_nodes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the nodes in the order in which the graph is read, a reasonable initial order of the layers."""
-    below: list[list[int]] = [[] for _ in range(n_nodes)]
-    for source, target in edges:
-        below[source].append(target)
-    met: dict[int, None] = {}
-    for start in range(n_nodes):
-        stack = [start]
-        while stack:
-            node = stack.pop()
-            if node not in met:
-                met[node] = None
-                stack += reversed(below[node])
-    return list(met)
+    return ranks, list(met)
 
 
 def _order(layers: list[list[int]], links: Sequence[tuple[int, int]]) -> None:
@@ -132,22 +115,14 @@ def _order(layers: list[list[int]], links: Sequence[tuple[int, int]]) -> None:
         down = sweep % 2 == 0
         for rank in range(1, len(layers)) if down else range(len(layers) - 2, -1, -1):
             fixed = {node: position for position, node in enumerate(layers[rank - 1 if down else rank + 1])}
-            here = {node: position for position, node in enumerate(layers[rank])}
-            near = above if down else below
-            layers[rank].sort(key=_mean_place(near, fixed, here))
+            wanted: dict[int, tuple[float, int]] = {}
+            for position, node in enumerate(layers[rank]):
+                places = [fixed[other] for other in (above if down else below).get(node, ()) if other in fixed]
+                wanted[node] = (sum(places) / len(places) if places else position, position)
+            layers[rank].sort(key=wanted.__getitem__)
         if (crossings := _crossings(layers, links)) < fewest:
             best, fewest = [list(layer) for layer in layers], crossings
     layers[:] = best
-
-
-def _mean_place(
-    near: dict[int, list[int]], fixed: dict[int, int], here: dict[int, int]
-) -> Callable[[int], tuple[float, int]]:
-    def key(node: int) -> tuple[float, int]:
-        positions = [fixed[other] for other in near.get(node, ()) if other in fixed]
-        return (sum(positions) / len(positions) if positions else here[node], here[node])
-
-    return key
 
 
 def _crossings(layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]]) -> int:

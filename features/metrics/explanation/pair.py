@@ -1,7 +1,7 @@
 """A pair of graphs, explained: which nodes are aligned, and what matches in each facet."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,22 +14,8 @@ from features.metrics.explanation.views import BAGS, NODES, TRIPLES, Place, View
 from features.metrics.label_vectors import NO_VECTORS, LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison, f1
-from features.metrics.readings import Readings
 from features.metrics.registry import BUILT_IN, METRICS
-from features.metrics.triples import (
-    TripleBatch,
-    argument_triples,
-    coreference_triples,
-    smatch_triples,
-    unlabeled_triples,
-)
-
-_BATCHES: Mapping[str, Callable[[Readings], TripleBatch]] = {
-    "smatch": smatch_triples,
-    "unlabeled": unlabeled_triples,
-    "coreference": coreference_triples,
-    "srl": argument_triples,
-}
+from features.metrics.triples import TRIPLES_OF
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +68,7 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or not BUILT_IN[name].vectors)]
     scores = compare(comparison, names)
     aligned = {
-        name: best_alignments(triples_of(comparison.readings), first, first + 1)
-        for name, triples_of in _BATCHES.items()
+        name: best_alignments(triples(comparison.readings), first, first + 1) for name, triples in TRIPLES_OF.items()
     }
     explained = []
     for position, (left, right) in enumerate(pairs):
@@ -175,10 +160,8 @@ def _other(name: str, score: float | None, views: tuple[View, View]) -> FacetMat
         return FacetMatch(name, score, None, (), ())
     nodes = [NODES[name](view) for view in views]
     same = views[0].labels[nodes[0]] == views[1].labels[nodes[1]]
-    places = [Place("node", node, (node,), "") for node in nodes]
-    return FacetMatch(
-        name, score, None, *((_item(view, place, matched=same),) for view, place in zip(views, places, strict=True))
-    )
+    left, right = (Item("node", n, view.graph.concepts[n], same) for view, n in zip(views, nodes, strict=True))
+    return FacetMatch(name, score, None, (left,), (right,))
 
 
 def _item(view: View, place: Place, *, matched: bool) -> Item:

@@ -42,8 +42,7 @@ class ComparedTexts:
     @cached_property
     def is_passive(self) -> tuple[bool, bool]:
         """Whether each sentence is in the passive with an agent: "was bitten by"."""
-        left, right = (_is_passive(side) for side in self.tokens)
-        return left, right
+        return _is_passive(self.tokens[0]), _is_passive(self.tokens[1])
 
     @cached_property
     def voice(self) -> tuple[str, str] | None:
@@ -116,7 +115,7 @@ class ComparedTexts:
         return [
             stem
             for stem in dict.fromkeys(left)
-            if stem not in pronouns and _without(left, stem) == _without(right, stem)
+            if stem not in pronouns and [s for s in left if s != stem] == [s for s in right if s != stem]
         ]
 
     @cached_property
@@ -184,10 +183,6 @@ def _is_passive(tokens: Sequence[Token]) -> bool:
 def _renamed(stems: Sequence[str], pair: tuple[list[str], list[str]]) -> list[str]:
     names = {pair[0][-1]: pair[1][-1], pair[1][-1]: pair[0][-1]}
     return [names.get(stem, stem) for stem in stems]
-
-
-def _without(stems: Sequence[str], stem: str) -> list[str]:
-    return [other for other in stems if other != stem]
 
 
 def _take(spare: Counter[str], token: Token) -> bool:

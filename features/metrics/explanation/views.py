@@ -5,7 +5,7 @@ triples     instances, constants, relations    smatch, unlabeled, coreference, s
 one node                                       root, max_indegree, max_outdegree, max_degree
 """
 
-from collections import Counter, deque
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,20 +60,15 @@ class View:
     @cached_property
     def distances(self) -> list[float]:
         """Steps from the root to each node, along relations in either direction."""
-        around: dict[int, set[int]] = {}
+        around: defaultdict[int, set[int]] = defaultdict(set)
         for source, _, target in self.forward:
-            around.setdefault(source, set()).add(target)
-            around.setdefault(target, set()).add(source)
-        distances = [float("inf")] * len(self.labels)
-        distances[0] = 0
-        queue = deque([0])
-        while queue:
-            node = queue.popleft()
-            for other in around.get(node, ()):
-                if distances[other] == float("inf"):
-                    distances[other] = distances[node] + 1
-                    queue.append(other)
-        return distances
+            around[source].add(target)
+            around[target].add(source)
+        distances, layer = dict.fromkeys(range(len(self.labels)), float("inf")), {0}
+        for distance in range(len(self.labels)):
+            distances |= dict.fromkeys(layer, distance)
+            layer = {other for node in layer for other in around[node] if distances[other] == float("inf")}
+        return list(distances.values())
 
     def near(self, node: int) -> tuple[float, str]:
         """Return the tie-breaker of a node: its distance from the root, then its label."""
@@ -133,10 +128,6 @@ def _roles(view: View) -> list[Place]:
     return _part(view, attributes + _relations(view, lambda relation: is_argument(relation.role)))
 
 
-def _frames(view: View) -> list[Place]:
-    return _instances(view, (node for node, concept in enumerate(view.graph.concepts) if is_frame(concept)))
-
-
 def _named(view: View) -> list[Place]:
     seen = {(relation.source, relation.target) for relation in view.forward if relation.role == "name"}
     nodes = [source for source, _ in sorted(seen)]
@@ -176,7 +167,7 @@ TRIPLES: Mapping[str, Callable[[View], list[Place]]] = {
     "srl": _roles,
 }
 BAGS: Mapping[str, Callable[[View], list[Place]]] = {
-    "frames": _frames,
+    "frames": lambda view: _instances(view, (n for n, name in enumerate(view.graph.concepts) if is_frame(name))),
     "concepts": lambda view: _instances(view, range(len(view.labels))),
     "named_entities": _named,
     "negations": _negated,

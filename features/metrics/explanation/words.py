@@ -73,12 +73,9 @@ def describe(pair: GraphPair, sentences: tuple[str, str]) -> Words:
     opening = f"Same {listed(same)}" if same else _in_common(both)
     if not both.differ:
         opening = f"{SAME_GRAPH}{', though the sentences differ' if parts else ''}"
-    remarks = [_sentence(difference.text) for difference in told if difference.aspect in REMARKS]
+    texts = [difference.text for difference in told if difference.aspect in REMARKS]
+    remarks = [f"{text[0].upper()}{text[1:]}." for text in texts]
     return Words(" ".join(["; ".join([opening, *parts]) + ".", *remarks]), same, told)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def _same(both: ComparedGraphs, aspects: frozenset[str]) -> tuple[str, ...]:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from features.contrasts.confirming import confirmed, triples
-from features.contrasts.drawing import Contrast
+from features.contrasts.drawing import Contrast, confirmed, triples
 from features.graphs.graph import decode
 
 ACTIVE, PASSIVE, SWAPPED = "The dog chased the cat.", "The cat was chased by the dog.", "The cat chased the dog."

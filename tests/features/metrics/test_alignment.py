@@ -26,17 +26,6 @@ from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_trip
 on_random_graphs = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
-def arrays_of(triples: TripleBatch):
-    return (
-        triples.node_offsets,
-        triples.labels,
-        triples.attribute_offsets,
-        triples.attributes,
-        triples.relation_offsets,
-        triples.relations,
-    )
-
-
 def facts_of(triples: TripleBatch, graph: int) -> dict[tuple, int]:
     """Return the triples of a graph and how often each occurs."""
     nodes = range(*triples.node_offsets[graph : graph + 2])
@@ -107,7 +96,7 @@ def test_the_alignment_has_the_matches_that_are_claimed(steps, data, graph_pairs
 def test_the_bound_holds_whatever_the_shares(data, graph_pairs):
     left, right = data.draw(graph_pairs)[0]
     triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([left, right]))))
-    problem = build_pair(arrays_of(triples), 0, 1)
+    problem = build_pair(triples, 0, 1)
     (best,) = best_alignments(triples, np.array([0]), np.array([1])).matched
     n_cells, n_ends = len(problem.own), len(problem.there)
     drawn = data.draw(arrays(np.float64, n_ends, elements=st.floats(-1, 2, width=16)))
@@ -199,7 +188,7 @@ def test_an_alignment_counts_its_matches():
         ]
     )
     triples = smatch_triples(Readings(graphs))
-    problem = build_pair(arrays_of(triples), 0, 1)
+    problem = build_pair(triples, 0, 1)
     assert matches(problem, np.array([0, 1, 2])) == 6  # TOP, want-01, sleep-01 and three relations
     assert matches(problem, np.array([0, -1, 2])) == 4
     assert matches(problem, np.array([1, 2, 0])) == 0

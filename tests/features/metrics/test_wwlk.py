@@ -12,7 +12,7 @@ from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
 from features.metrics.label_vectors import LabelVectors
-from features.metrics.transport import earth_movers_distance, least_cost
+from features.metrics.wwlk import earth_movers_distance, least_cost
 
 costs = st.tuples(st.integers(1, 7), st.integers(1, 7)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.floats(0, 2, width=16))
