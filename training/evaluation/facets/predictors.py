@@ -1,7 +1,7 @@
 """The suite that asks which facets predict human ratings (Opitz & Frank 2022, Table 4)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -63,7 +63,7 @@ class PredictorSuite(Suite):
         for facet, score, draws in zip(columns, drawn.scores, drawn.draws.T, strict=True):
             ends = None if score is None else interval(draws, self.bootstrap, drawn.items)
             row = {"name": f"{facet} on {rated.name}", "facet": facet, "set": rated.name, "encoder": score}
-            rows.append(row | {"encoder_interval": ends and asdict(ends)})
+            rows.append(row | {"encoder_interval": ends})
         return rows
 
     @classmethod

@@ -96,7 +96,7 @@ def _score(
     scores = spearman(columns, np.repeat(metric[:, None], columns.shape[1], axis=1))
     drawn = draw_spearman(columns, metric, bootstrap)
     ends = None if scores[0] is None else interval(drawn[:, 0], bootstrap, bootstrap.count)
-    row: dict[str, Any] = {"encoder": scores[0], "encoder_interval": ends and asdict(ends), "differences": {}}
+    row: dict[str, Any] = {"encoder": scores[0], "encoder_interval": ends, "differences": {}}
     at = 1
     for baseline in BASELINES:
         some = slice(at, at + len(by_baseline.get(baseline, ())))

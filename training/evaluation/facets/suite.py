@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import median
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,23 +12,26 @@ from numpy.typing import NDArray
 
 from features.core.faults import EncoderDamaged, NothingToScore
 from features.core.files import write_table
+from features.core.pages import render, tell
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.explanation.anchors import joined
+from features.metrics.explanation.drawing import show_pair
 from features.metrics.registry import explain_facet
 from features.models import BUNDLED_ENCODER, bundled_encoder
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.data import of, splits
-from training.encoders.s3bert.explain import explain_embeddings, with_measured
+from training.encoders.s3bert.explain import explain_embeddings, from_json, with_measured
 from training.encoders.s3bert.facets import FacetLayout
+from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.bootstrap import in_groups
-from training.evaluation.facets.report import facet_chapter, facet_table
+from training.evaluation.facets.explanations import GRAPHS_FILE, choose_pairs, explanation_card, read_drawn
 from training.evaluation.facets.scoring import BASELINES, EmbeddedPairs, count_verdicts, random_width, score_facets
-from training.evaluation.graph_pairs import GRAPHS_FILE, choose_pairs
+from training.evaluation.figures import draw_distribution, draw_prediction
 from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Embedder, Models
-from training.evaluation.seen import seen_part
-from training.evaluation.suites import Chapter, Result, Subject, Suite
-from training.evaluation.tables import ScoreTable
+from training.evaluation.seen import seen_part, tell_seen, tell_source
+from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
+from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, ends, hundred, lines, table
 from training.jobs import EvaluationJob
 from training.runs import TRAINING_FILE
 from training.similarity import cosines
@@ -39,6 +43,31 @@ FITTING_PAIRS = 2000
 """Maximum number of pairs for SB-ILP to assign dimensions on."""
 _LIKE = 0.6
 _SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", "root")
+_BY_LOSS = "by its loss on"
+_COARSE = 0.10  # a typical difference between an encoder and a baseline
+_FINE = 0.05
+_BASELINES = {
+    "full": Mark("SB-full: the whole start embedding", "circle"),
+    "random": Mark("SB-rand: random dimensions of it", "square"),
+    "assigned": Mark("SB-ILP: its best dimensions", "diamond"),
+    "bundled": Mark(f"{BUNDLED_ENCODER}, which comes with facetflow", "triangle"),
+}
+
+
+def _verdict_of(row: Mapping[str, Any]) -> str:
+    return UNDEFINED if row["encoder"] is None else tell_verdict(row["differences"]["full"])
+
+
+_COLUMNS = (
+    Column("facet", "name"),
+    Column("full", "full", hundred, higher=True, about="the whole start embedding"),
+    Column("rand", "random", hundred, higher=True, about="random dimensions of it"),
+    Column("ILP", "assigned", hundred, higher=True, about="its best dimensions"),
+    Column("bundled", "bundled", hundred, higher=True, about=f"{BUNDLED_ENCODER}, which comes with facetflow"),
+    Column("encoder", "encoder", hundred, higher=True),
+    Column("95 %", "encoder_interval", ends, about="interval"),
+    Column("vs full", "", _verdict_of),
+)
 
 
 @dataclass
@@ -119,11 +148,46 @@ class FacetSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        return [facet_table(result)]
+        title = f"Spearman × 100 of facet and metric, {result['pairs']:,} positive pairs of {result['split']}"
+        rows = result["rows"]
+        bundled = BUNDLED_ENCODER if any(row["bundled"] is not None for row in rows) else ""
+        shown = [column for column in _COLUMNS if bundled or column.key != "bundled"]
+        undefined = [row["name"] for row in rows if row["encoder"] is None]
+        warnings = tell_seen(result, chosen=_BY_LOSS), warn_of_few_pairs(result)
+        note = lines(*warnings, tell(NOTES, "facets", result, bundled, undefined))
+        return [table(title, shown, rows, note)]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        return facet_chapter(result, folder / PAIRS_FILE, folder / GRAPHS_FILE)
+        pairs, drawn = read_items(folder / PAIRS_FILE), read_drawn(folder / GRAPHS_FILE)
+        about = {row["name"]: row["about"] for row in result["rows"]}
+        evaluated = f"{result['pairs']:,} positive pairs of {result['split']} ({', '.join(result['corpora'])})"
+        return Chapter(
+            about=tell(NOTES, "about_facets"),
+            charts={"": chart_facets(result["rows"])},
+            more=render(
+                "training.evaluation/facets.html",
+                about=about,
+                legend=tell(NOTES, "legend", predicted=True),
+                examples=[explanation_card(from_json(example)) for example in result["examples"]],
+                graphs={
+                    each.which: show_pair(each.pair, (each.sentence_a, each.sentence_b), f"graphs{number}")
+                    for number, each in enumerate(drawn)
+                },
+                predictions={name: draw_prediction(pairs, name) for name in about},
+                distributions={name: draw_distribution(pairs, name) for name in about},
+            ),
+            facts={"Evaluated on": f"{evaluated}; {tell_source(result['source'])}"},
+            warnings=[tell_seen(result, chosen=_BY_LOSS), warn_of_few_pairs(result)],
+            figures=[
+                _verdicts(result["verdicts"]["full"], "the whole start embedding"),
+                _verdicts(result["verdicts"]["random"], "random dimensions of it"),
+            ],
+            origin={
+                "pairs": result["data"],
+                **{f"source of the pairs: {name}": value for name, value in result["source"].items()},
+            },
+        )
 
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
@@ -240,3 +304,35 @@ def _choose_examples(
         why = f"Chosen for {joined(names)}: of pairs with a similarity of {_LIKE:g} or more, the least similar there."
         examples.append(asdict(replace(with_measured(explained, measured), notes=(why,))))
     return examples
+
+
+def warn_of_few_pairs(result: Result) -> str:
+    """Return a warning where there are too few pairs for a comparison; nothing where there are enough."""
+    differences = [row["differences"]["full"] for row in result["rows"]]
+    widths = [difference["high"] - difference["low"] for difference in differences if difference is not None]
+    if not widths:
+        return tell(NOTES, "few_pairs", result, None, None)
+    half = median(widths) / 2  # how far chance may move a facet's lead over the start model
+    # The width of an interval shrinks with the square root of the number of pairs.
+    needed = float(f"{result['pairs'] * (half / _FINE) ** 2:.1g}")
+    return "" if half <= _COARSE else tell(NOTES, "few_pairs", result, half, needed)
+
+
+def chart_facets(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how well each facet follows its metric."""
+    bars = [
+        Bar.of(
+            row,
+            row["about"],
+            {mark.name: row[key] for key, mark in _BASELINES.items()},
+            "" if row["encoder"] is None else _verdict_of(row),
+        )
+        for row in rows
+    ]
+    marks = [mark for mark in _BASELINES.values() if any(mark.name in bar.marks for bar in bars)]
+    return draw_bars(bars, marks, of="this encoder", axis="Spearman × 100 of facet and metric")
+
+
+def _verdicts(counts: Mapping[str, int], baseline: str) -> Figure:
+    text = f"facets are above {baseline}; {counts['below']} below; {counts['unclear']} unclear"
+    return Figure(str(counts["above"]), text, small=f"of {sum(counts.values())}", shares=counts)
