@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, compare
-from training.evaluation.items import Aligned, ItemScores, Scale, align
+from training.evaluation.items import Aligned, Scale, align
 from training.evaluation.run import read_evaluation
 from training.evaluation.suites import scored_suites
 
@@ -93,24 +93,21 @@ def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
         }
         for folder in (*a, *b)
     ]
-    common = [key for key in runs[0] if all(key in run for run in runs)]
-    every = [shared for key in common if (shared := _shared(key[0], [run[key] for run in runs], len(a))) is not None]
+    every = []
+    for key in (key for key in runs[0] if all(key in run for run in runs)):
+        of_runs = [run[key] for run in runs]
+        if (aligned := align(of_runs)) is None:
+            continue
+        texts = dict(zip(of_runs[0].items, of_runs[0].texts, strict=True))
+        scales = [{run.scale for run in side} for side in (of_runs[: len(a)], of_runs[len(a) :])]
+        first, second = (side.pop() if len(side) == 1 else None for side in scales)
+        every.append(SharedSet(key[0], [texts[item] for item in aligned.items], aligned, len(a), (first, second)))
     judged = [set(shared.texts) for shared in every if shared.is_judged]
     return [
         shared
         for shared in every
         if shared.is_judged or len(set(shared.expected)) != 2 or set(shared.texts) not in judged
     ]
-
-
-def _shared(suite: str, runs: Sequence[ItemScores], runs_of_a: int) -> SharedSet | None:
-    aligned = align(runs)
-    if aligned is None:
-        return None
-    texts = dict(zip(runs[0].items, runs[0].texts, strict=True))
-    scales = [{run.scale for run in side} for side in (runs[:runs_of_a], runs[runs_of_a:])]
-    first, second = (side.pop() if len(side) == 1 else None for side in scales)
-    return SharedSet(suite, [texts[item] for item in aligned.items], aligned, runs_of_a, (first, second))
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,10 +94,10 @@ def tell(row: Row) -> str:
 
 
 PAIRED = (
-    Column("start model", "start", hundred, higher=True),
-    Column("encoder", "encoder", hundred, higher=True),
+    Column("start model", "start", hundred),
+    Column("encoder", "encoder", hundred),
     Column("95 % interval", "encoder_interval", ends),
-    Column("vs start model", "", tell, about="whether the interval of the difference excludes 0"),
+    Column("vs start model", "", tell),
 )
 """Columns of a row that is paired."""
 

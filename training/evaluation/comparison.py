@@ -240,17 +240,12 @@ def _note(comparison: Comparison) -> str:
     reasons: dict[str, list[str]] = {}
     for name, reason in comparison.left_out.items():
         reasons.setdefault(reason, []).append(name)
-    return tell(NOTES, "comparison", comparison, units, taken, judged, _counts(comparison), reasons)
-
-
-def _counts(comparison: Comparison) -> list[str]:
-    """Return the number of common items of each score; once per suite where all of its scores have the same items."""
-    counts: dict[str, str] = {}
-    for score in comparison.scores:
+    counts: dict[str, str] = {}  # once per suite where all of its scores have the same items
+    for score in scores:
         if score.items is not None:
             name = score.suite if score.suite in comparison.same_items else score.name
             counts[f"{score.suite}\0{name}"] = f"{name} {score.items:,} {score.unit}"
-    return list(counts.values())
+    return tell(NOTES, "comparison", comparison, units, taken, judged, list(counts.values()), reasons)
 
 
 def signed(difference: float | None) -> str:

@@ -37,7 +37,7 @@ _COLUMNS = (
     Column("corpus", "name"),
     Column("pairs", "pairs", count),
     Column("always the most frequent", "most_frequent", hundred),
-    Column("encoder", "encoder", hundred, higher=True),
+    Column("encoder", "encoder", hundred),
     Column("95 % interval", "encoder_interval", ends),
     Column(
         "vs most frequent", "over_most_frequent", lambda difference: difference["verdict"] if difference else UNDEFINED
@@ -46,7 +46,7 @@ _COLUMNS = (
 _LABEL_COLUMNS = (
     Column("label", "name"),
     *(Column(counted, counted, count) for counted in ("pairs", "predicted")),
-    *(Column(title, title.lower(), hundred, higher=True) for title in ("precision", "recall", "F1")),
+    *(Column(title, title.lower(), hundred) for title in ("precision", "recall", "F1")),
 )
 
 

@@ -53,7 +53,7 @@ class LengthSuite(Suite):
 
     @classmethod
     def tables(cls, result):
-        columns = Column("texts", "texts"), Column("Spearman × 100", "encoder", hundred, higher=True)
+        columns = Column("texts", "texts"), Column("Spearman × 100", "encoder", hundred)
         return [table(cls.title, columns, result["rows"])]
 '''
 

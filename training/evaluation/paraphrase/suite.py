@@ -57,14 +57,14 @@ _COLUMNS = (
 )
 _ANSWERS = (
     Column("judged pairs: who answers", "name"),
-    *(Column(short, name, hundred, higher=True) for name, short in _SHORT.items()),
-    Column("swapped", "swapped", _tell_share, higher=False, about="share that changes when the sentences are swapped"),
+    *(Column(short, name, hundred) for name, short in _SHORT.items()),
+    Column("swapped", "swapped", _tell_share),
 )
 _PROBABILITIES = (
     Column("judged pairs", "name"),
     Column("predicted", "reliability.said", hundred),
     Column("observed", "reliability.so", hundred),
-    Column("error", "reliability.error", hundred, higher=False),
+    Column("error", "reliability.error", hundred),
 )
 
 
@@ -240,7 +240,9 @@ class ParaphraseSuite(Suite):
         rows = with_mean(sets, result["mean"], f"mean of {len(sets)}")
         calibrated = [row for row in sets if row["reliability"]]
         thresholds = [tell(NOTES, "threshold", row) for row in sets]
-        caveats = [_tell_single(row) or _tell_trivial(row) for row in sets]
+        caveats = [
+            _tell_trivial(row) if 0 < row["positives"] < row["pairs"] else tell(NOTES, "single", row) for row in sets
+        ]
         note = lines(*_tell_seen_pairs(result), *thresholds, *caveats, *result["skipped"])
         tables = [
             table("F1 × 100 of pairs that are paraphrases, at the thresholds below", _COLUMNS, rows, note),
@@ -298,11 +300,6 @@ def _tell_seen_pairs(result: Row) -> list[str]:
     """Return caveats to read before any number, a sentence each: scored pairs that also chose a model or threshold."""
     same = [row["name"] for row in result["rows"] if row["thresholds"]["encoder"]["same"]]
     return [tell_seen(result), tell(NOTES, "chosen_by", result["chosen_by"]), tell(NOTES, "same_pairs", same)]
-
-
-def _tell_single(row: Row) -> str:
-    """Return a caveat on pairs that all have one label; nothing for others."""
-    return "" if 0 < row["positives"] < row["pairs"] else tell(NOTES, "single", row)
 
 
 def _tell_trivial(row: Row) -> str:

@@ -108,9 +108,9 @@ class RetrievalSuite(Suite):
             vectors = {"encoder": _by_routes(models, texts, group.aspects)}
             if models.start is not None:
                 vectors["start"] = unit(models.start(texts))
-            rankings, score, texts_asked, values = ask(group, vectors, texts, CUTOFF, bootstrap)
+            rankings, score, asked, of_each = ask(group, vectors, texts, CUTOFF, bootstrap)
             scores.append(score)
-            self.keep(group.name, texts_asked, None, **values)
+            self.keep(group.name, asked, None, **of_each)
             if group.way != "one":
                 continue
             if held_out.get(group.aspects[0]):
@@ -119,7 +119,10 @@ class RetrievalSuite(Suite):
                     unseen.append(row)
                     unasked.pop(group.aspects[0], None)
             if len(models.routes) > 1:
-                routes.append({"name": group.name, "mrr": self._by_each_route(group, models, texts)})
+                by_route = {each: neighbours_of(unit(models.encoder(texts, each)), CUTOFF) for each in models.routes}
+                counts, values = judge(group.relevant, by_route, texts=len(texts), k=CUTOFF)
+                means = {route: float(quality[counts > 0, _MRR].mean()) for route, quality in values.items()}
+                routes.append({"name": group.name, "mrr": means})
             self._maps += choose_points(group, texts, vectors, job.seed, CUTOFF)
         return {
             "split": job.split,
@@ -139,11 +142,6 @@ class RetrievalSuite(Suite):
             "data": {"texts": data.digest(), "k": CUTOFF},
         }
 
-    def _by_each_route(self, group: Group, models: Models, texts: Sequence[str]) -> dict[str, float]:
-        rankings = {route: neighbours_of(unit(models.encoder(texts, route)), CUTOFF) for route in models.routes}
-        counts, values = judge(group.relevant, rankings, texts=len(texts), k=CUTOFF)
-        return {route: float(quality[counts > 0, _MRR].mean()) for route, quality in values.items()}
-
     def write(self, folder: Path) -> None:
         super().write(folder)
         if self._maps:
@@ -157,7 +155,7 @@ class RetrievalSuite(Suite):
         """Return the scores of each ranking by group; by frequency, unseen labels, routes and maps where there are."""
         k, groups, maps = result["k"], result["rows"], result["maps"]
         rankings = [name for name in _RANKINGS if name in groups[0]["rankings"]]
-        of_each = [Column(_RANKINGS[name], f"rankings.{name}.mrr.value", hundred, higher=True) for name in rankings]
+        of_each = [Column(_RANKINGS[name], f"rankings.{name}.mrr.value", hundred) for name in rankings]
         of_encoder, *of_others = of_each
         interval = Column("95 % interval", "rankings.encoder.mrr", ends)
         queries, labels = Column("queries", "queries", count), Column("labels", "labels", count)
@@ -168,12 +166,12 @@ class RetrievalSuite(Suite):
         ]
         routes = list(result["routes"][0]["mrr"]) if result["routes"] else []
         mrr = f"MRR@{k} × 100"
-        measures = [Column(f"{_SHORT[name]}@{k}", name, hundred, higher=True) for name in MEASURES]
+        measures = [Column(f"{_SHORT[name]}@{k}", name, hundred) for name in MEASURES]
         left_out = ", ".join(f"{row['name']} {row['without']:,}" for row in groups if row["without"])
         sides = [(side, _RANKINGS[side]) for side in dict.fromkeys(side for drawn in maps for side in drawn["sides"])]
-        agree = [Column(f"agree: {of}", f"sides.{side}.agreement", hundred, higher=True) for side, of in sides]
+        agree = [Column(f"agree: {of}", f"sides.{side}.agreement", hundred) for side, of in sides]
         two = partial(tell_number, digits=2)
-        apart = [Column(f"silhouette: {of}", f"sides.{side}.silhouette", two, higher=True) for side, of in sides]
+        apart = [Column(f"silhouette: {of}", f"sides.{side}.silhouette", two) for side, of in sides]
         tables = [
             table(
                 f"{mrr} among the {result['texts']:,} texts of {result['split']}",
@@ -201,7 +199,7 @@ class RetrievalSuite(Suite):
             ),
             table(
                 f"{mrr} by each route of the encoder",
-                [Column("queries by", "name"), *(Column(name, f"mrr.{name}", hundred, higher=True) for name in routes)],
+                [Column("queries by", "name"), *(Column(name, f"mrr.{name}", hundred) for name in routes)],
                 result["routes"],
             ),
             table(

@@ -32,7 +32,7 @@ _COLUMNS = (
     Column("task", "task"),
     Column("classes", "classes", count),
     Column("scored", "items", count),
-    Column("one class", "most_frequent", hundred, about="accuracy of always predicting the most frequent class"),
+    Column("one class", "most_frequent", hundred),
     *PAIRED,
 )
 
@@ -64,7 +64,12 @@ class TransferSuite(Suite):
         rows = []
         drawn: dict[str, list[Drawn]] = {classifier: [] for classifier in self.classifiers}
         for task in self.tasks:
-            about = _about(task) | {"lengths": _lengths(task, models)}
+            texts = (*task.texts, *(task.others or ()))
+            lengths = {
+                side: None if embed is None else float(np.linalg.norm(embed(texts), axis=1).mean())
+                for side, embed in (("encoder", models.encoder), ("start", models.start))
+            }
+            about = _about(task) | {"lengths": lengths}
             for classifier in self.classifiers:
                 right, penalties = self._learn(task, classifier, models)
                 scored = zip(task.texts, task.splits, strict=True)  # pairs with the same first text are drawn together
@@ -171,14 +176,6 @@ def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
         return np.asarray(left, dtype=np.float32)
     right = embed(task.others)
     return np.concatenate([np.abs(left - right), left * right], axis=1).astype(np.float32)
-
-
-def _lengths(task: "ClassTask", models: Models) -> dict[str, float | None]:
-
-    def mean(embed: Embed) -> float:
-        return float(np.linalg.norm(embed((*task.texts, *(task.others or ()))), axis=1).mean())
-
-    return {"encoder": mean(models.encoder), "start": None if models.start is None else mean(models.start)}
 
 
 def _about(task: "ClassTask") -> dict[str, Any]:
