@@ -20,7 +20,7 @@ import numpy as np
 from features import models
 from training.encoded_files import encode_file
 from training.encoders.s3bert.facets import FacetLayout
-from training.search.by_facets import best_texts, weighted_scores
+from training.search.blocks import best_texts, weighted_scores
 from training.search.texts import texts_of_file
 
 _REPEATS = 5

@@ -73,7 +73,7 @@ def search(
     from flows.console.searching import Searcher
     from flows.terminal import write_json
     from training.encoders.s3bert.facets import FacetLayout
-    from training.search.by_facets import best_texts, weighted_scores
+    from training.search.blocks import best_texts, weighted_scores
 
     query = normalise(text)
     if not query:

@@ -162,8 +162,7 @@ def _cosines(
     model: Any, like: str, vectors: "VectorBlocks", rows: Sequence[int], layout: "FacetLayout | None", facet: str
 ) -> list[float]:
     """Return the similarity of some texts to another, in a facet."""
-    from training.search.blocks import VectorBlocks
-    from training.search.by_facets import facet_cosines
+    from training.search.blocks import VectorBlocks, facet_cosines
     from training.search.vectors import embed
 
     if layout is None:

@@ -174,8 +174,7 @@ def _find(
 
     from features.sentences import normalise
     from training.encoders.s3bert.facets import RESIDUAL
-    from training.search.blocks import VectorBlocks
-    from training.search.by_facets import best_texts, facet_cosines, weighted_scores
+    from training.search.blocks import VectorBlocks, best_texts, facet_cosines, weighted_scores
     from training.search.vectors import embed
 
     if (model := explainer.model) is None or (layout := explainer.layout) is None:

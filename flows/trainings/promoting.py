@@ -15,14 +15,15 @@ from typing import Any
 from flows import project
 from flows.terminal import conclude
 from flows.trainings.training_process import run_job
-from training.evaluation.best_seed import BestSeed, best_seed
 from training.evaluation.promotion import (
     PROMOTION_FILE,
+    BestSeed,
     GoneRun,
     Verdict,
+    best_seed,
     compare_scores,
     current_run,
-    gone_run,
+    gone_runs,
     on_same_pairs,
     promote,
     was_refused,
@@ -54,7 +55,7 @@ def _promote_of(
     settings: project.Project, name: str, jobs: Sequence[EvaluationJob], asked: Collection[Path], *, unattended: bool
 ) -> None:
     runs = settings.runs.resolve()
-    before, gone = current_run(settings.runs, name), gone_run(settings.runs, name)
+    before, gone = current_run(settings.runs, name), gone_runs(settings.runs).get(name)
     evaluated = {job.output.resolve(): job for job in jobs}
     seeds = [run for run in evaluated if before is not None and group_of(run) == group_of(before)]
     if before is not None and seeds and (unattended or before in {*asked, *seeds}):

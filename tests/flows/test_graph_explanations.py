@@ -10,7 +10,7 @@ from features.graph_files.sentence_graphs import StoredGraphs, find_graphs
 from features.metrics.explanation.pair import explain_graphs
 from features.metrics.registry import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
-from training.evaluation.graph_pairs import choose_pairs, read_drawn
+from training.evaluation.facets.explanations import choose_pairs, read_drawn
 from training.jobs import Source
 from training.writing import write_json
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from markupsafe import Markup
 
@@ -17,10 +18,8 @@ from features.core.pages import render, tell_date
 from features.core.types import OnRows, ignore_rows
 from features.metrics.bootstrap import Bootstrap
 from features.parsers.settings import DependencySettings
-from training.differences.analysis import Analysis, Depths, analyse, choose
-from training.differences.moves import SHOWN
-from training.differences.parts import LEAST, NEARLY, depths_of
-from training.differences.shared import BothScores, SharedSet, shared_sets
+from training.differences.parts import LEAST, NEARLY, REORDERED, Parts, by_number, by_words, depths_of, lengths
+from training.differences.shared import SHOWN, BothScores, Moves, SharedSet, move, shared_sets
 from training.differences.views import View, view
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.comparison import Comparison, comparison_table, tell_difference
@@ -55,6 +54,15 @@ class Side:
     ids: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Depths:
+    """The depths of trees by text, the parser's name and version, and, where there is none, why, a sentence."""
+
+    by_text: Mapping[str, int]
+    parser: str = ""
+    problem: str = ""
+
+
 def differences_page(
     sides: tuple[Side, Side],
     comparison: Comparison,
@@ -70,15 +78,15 @@ def differences_page(
     views = (View(), View())
     depths = Depths({})
     if sets:
-        texts = _texts_of([shared.texts[row] for shared in sets for row in choose(shared).rows])
+        texts = _texts_of([shared.texts[row] for shared in sets for rows in choose(shared).values() for row in rows])
         views = (view(first.runs[0], texts), view(second.runs[0], texts))
         named = next((each.parser for each in views if each.parser), None)
         depths = _depths(sets, dependencies.model_copy(update={"model": named}) if named else dependencies, on_rows)
-    analyses = [analyse(each, depths, bootstrap or Bootstrap()) for each in sets]
     # Of several seeds the first is drawn, and named.
     names = [side.name if len(side.runs) == 1 else side.ids[0] for side in sides]
     maps = draw_maps(names, [side.runs[0] for side in sides])
-    return render_differences(sides, comparison, analyses, views, parser=depths.parser, maps=maps, project=project)
+    drawn = bootstrap or Bootstrap()
+    return render_differences(sides, comparison, sets, views, depths, drawn, maps=maps, project=project)
 
 
 def _texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
@@ -99,17 +107,19 @@ def _depths(sets: Sequence[SharedSet], dependencies: DependencySettings, on_rows
 def render_differences(
     sides: tuple[Side, Side],
     comparison: Comparison,
-    analyses: Sequence[Analysis],
+    shared: Sequence[SharedSet],
     views: tuple[View, View],
+    depths: Depths,
+    bootstrap: Bootstrap,
     *,
-    parser: str = "",
     maps: Markup | str = "",
     project: str = "",
     date: datetime | None = None,
 ) -> str:
     """Return the page. Every text is escaped; nothing is fetched from anywhere."""
     a, b = sides
-    reading = _READING | {"deep": f"{_READING['deep']} Trees are from {parser}."}
+    reading = _READING | {"deep": f"{_READING['deep']} Trees are from {depths.parser}."}
+    sets = [_set(each, depths, bootstrap, views) for each in shared]
     return render(
         "training.differences/differences.html",
         title=f"{a.name} compared with {b.name}",
@@ -118,12 +128,12 @@ def render_differences(
         runs={f"{letter}: {side.name}": ", ".join(side.ids) for letter, side in zip("AB", sides, strict=True)},
         scores=comparison_table(comparison, a.name, b.name),
         maps=maps,
-        reading={word: about for word, about in reading.items() if parser or word != "deep"},
+        reading={word: about for word, about in reading.items() if depths.parser or word != "deep"},
         least=LEAST,
         several_runs=any(len(side.runs) > 1 for side in sides),
-        judged_parts=sum(score.difference is not None for each in analyses for score in each.parts.values()),
+        judged_parts=sum(each["judged_parts"] for each in sets),
         sees=[_sees(letter, side, view) for letter, side, view in zip("AB", sides, views, strict=True)],
-        sets=[_set(analysis, views) for analysis in analyses],
+        sets=sets,
         shown=SHOWN,
     )
 
@@ -138,26 +148,59 @@ def _sees(letter: str, side: Side, view: View) -> str:
     return f"{name} sees {view.sees}{drawn}."
 
 
-def _set(analysis: Analysis, views: tuple[View, View]) -> dict[str, Any]:
-    shared, chosen = analysis.shared, analysis.chosen
-    scores = {"all pairs": analysis.total, **analysis.parts}
-    a, b = (_SCALES[scale] for scale in shared.scales)
-    groups = {
-        "B is closer to human judgement": chosen.towards,
-        "B is further from human judgement": chosen.away,
-        "Other pairs of the same words in another order": chosen.reordered,
-    }
+def choose(shared: SharedSet) -> dict[str, list[int]]:
+    """Return the positions of the pairs of a set that are shown, by why."""
+    moves, reordered = move(shared), by_words(shared.texts)[REORDERED]
+    towards, away = moves.towards(), moves.away()
     return {
-        "name": shared.name,
+        "B is closer to human judgement": towards,
+        "B is further from human judgement": away,
+        "Other pairs of the same words in another order": moves.furthest(
+            [row for row in reordered if row not in {*towards, *away}]
+        ),
+    }
+
+
+def _divide(texts: Sequence[tuple[str, str]], depths: Depths) -> tuple[Parts, list[str]]:
+    """Return the parts of a set, and what was not divided, or left out, a sentence each."""
+    too_few = f"that takes two parts of at least {LEAST} pairs"
+    longer = by_number(lengths(texts), "words", np.arange(len(texts)))
+    notes = [] if longer else [f"Not divided by length: {too_few}."]
+    rows = [row for row, pair in enumerate(texts) if all(text in depths.by_text for text in pair)]
+    deepest = [max(depths.by_text[text] for text in texts[row]) for row in rows]
+    deeper = by_number(np.array(deepest, dtype=np.int64), "deep", np.array(rows, dtype=np.int64))
+    if not deeper:
+        notes.append(f"Not divided by tree depth: {depths.problem.rstrip('.') or too_few}.")
+    elif lacking := len(texts) - len(rows):
+        notes.append(f"By depth, pairs with a sentence that is too long or has no word are left out: {lacking:,}.")
+    words = by_words(texts)
+    if few := [f"{name} ({len(rows)})" for name, rows in words.items() if 0 < len(rows) < LEAST]:
+        notes.append(f"Left out, with fewer than {LEAST} pairs: {', '.join(few)}.")
+    if equal := len(texts) - sum(map(len, words.values())):
+        notes.append(f"By words in common, pairs with the same words in the same order are left out: {equal:,}.")
+    return longer | deeper | {name: rows for name, rows in words.items() if len(rows) >= LEAST}, notes
+
+
+def _set(shared: SharedSet, depths: Depths, bootstrap: Bootstrap, views: tuple[View, View]) -> dict[str, Any]:
+    parts, notes = _divide(shared.texts, depths)
+    of_parts = {name: shared.score(rows, bootstrap) for name, rows in parts.items()}
+    scores = {"all pairs": shared.score(np.arange(len(shared.texts)), bootstrap), **of_parts}
+    moves = move(shared)
+    a, b = (_SCALES[scale] for scale in shared.scales)
+    return {
+        "name": shared.scored.name,
         "suite": shared.suite,
         "pairs": len(shared.texts),
         "is_judged": shared.is_judged,
         "by_probability": shared.by_probability,
         "chart": draw_bars(_bars(scores), of="B − A", axis="B − A in points"),
-        "numbers": _numbers(shared.name, scores),
-        "notes": analysis.notes,
+        "numbers": _numbers(shared.scored.name, scores),
+        "judged_parts": sum(score.difference is not None for score in of_parts.values()),
+        "notes": notes,
         "scales": f"Scores are {a}." if a == b else f"Scores of A are {a}, those of B are {b}.",
-        "groups": {about: [_pair(analysis, row, views) for row in rows] for about, rows in groups.items() if rows},
+        "groups": {
+            why: [_pair(shared, moves, row, views) for row in rows] for why, rows in choose(shared).items() if rows
+        },
     }
 
 
@@ -188,8 +231,7 @@ def _numbers(name: str, scores: Mapping[str, BothScores]) -> ScoreTable:
     return ScoreTable(name, ("part", "pairs", "A", "B", "B − A", "95 % interval", "B is"), rows)
 
 
-def _pair(analysis: Analysis, row: int, views: tuple[View, View]) -> dict[str, Any]:
-    shared, moves = analysis.shared, analysis.moves
+def _pair(shared: SharedSet, moves: Moves, row: int, views: tuple[View, View]) -> dict[str, Any]:
     a, b = shared.sides(shared.scored.predicted[row])
     drawn = [[view.drawings.get(text, "") for text in shared.texts[row]] for view in views]
     seen = {"A and B see": drawn[0]} if drawn[0] == drawn[1] else {"A sees": drawn[0], "B sees": drawn[1]}

@@ -10,7 +10,6 @@ joins its neighbour, because so few show nothing. Words in common are all that a
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,15 +33,11 @@ _WORD = re.compile(r"\w+")
 _PARSED_AT_ONCE = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some pairs of a set: what they have in common, and their positions, ascending."""
-
-    name: str
-    rows: NDArray[np.int64]
+Parts = dict[str, NDArray[np.int64]]
+"""What the pairs of a part have in common → their positions in the set, ascending."""
 
 
-def by_number(values: NDArray[np.int64], unit: str, rows: NDArray[np.int64], *, least: int = LEAST) -> list[Part]:
+def by_number(values: NDArray[np.int64], unit: str, rows: NDArray[np.int64], *, least: int = LEAST) -> Parts:
     """Divide pairs, by their `rows`, into parts by a number, ascending; no parts where there are too few for two."""
     size = max(least, -(-len(values) // PARTS))
     groups: list[list[int]] = []
@@ -56,38 +51,24 @@ def by_number(values: NDArray[np.int64], unit: str, rows: NDArray[np.int64], *, 
     if filled < least and len(groups) > 1:
         last = groups.pop()
         groups[-1] += last
-    if len(groups) < 2:
-        return []
-    ends = [(group[0], group[-1]) for group in groups]
-    return [
-        Part(f"{low}{f'–{high}' if high > low else ''} {unit}", rows[(values >= low) & (values <= high)])
+    ends = [(group[0], group[-1]) for group in groups if len(groups) > 1]
+    return {
+        f"{low}{f'–{high}' if high > low else ''} {unit}": rows[(values >= low) & (values <= high)]
         for low, high in ends
-    ]
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class ByWords:
-    """Pairs by the words that their sentences share."""
+def by_words(texts: Sequence[tuple[str, str]]) -> Parts:
+    """Divide pairs into those with the same words in another order, nearly the same words, and others.
 
-    parts: list[Part]  # parts with enough pairs
-    reordered: NDArray[np.int64]  # positions of the pairs of the same words in another order, however few they are
-    small: dict[str, int]  # name of a part with too few → its number of pairs
-    equal: int  # number of pairs whose sentences are the same word for word, which are in no part
-
-
-def by_words(texts: Sequence[tuple[str, str]], *, least: int = LEAST) -> ByWords:
-    """Divide pairs into those with the same words in another order, nearly the same words, and others."""
+    Parts may be small, or empty. Pairs whose sentences are the same word for word are in none.
+    """
     rows: dict[str, list[int]] = {REORDERED: [], NEARLY_SAME: [], FEWER: []}
-    equal = 0
     for row, (first, second) in enumerate((words_of(a), words_of(b)) for a, b in texts):
-        if first == second:
-            equal += 1
-            continue
-        index = overlap(first, second)
-        rows[REORDERED if index == 1 else NEARLY_SAME if index >= NEARLY else FEWER].append(row)
-    parts = [Part(name, np.array(positions, dtype=np.int64)) for name, positions in rows.items()]
-    small = {part.name: len(part.rows) for part in parts if 0 < len(part.rows) < least}
-    return ByWords([part for part in parts if len(part.rows) >= least], parts[0].rows, small, equal)
+        if first != second:
+            index = overlap(first, second)
+            rows[REORDERED if index == 1 else NEARLY_SAME if index >= NEARLY else FEWER].append(row)
+    return {name: np.array(positions, dtype=np.int64) for name, positions in rows.items()}
 
 
 def words_of(text: str) -> list[str]:

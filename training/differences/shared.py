@@ -1,4 +1,13 @@
-"""The sets of pairs that all runs of two encoders scored, pair by pair."""
+"""The sets of pairs that all runs of two encoders scored, and the pairs that they place differently.
+
+    place, 0 to 100          A     B    people      moved
+    a cat / a dog           80    30      20        + 50: |80 − 20| − |30 − 20|, towards people
+    he ran / she ran        55    70      50        − 15: |55 − 50| − |70 − 50|, away from them
+
+The **place** of a pair is the share of the pairs of its set that score lower, plus half of the ties: this is what
+Spearman's correlation and AUROC use, so that the scales of the encoders do not matter. Where classifiers scored both
+sides, the place is the probability itself. The human place of a judged pair is 1 or 0.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +18,14 @@ from numpy.typing import NDArray
 
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, compare
-from training.evaluation.items import Aligned, Scale, ScoredPairs, align
+from training.evaluation.items import Aligned, Scale, align
 from training.evaluation.run import read_evaluation
 from training.evaluation.suites import scored_suites
+
+SHOWN = 5
+"""Pairs shown for each direction."""
+_NOTHING = 1e-9
+"""Moves up to this size are rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +43,6 @@ class SharedSet:
     """A set of pairs that all runs scored."""
 
     suite: str  # title of the suite that scored it
-    name: str  # of the set
     texts: Sequence[tuple[str, str]]  # both sentences of each pair, (n_pairs,)
     scored: Aligned  # scores of all runs, those of A before those of B, and the expected values
     runs_of_a: int  # number of runs of A
@@ -58,9 +71,9 @@ class SharedSet:
     def score(self, rows: NDArray[np.int64], bootstrap: Bootstrap) -> BothScores:
         """Return the score of both on the pairs at `rows`: Spearman's correlation, or AUROC where they are judged."""
         some = self.scored.take(rows)
-        a, b = map(float, self.sides(some.scores()))
-        if np.isnan(a) or np.isnan(b):
-            return BothScores(len(rows), None if np.isnan(a) else a, None if np.isnan(b) else b, None)
+        a, b = (None if np.isnan(score) else float(score) for score in self.sides(some.scores()))
+        if a is None or b is None:
+            return BothScores(len(rows), a, b, None)
         drawn = some.draw(bootstrap)
         before, after = self.sides(drawn.draws)
         return BothScores(len(rows), a, b, compare(after, before, bootstrap, drawn.items))
@@ -73,17 +86,22 @@ def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
     """
     runs = [
         {
-            (suite.title, pairs.scores.name): pairs
+            (suite.title, scores.name): scores
             for suite, result in scored_suites(read_evaluation(folder))
-            for pairs in suite.pairs(folder, result)
+            for scores in suite.items(folder, result)
+            if scores.texts
         }
         for folder in (*a, *b)
     ]
-    every = [
-        shared
-        for key in runs[0]
-        if all(key in run for run in runs) and (shared := _shared(*key, [run[key] for run in runs], len(a))) is not None
-    ]
+    every = []
+    for key in (key for key in runs[0] if all(key in run for run in runs)):
+        of_runs = [run[key] for run in runs]
+        if (aligned := align(of_runs)) is None:
+            continue
+        texts = dict(zip(of_runs[0].items, of_runs[0].texts, strict=True))
+        scales = [{run.scale for run in side} for side in (of_runs[: len(a)], of_runs[len(a) :])]
+        first, second = (side.pop() if len(side) == 1 else None for side in scales)
+        every.append(SharedSet(key[0], [texts[item] for item in aligned.items], aligned, len(a), (first, second)))
     judged = [set(shared.texts) for shared in every if shared.is_judged]
     return [
         shared
@@ -92,11 +110,47 @@ def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
     ]
 
 
-def _shared(suite: str, name: str, runs: Sequence[ScoredPairs], runs_of_a: int) -> SharedSet | None:
-    aligned = align([run.scores for run in runs])
-    if aligned is None:
-        return None
-    texts = dict(zip(runs[0].scores.items, runs[0].texts, strict=True))
-    scales = [{run.scale for run in side} for side in (runs[:runs_of_a], runs[runs_of_a:])]
-    first, second = (side.pop() if len(side) == 1 else None for side in scales)
-    return SharedSet(suite, name, [texts[item] for item in aligned.items], aligned, runs_of_a, (first, second))
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """The places of a set's pairs, (n_pairs,), in [0, 1]: by A and by B, means over their runs, and by people."""
+
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+    wanted: NDArray[np.float64]
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """How much closer to the human place B puts each pair than A, (n_pairs,), in [-1, 1]."""
+        return np.abs(self.before - self.wanted) - np.abs(self.after - self.wanted)
+
+    def towards(self) -> list[int]:
+        """Return the pairs that moved most towards people, the furthest first."""
+        return [int(row) for row in np.argsort(-self.gains, kind="stable")[:SHOWN] if self.gains[row] > _NOTHING]
+
+    def furthest(self, rows: Sequence[int]) -> list[int]:
+        """Return which of some pairs, by their positions, moved most in either direction, the furthest first."""
+        return sorted(map(int, rows), key=lambda row: (-abs(self.gains[row]), row))[:SHOWN]
+
+    def away(self) -> list[int]:
+        """Return the pairs that moved most away from people, the furthest first."""
+        return [int(row) for row in np.argsort(self.gains, kind="stable")[:SHOWN] if self.gains[row] < -_NOTHING]
+
+
+def move(shared: SharedSet) -> Moves:
+    """Return the places of a set's pairs by both encoders."""
+    predicted = shared.scored.predicted
+    columns = predicted if shared.by_probability else np.stack([places(column) for column in predicted.T], axis=1)
+    before, after = shared.sides(columns)
+    wanted = shared.expected if shared.is_judged else places(shared.expected)
+    return Moves(before, after, wanted)
+
+
+def places(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each value the share of values that are lower, plus half of the ties, (n,), in (0, 1).
+
+    >>> places([0.2, 0.9, 0.2, 0.5]).tolist()
+    [0.25, 0.875, 0.25, 0.625]
+    """
+    from scipy.stats import rankdata  # here: it takes over a second to import
+
+    return np.asarray((rankdata(values) - 0.5) / len(values), dtype=np.float64)

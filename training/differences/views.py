@@ -17,12 +17,12 @@ from features.core.pages import render
 from training.encoders.loading import load_encoder
 from training.prediction_page import draw_spans
 from training.runs import ENCODER
+from training.span_weights import explain_sentences, tell_spans
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
     from training.modules.parse import Parse
-    from training.modules.parsing_transformer import ParsingTransformer
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +40,21 @@ def view(run: Path, texts: Sequence[str]) -> View:
     from training.modules.parsing_transformer import ParsingTransformer
     from training.modules.span_pooling import SpanPooling
 
+    sees, parser = "", None
     try:
         model = load_encoder(run / ENCODER, device="cpu")
         if isinstance(first := model[0], ParsingTransformer):
-            return _tree_view(model, first, texts)
-        if any(isinstance(module, SpanPooling) for module in model):
-            return _span_view(model, texts)
+            trees = "random trees" if first.random_trees is not None else "dependency trees"
+            sees, parser = f"{trees} of {first.parser_identity}{_limits(model)}", first.parser
+            drawings = map(_tree, first.trees(texts) if texts else [])
+        elif any(isinstance(module, SpanPooling) for module in model):
+            sees = f"{tell_spans(model)}; the larger their weights, the darker a word"
+            drawings = map(draw_spans, texts, explain_sentences(model, texts))
+        else:
+            return View()
     except FacetflowError as error:
-        return View(problem=str(error))
-    return View()
-
-
-def _tree_view(model: "SentenceTransformer", transformer: "ParsingTransformer", texts: Sequence[str]) -> View:
-    sees = "random trees" if transformer.random_trees is not None else "dependency trees"
-    sees = f"{sees} of {transformer.parser_identity}{_limits(model)}"
-    try:
-        trees = transformer.trees(texts) if texts else []
-    except FacetflowError as error:
-        return View(sees, parser=transformer.parser, problem=str(error))
-    return View(sees, {text: _tree(parse) for text, parse in zip(texts, trees, strict=True)}, transformer.parser)
+        return View(sees, parser=parser, problem=str(error))
+    return View(sees, dict(zip(texts, drawings, strict=True)), parser)
 
 
 def _limits(model: "SentenceTransformer") -> str:
@@ -84,17 +80,6 @@ def _tree(parse: "Parse | None") -> Markup:
     return Markup('<div class="scroll" tabindex="0">{}</div>').format(drawing)
 
 
-def _span_view(model: "SentenceTransformer", texts: Sequence[str]) -> View:
-    from training.span_weights import explain_sentences, tell_spans
-
-    sees = f"{tell_spans(model)}; the larger their weights, the darker a word"
-    try:
-        explained = explain_sentences(model, texts)
-    except FacetflowError as error:
-        return View(sees, problem=str(error))
-    return View(sees, {text: draw_spans(text, spans) for text, spans in zip(texts, explained, strict=True)})
-
-
 _CHARACTER = 7.9  # width of one in px: 13 px monospace, rounded up
 _SMALL = 6.1
 _GAP = 14
@@ -102,17 +87,6 @@ _STEP = 26
 _EDGE = 4
 MOST_WORDS = 60
 """Larger trees are not drawn: their arcs cannot be followed."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Arc:
-    head: int
-    dependent: int
-    label: str
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        return min(self.head, self.dependent), max(self.head, self.dependent)
 
 
 def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str]) -> Markup:
@@ -126,40 +100,41 @@ def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str])
 
     Of each word: the position of its head, which of a root is itself, and the label of the edge from there.
     """
-    arcs = [_Arc(head, word, label) for word, (head, label) in enumerate(zip(heads, labels, strict=True))]
-    levels = _levels([arc for arc in arcs if arc.head != arc.dependent])
-    widths = _widths(words, arcs)
+    levels = _levels(heads)
+    widths = _widths(words, heads, labels)
     starts = list(accumulate((width + _GAP for width in widths), initial=_EDGE))
     centres = [start + width / 2 for start, width in zip(starts, widths, strict=False)]
     ground = _STEP * (max(levels.values(), default=0) + 1) + 2
     return render(
         "training.differences/tree.html",
         words=list(zip(centres, words, strict=True)),
-        arcs=[_drawn(arc, centres, ground, levels.get(arc)) for arc in arcs],
+        arcs=[
+            _arc(label, centres[word], centres[head], ground, levels.get(word))
+            for word, (head, label) in enumerate(zip(heads, labels, strict=True))
+        ],
         width=starts[-1] - _GAP + _EDGE,
         ground=ground,
     )
 
 
-def _levels(arcs: Sequence[_Arc]) -> dict[_Arc, int]:
-    """Return the level of each arc: above all arcs that begin and end under it."""
-    levels: dict[_Arc, int] = {}
-    for arc in sorted(arcs, key=lambda arc: arc.ends[1] - arc.ends[0]):
-        left, right = arc.ends
-        below = [level for other, level in levels.items() if left <= other.ends[0] and other.ends[1] <= right]
-        levels[arc] = max(below, default=0) + 1
+def _levels(heads: Sequence[int]) -> dict[int, int]:
+    """Return the level of the arc to each word but roots: above all arcs that begin and end under it."""
+    ends = {word: (min(word, head), max(word, head)) for word, head in enumerate(heads) if word != head}
+    levels: dict[int, int] = {}
+    for word, (left, right) in sorted(ends.items(), key=lambda arc: arc[1][1] - arc[1][0]):
+        below = [levels[other] for other in levels if left <= ends[other][0] and ends[other][1] <= right]
+        levels[word] = max(below, default=0) + 1
     return levels
 
 
-def _widths(words: Sequence[str], arcs: Sequence[_Arc]) -> list[float]:
+def _widths(words: Sequence[str], heads: Sequence[int], labels: Sequence[str]) -> list[float]:
     widths = [max(_CHARACTER * _columns(word), 12.0) for word in words]
-    for arc in arcs:
-        left, right = arc.ends
-        room = _SMALL * _columns(arc.label) + 10
-        if right - left <= 1:  # longer arcs have enough room
-            lacking = (room - _GAP - (widths[left] + widths[right]) / 2) if right > left else room - widths[left]
-            for word in {left, right}:
-                widths[word] += max(0.0, lacking)
+    for word, (head, label) in enumerate(zip(heads, labels, strict=True)):
+        room = _SMALL * _columns(label) + 10
+        if abs(head - word) <= 1:  # longer arcs have enough room
+            lacking = room - widths[word] if head == word else room - _GAP - (widths[head] + widths[word]) / 2
+            for end in {head, word}:
+                widths[end] += max(0.0, lacking)
     return widths
 
 
@@ -167,14 +142,14 @@ def _columns(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def _drawn(arc: _Arc, centres: Sequence[float], ground: int, level: int | None) -> dict[str, float | str]:
-    """Return an arc from just next to the head to the dependent, with its label on top; of a root, its label below."""
+def _arc(label: str, word: float, head: float, ground: int, level: int | None) -> dict[str, float | str]:
+    """Return an arc from just next to the head to the word, with its label on top; of a root, its label below."""
     if level is None:
-        return {"label": arc.label, "path": "", "x": centres[arc.dependent], "y": ground + 30}
-    beside = 3 if arc.dependent > arc.head else -3
-    start, end = centres[arc.head] + beside, centres[arc.dependent] - beside
+        return {"label": label, "path": "", "x": word, "y": ground + 30}
+    beside = 3 if word > head else -3
+    start, end = head + beside, word - beside
     top, bend = ground - _STEP * level, 8 if end > start else -8
     path = f"M{start:.1f} {ground}V{top + 8:.1f}Q{start:.1f} {top:.1f} {start + bend:.1f} {top:.1f}"
     path += f"H{end - bend:.1f}Q{end:.1f} {top:.1f} {end:.1f} {top + 8:.1f}V{ground - 3}"
     tip = f"M{end - 3:.1f} {ground - 5}l3 6 3-6Z"
-    return {"label": arc.label, "path": path, "tip": tip, "x": (start + end) / 2, "y": f"{top - 3:.1f}"}
+    return {"label": label, "path": path, "tip": tip, "x": (start + end) / 2, "y": f"{top - 3:.1f}"}

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from features.core.pages import render, tell_number
 from features.core.pages.plots import Axis
+from training.evaluation.suites import Figure
 from training.evaluation.tables import UNDEFINED, Column, ends, hundred
 
 Row = Mapping[str, Any]
@@ -93,10 +94,10 @@ def tell(row: Row) -> str:
 
 
 PAIRED = (
-    Column("start model", "start", hundred, higher=True),
-    Column("encoder", "encoder", hundred, higher=True),
+    Column("start model", "start", hundred),
+    Column("encoder", "encoder", hundred),
     Column("95 % interval", "encoder_interval", ends),
-    Column("vs start model", "", tell, about="whether the interval of the difference excludes 0"),
+    Column("vs start model", "", tell),
 )
 """Columns of a row that is paired."""
 
@@ -115,8 +116,7 @@ def draw(rows: Sequence[Row], about: Sequence[str], axis: str) -> str:
     return draw_bars(bars, [_START] if any(bar.marks for bar in bars) else [], of="this encoder", axis=axis)
 
 
-def tell_start(row: Row, about: str) -> str:
-    """Return a phrase on a score with that of the start model, where it is known."""
-    if row["start"] is None:
-        return about
-    return f"{about} Start model: {hundred(row['start'])}. This encoder relative to it: {tell(row)}."
+def figure_of(row: Row, about: str, after: str = "") -> Figure:
+    """Return the figure of a paired score: a phrase on it, that of the start model, where it is known, and more."""
+    start = f" Start model: {hundred(row['start'])}. This encoder relative to it: {tell(row)}."
+    return Figure(hundred(row["encoder"]), f"{about}{'' if row['start'] is None else start}{after}")

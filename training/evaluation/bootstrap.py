@@ -104,14 +104,6 @@ def draw_spearman(
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """The interval that most draws lie within; in [-1, 1] for a correlation, in [-2, 2] for a difference."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Difference:
     """A score minus that of a baseline, on the same draws: the ends of its interval, and the verdict on it.
 
@@ -123,11 +115,14 @@ class Difference:
     verdict: Verdict
 
 
-def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, mean: bool = False) -> Interval | None:
+def interval(
+    draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, mean: bool = False
+) -> dict[str, float] | None:
     """Return the interval that most draws of one score, (resamples,), lie within; `mean` if it is that of the items.
 
-    None where more than a tenth of the draws are undefined (NaN), because too few pairs differ, or for fewer than
-    `FEWEST` items, or groups of them.
+    Its ends are `low` and `high`, in [-1, 1] for a correlation, in [-2, 2] for a difference. None where more than a
+    tenth of the draws are undefined (NaN), because too few pairs differ, or for fewer than `FEWEST` items, or groups of
+    them.
     """
     defined = draws[~np.isnan(draws)]
     if len(defined) < max(1, _DEFINED * len(draws)) or items < FEWEST:
@@ -137,7 +132,7 @@ def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, me
 
         reach = stdtrit(items - 1, (1 + bootstrap.confidence) / 2) * sqrt(items / (items - 1))
         bootstrap = replace(bootstrap, confidence=float(2 * ndtr(reach) - 1))
-    return Interval(*bootstrap.ends(defined))
+    return dict(zip(("low", "high"), bootstrap.ends(defined), strict=True))
 
 
 def compare(
@@ -157,9 +152,10 @@ def compare(
     ends = interval(draws - baseline, bootstrap, items, mean=mean)
     if ends is None:
         return None
+    low, high = ends.values()
     if differ is not None and differ < FEWEST:
-        ends = Interval(min(ends.low, 0.0), max(ends.high, 0.0))
-    return Difference(ends.low, ends.high, verdict(ends.low, ends.high))
+        low, high = min(low, 0.0), max(high, 0.0)
+    return Difference(low, high, verdict(low, high))
 
 
 def verdict(low: float, high: float) -> Verdict:
@@ -216,10 +212,18 @@ class Drawn:
         return {
             "encoder": self.scores[0],
             "start": self.scores[1] if several else None,
-            "encoder_interval": ends[0] and asdict(ends[0]),
-            "start_interval": ends[1] and asdict(ends[1]) if several else None,
+            "encoder_interval": ends[0],
+            "start_interval": ends[1] if several else None,
             "difference": difference and asdict(difference),
         }
+
+
+def draw_right(right: NDArray[np.bool_], groups: Sequence[Hashable], bootstrap: Bootstrap) -> Drawn:
+    """Return the shares of items that models got right, (n_items, n_models), with items of a group drawn together."""
+    grouped, shares = in_groups(bootstrap, groups), right.astype(np.float64)
+    differ = differing(right[:, 0], right[:, -1], groups)
+    scores = [float(share) for share in shares.mean(axis=0)]
+    return Drawn(scores, draw_means(shares, grouped), grouped.count, mean=True, differ=differ)
 
 
 @kernel

@@ -25,7 +25,7 @@ from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, Drawn, verdict
 from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import read_evaluation
-from training.evaluation.seen import tell_use, uses_of
+from training.evaluation.seen import uses_of
 from training.evaluation.suites import Result, Suite, scored_suites
 from training.evaluation.tables import NOTES, UNDEFINED, ScoreTable, hundred
 
@@ -106,7 +106,7 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
         raise ScoredDifferently(
             f"The encoders have no score in common{why}; evaluate all of them on one release and split."
         )
-    caveats = tuple(tell_use(*use, sorted(by)) for use, by in used.items())
+    caveats = tuple(tell(NOTES, "use", *use, sorted(by)) for use, by in used.items())
     return Comparison(sides.runs, basis, tuple(scores), sides.left_out, tuple(same), caveats)
 
 
@@ -150,25 +150,27 @@ class _Sides:
         judged: list[ComparedScore] = []
         averaged: list[tuple[Aligned, Drawn | None]] = []
         every = set[tuple[str, ...]]()
-        unit = ""
-        for (name, measure), unit, aligned in self._in_common(suite, runs):
+        for aligned in self._in_common(suite, runs):
             scores = aligned.scores()
             drawn = aligned.draw(self.bootstrap) if self.basis == "items" else None
             every.add(tuple(aligned.items))
-            judged.append(self.judge(suite, name, scores, drawn, items=len(aligned.items), unit=unit, measure=measure))
-            if not measure and np.isnan(scores).any():
-                self.left_out[f"{suite.name} {name}"] = "it is undefined, and not part of the mean"
-            elif not measure:
+            count, unit, measure = len(aligned.items), aligned.unit, aligned.measure
+            judged.append(self.judge(suite, aligned.name, scores, drawn, items=count, unit=unit, measure=measure))
+            if measure:
+                continue
+            if np.isnan(scores).any():
+                self.left_out[f"{suite.name} {aligned.name}"] = "it is undefined, and not part of the mean"
+            else:
                 averaged.append((aligned, drawn))
         if suite.mean and len(averaged) > 1:
             means = np.mean([aligned.scores() for aligned, _ in averaged], axis=0)
             mean = Drawn.average([drawn for _, drawn in averaged if drawn is not None])
             count = sum(map(len, {tuple(aligned.items) for aligned, _ in averaged}))
-            judged.append(self.judge(suite, suite.mean, means, mean, items=count, unit=unit))
+            judged.append(self.judge(suite, suite.mean, means, mean, items=count, unit=averaged[-1][0].unit))
         return judged, len(every) == 1
 
-    def _in_common(self, suite: type[Suite], runs: Sequence[Items]) -> Iterator[tuple[tuple[str, str], str, Aligned]]:
-        """Yield name and measure, unit and common items of each score that all runs of a suite have."""
+    def _in_common(self, suite: type[Suite], runs: Sequence[Items]) -> Iterator[Aligned]:
+        """Yield the common items of each score that all runs of a suite have."""
         for key in dict.fromkeys(key for run in runs for key in run):
             called = f"{suite.name} {', '.join(filter(None, key))}"
             scores = [run[key] for run in runs if key in run]
@@ -180,7 +182,7 @@ class _Sides:
                 what = scores[0].unit if not scores[0].depends_on else "data"
                 self.left_out[called] = f"the runs were evaluated on different {what}"
                 continue
-            yield key, scores[0].unit, aligned
+            yield aligned
 
     def by_numbers(self, suite: type[Suite], results: Sequence[Result]) -> Iterator[ComparedScore]:
         """Yield the headline numbers of a suite, as the evaluations found them."""
@@ -238,17 +240,12 @@ def _note(comparison: Comparison) -> str:
     reasons: dict[str, list[str]] = {}
     for name, reason in comparison.left_out.items():
         reasons.setdefault(reason, []).append(name)
-    return tell(NOTES, "comparison", comparison, units, taken, judged, _counts(comparison), reasons)
-
-
-def _counts(comparison: Comparison) -> list[str]:
-    """Return the number of common items of each score; once per suite where all of its scores have the same items."""
-    counts: dict[str, str] = {}
-    for score in comparison.scores:
+    counts: dict[str, str] = {}  # once per suite where all of its scores have the same items
+    for score in scores:
         if score.items is not None:
             name = score.suite if score.suite in comparison.same_items else score.name
             counts[f"{score.suite}\0{name}"] = f"{name} {score.items:,} {score.unit}"
-    return list(counts.values())
+    return tell(NOTES, "comparison", comparison, units, taken, judged, list(counts.values()), reasons)
 
 
 def signed(difference: float | None) -> str:

@@ -47,26 +47,13 @@ class ItemScores:
     measure: str = ""  # where it is not that of its suite; such a score is not part of the mean of the suite
     depends_on: str = ""  # digest of other data that values depend on, such as the texts searched; perhaps empty
     groups: Sequence[Hashable] = ()  # key of the group of each item, (n,), drawn together; empty for each on its own
+    texts: Sequence[tuple[str, str]] = ()  # both sentences of each, (n,), where these are pairs to be shown one by one
+    scale: Scale = "cosine"  # what `predicted` is, where there are texts
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredPairs:
-    """The sentence pairs of a set, as one encoder scored them."""
-
-    scores: ItemScores  # of the pairs: by correlation with human ratings, or AUROC for judged pairs
-    texts: Sequence[tuple[str, str]]  # both sentences of each pair, (n,)
-    scale: Scale = "cosine"  # what the scores are
-
-
-@dataclass(frozen=True, slots=True)
-class Aligned:
-    """One score of several encoders on the items that all have: as `ItemScores`, with `predicted` of (n, n_runs)."""
-
-    predicted: NDArray[np.float64]
-    expected: NDArray[np.float64] | None
-    scored_by: ScoredBy = "correlation"
-    items: Sequence[str] = ()
-    groups: Sequence[Hashable] = ()
+class Aligned(ItemScores):
+    """One score of several encoders on the items that all have, without texts: `predicted` is (n, n_runs)."""
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         """Return the items at some positions."""
@@ -88,26 +75,25 @@ class Aligned:
 
     def draw(self, bootstrap: Bootstrap) -> Drawn:
         """Return the scores of the runs with their draws; equal items give equal draws."""
+        bootstrap = bootstrap.of("\n".join(self.items))
+        if self.groups:
+            bootstrap = in_groups(bootstrap, self.groups)
+        if self.expected is None:
+            draws = draw_means(self.predicted, bootstrap)
+        elif self.scored_by == "f1":
+            times = bootstrap.draws(len(self.predicted))
+            draws = np.array([self._f1(each, self.expected) for each in times], dtype=np.float64)
+        elif self.scored_by == "auroc":
+            draws = np.stack([each.draw(bootstrap)["auroc"] for each in self._judged(self.expected)], axis=1)
+        else:
+            draws = draw_spearman(self.predicted, self.expected, bootstrap)
         return Drawn(
             scores=[None if np.isnan(score) else float(score) for score in self.scores()],
-            draws=self._draws(bootstrap.of("\n".join(self.items))),
+            draws=draws,
             items=len(set(self.groups)) or len(self.predicted),
             mean=self.expected is None,
             differ=differing(self.predicted[:, 0], self.predicted[:, 1], self.groups),
         )
-
-    def _draws(self, bootstrap: Bootstrap) -> NDArray[np.float64]:
-        """Return the score of each run in each draw, (resamples, n_runs)."""
-        if self.groups:
-            bootstrap = in_groups(bootstrap, self.groups)
-        if self.expected is not None and self.scored_by == "f1":
-            draws = bootstrap.draws(len(self.predicted))
-            return np.array([self._f1(times, self.expected) for times in draws], dtype=np.float64)
-        if self.expected is not None and self.scored_by == "auroc":
-            return np.stack([each.draw(bootstrap)["auroc"] for each in self._judged(self.expected)], axis=1)
-        if self.expected is not None:
-            return draw_spearman(self.predicted, self.expected, bootstrap)
-        return draw_means(self.predicted, bootstrap)
 
     def _judged(self, expected: NDArray[np.float64]) -> list[Scored]:
         return [Scored(expected > 0, column, None) for column in self.predicted.T]
@@ -133,8 +119,10 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
             f"The expected values of the {scores[0].unit} of {scores[0].name!r} differ between the evaluations: "
             "train and evaluate all of them on one release, with the same files."
         )
-    groups = [scores[0].groups[row] for row in rows[0]] if scores[0].groups else ()
-    return Aligned(predicted, expected[0] if expected else None, scores[0].scored_by, common, groups)
+    first = scores[0]
+    groups = [first.groups[row] for row in rows[0]] if first.groups else ()
+    wanted = expected[0] if expected else None
+    return Aligned(first.name, common, predicted, wanted, first.unit, first.scored_by, first.measure, groups=groups)
 
 
 def read_items(file: Path, *columns: str) -> pl.DataFrame:
@@ -160,6 +148,18 @@ def read_sets(file: Path, names: Iterable[str], *columns: str) -> Iterator[tuple
     for name in names:
         if not (rows := table.filter(pl.col("set") == name)).is_empty():
             yield name, rows
+
+
+def pair_scores(name: str, rows: pl.DataFrame, predicted: pl.Series, expected: pl.Series) -> ItemScores:
+    """Return the scores of the sentence pairs of `read_sets`, to be correlated."""
+    return ItemScores(
+        name,
+        rows["item"].to_list(),
+        numbers_of(predicted),
+        numbers_of(expected),
+        groups=rows["text_a"].to_list(),
+        texts=rows.select("text_a", "text_b").rows(),
+    )
 
 
 def right_items(name: str, rows: pl.DataFrame, *, unit: str = "pairs", depends_on: str = "") -> ItemScores:

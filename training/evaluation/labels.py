@@ -10,17 +10,16 @@ predicting the label that is the most frequent one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.bars import with_mean
-from training.evaluation.bootstrap import Drawn, differing, draw_means, in_groups
+from training.evaluation.bootstrap import Drawn, draw_right
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Models
 from training.evaluation.seen import seen_part, tell_seen
@@ -38,7 +37,7 @@ _COLUMNS = (
     Column("corpus", "name"),
     Column("pairs", "pairs", count),
     Column("always the most frequent", "most_frequent", hundred),
-    Column("encoder", "encoder", hundred, higher=True),
+    Column("encoder", "encoder", hundred),
     Column("95 % interval", "encoder_interval", ends),
     Column(
         "vs most frequent", "over_most_frequent", lambda difference: difference["verdict"] if difference else UNDEFINED
@@ -47,7 +46,7 @@ _COLUMNS = (
 _LABEL_COLUMNS = (
     Column("label", "name"),
     *(Column(counted, counted, count) for counted in ("pairs", "predicted")),
-    *(Column(title, title.lower(), hundred, higher=True) for title in ("precision", "recall", "F1")),
+    *(Column(title, title.lower(), hundred) for title in ("precision", "recall", "F1")),
 )
 
 
@@ -120,29 +119,22 @@ class LabelSuite(Suite):
             labels = np.array(pairs.pairs["label"].to_list())
             predicted = np.array(self.classifier.labels)[probabilities.argmax(axis=1)]
             names, counts = np.unique(labels, return_counts=True)
-            right = np.stack([predicted == labels, labels == names[counts.argmax()]], axis=1).astype(np.float64)
-            accuracy, most_frequent = map(float, right.mean(axis=0))
-            grouped = in_groups(bootstrap.of(corpus), pairs.first.tolist())
-            draws = draw_means(right, grouped)
-            differ = differing(right[:, 0], right[:, 1], pairs.first.tolist())
-            over = Drawn((accuracy, most_frequent), draws, grouped.count, mean=True, differ=differ)
-            difference = over.difference(bootstrap)
-            drawn.append(Drawn((accuracy,), draws[:, :1], grouped.count, mean=True))
+            right = np.stack([predicted == labels, labels == names[counts.argmax()]], axis=1)
+            both = draw_right(right, pairs.first.tolist(), bootstrap.of(corpus))
+            difference = both.difference(bootstrap)
+            drawn.append(replace(both, scores=both.scores[:1], draws=both.draws[:, :1]))
             rows.append(
                 {
                     "name": corpus,
                     "pairs": len(pairs),
                     "unknown": self.unknown[corpus],
-                    "most_frequent": most_frequent,
+                    "most_frequent": both.scores[1],
                     "over_most_frequent": difference and asdict(difference),
                     "labels": [_of_label(name, labels, predicted) for name in self.classifier.labels],
                     **drawn[-1].paired(bootstrap),
                 }
             )
-            first, second = pairs.sides()
-            columns = {"set": [corpus] * len(pairs), "text_a": first, "text_b": second}
-            columns |= {"label": labels.tolist(), "predicted": predicted.tolist()}
-            self.items_of_sets.append(pl.DataFrame(columns))
+            self.keep(corpus, *pairs.sides(), label=labels.tolist(), predicted=predicted.tolist())
         mean = Drawn.average(drawn)
         return {
             "split": split,
@@ -176,13 +168,13 @@ class LabelSuite(Suite):
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        corpora, warning = result["rows"], tell_seen(result)
+        corpora = result["rows"]
         score = result["mean"] or corpora[0]
         on = f"{len(corpora)} corpora" if result["mean"] else corpora[0]["name"]
         pairs = ", ".join(f"{row['name']} ({row['pairs']:,} pairs)" for row in corpora)
         return Chapter(
             facts={"Labels of": f"{pairs} of {result['split']}"},
-            warnings=[warning] if warning else [],
+            warnings=[tell_seen(result)],
             figures=[Figure(hundred(score["encoder"]), f"accuracy of the labels of {on}")],
             origin={f"pairs of {name}": digest for name, digest in result["data"].items()},
         )

@@ -17,6 +17,7 @@ pairs   number of pairs                          ┘
 error   mean of |said - so| over all pairs: expected calibration error (Naeini et al. 2015), of the positive label
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,14 +53,30 @@ class Scored:
 
     def measure(self) -> dict[str, float | None]:
         """Return name → value of each measure, None where it is undefined."""
-        values = _Sorted(self).measure(np.ones(len(self.positive)))
+        values = self._sorted()(np.ones(len(self.positive)))
         return {name: None if np.isnan(value) else float(value) for name, value in zip(MEASURES, values, strict=True)}
 
     def draw(self, bootstrap: Bootstrap) -> dict[str, NDArray[np.float64]]:
         """Return name → value of each measure in each draw of pairs, (resamples,); NaN where it is undefined."""
-        ready = _Sorted(self)
-        values = np.array([ready.measure(times) for times in bootstrap.draws(len(self.positive))])
+        values = np.array([*map(self._sorted(), bootstrap.draws(len(self.positive)))])
         return dict(zip(MEASURES, values.reshape(bootstrap.resamples, len(MEASURES)).T, strict=True))
+
+    def _sorted(self) -> Callable[[Weights], NDArray[np.float64]]:
+        """Return weights of the pairs → the measures: pairs are sorted by their scores once, a draw takes few sums."""
+        order = np.argsort(-self.scores, kind="stable")
+        ranked, positive = self.scores[order], self.positive[order].astype(np.float64)
+        # Pairs with equal scores share a rank: measures are read at the last of them.
+        last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+        called = None if self.threshold is None else int((ranked >= self.threshold).sum())
+
+        def measure(weights: Weights) -> NDArray[np.float64]:
+            times = weights[order].astype(np.float64)
+            positives, negatives = np.cumsum(times * positive), np.cumsum(times * (1 - positive))
+            accuracy, f1, mcc = _at_threshold(positives, negatives, called)
+            precision, auroc = _by_rank(positives[last], negatives[last])
+            return np.array([accuracy, f1, precision, mcc, auroc])
+
+        return measure
 
 
 def without_looking(pairs: int, positives: int, *, positive: bool) -> dict[str, float | None]:
@@ -86,47 +103,30 @@ def reliability(positive: NDArray[np.bool_], probabilities: NDArray[np.float64])
     }
 
 
-class _Sorted:
-    """The pairs in the order of their scores, so that a draw takes only a few sums."""
+def _at_threshold(
+    positives: NDArray[np.float64], negatives: NDArray[np.float64], called: int | None
+) -> tuple[float, float, float]:
+    """Return accuracy, F1 and MCC from the cumulative counts, where so many pairs are called positive."""
+    if called is None:
+        return np.nan, np.nan, np.nan
+    right, wrong = (float(counts[called - 1]) if called else 0.0 for counts in (positives, negatives))
+    missed, refused = float(positives[-1]) - right, float(negatives[-1]) - wrong
+    f1 = 2 * right / (2 * right + wrong + missed) if right + wrong + missed else np.nan
+    accuracy = (right + refused) / (right + wrong + missed + refused)
+    if not (right + missed and wrong + refused):
+        return accuracy, f1, np.nan
+    product = (right + wrong) * (right + missed) * (refused + wrong) * (refused + missed)
+    # Where all predictions are equal there is no correlation: 0, as in scikit-learn.
+    return accuracy, f1, (right * refused - wrong * missed) / product**0.5 if product else 0.0
 
-    def __init__(self, scored: Scored) -> None:
-        order = np.argsort(-scored.scores, kind="stable")
-        ranked = scored.scores[order]
-        self._order, self._positive = order, scored.positive[order].astype(np.float64)
-        # Pairs with equal scores share a rank: measures are read at the last of them.
-        self._last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
-        self._called = None if scored.threshold is None else int((ranked >= scored.threshold).sum())
 
-    def measure(self, weights: Weights) -> NDArray[np.float64]:
-        """Return the measures, (n_measures,), with each pair counted as often as its weight."""
-        times = weights[self._order].astype(np.float64)
-        positives = np.cumsum(times * self._positive)
-        negatives = np.cumsum(times * (1 - self._positive))
-        accuracy, f1, mcc = self._cut(positives, negatives)
-        precision, auroc = self._ranked(positives[self._last], negatives[self._last])
-        return np.array([accuracy, f1, precision, mcc, auroc])
-
-    def _cut(self, positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> tuple[float, float, float]:
-        if self._called is None:
-            return np.nan, np.nan, np.nan
-        right, wrong = (float(counts[self._called - 1]) if self._called else 0.0 for counts in (positives, negatives))
-        missed, refused = float(positives[-1]) - right, float(negatives[-1]) - wrong
-        f1 = 2 * right / (2 * right + wrong + missed) if right + wrong + missed else np.nan
-        accuracy = (right + refused) / (right + wrong + missed + refused)
-        if not (right + missed and wrong + refused):
-            return accuracy, f1, np.nan
-        product = (right + wrong) * (right + missed) * (refused + wrong) * (refused + missed)
-        # Where all predictions are equal there is no correlation: 0, as in scikit-learn.
-        return accuracy, f1, (right * refused - wrong * missed) / product**0.5 if product else 0.0
-
-    @staticmethod
-    def _ranked(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> tuple[float, float]:
-        """Return average precision and AUROC from the cumulative counts at each rank, with ties grouped."""
-        if not positives[-1] or not negatives[-1]:
-            return np.nan, np.nan
-        positive, negative = np.diff(positives, prepend=0.0), np.diff(negatives, prepend=0.0)
-        called = positives + negatives
-        precision = np.divide(positives, called, out=np.zeros_like(called), where=called > 0)
-        below = negatives[-1] - negatives + negative / 2
-        auroc = float((positive * below).sum()) / float(positives[-1] * negatives[-1])
-        return float((positive * precision).sum() / positives[-1]), auroc
+def _by_rank(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> tuple[float, float]:
+    """Return average precision and AUROC from the cumulative counts at each rank, with ties grouped."""
+    if not positives[-1] or not negatives[-1]:
+        return np.nan, np.nan
+    positive, negative = np.diff(positives, prepend=0.0), np.diff(negatives, prepend=0.0)
+    called = positives + negatives
+    precision = np.divide(positives, called, out=np.zeros_like(called), where=called > 0)
+    below = negatives[-1] - negatives + negative / 2
+    auroc = float((positive * below).sum()) / float(positives[-1] * negatives[-1])
+    return float((positive * precision).sum() / positives[-1]), auroc

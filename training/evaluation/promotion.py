@@ -5,22 +5,27 @@
     runs/syntax/current/metrics.json ──────────────┘
 
 Both must have been scored on the same pairs and the same sets of ratings; otherwise their numbers are not comparable.
+Of several seeds the best is compared. Seeds differ by chance alone, so the choice must not depend on the order in which
+they are evaluated, and what chose their models on dev chooses, if possible, rather than the pairs that are reported.
 """
 
+import math
 import os
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from features.core.errors import InputError
 from features.core.faults import RunGone, ScoredDifferently
+from training.encoders.settings import BY_LOSS, score_in_words
 from training.evaluation.settings import PromotionSettings
-from training.evaluation.suites import load_suite
+from training.evaluation.suites import load_suite, scored_suites
 from training.runs import (
     CURRENT,
     ENCODER,
+    TRAINING_FILE,
     all_runs,
     encoder_name,
     find_encoder,
@@ -90,18 +95,9 @@ def on_same_pairs(new: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
 
 
 def current_run(runs: Path, name: str) -> Path | None:
-    """Return the current run of an encoder, None where none was promoted or it is gone (`gone_run` tells which)."""
+    """Return the current run of an encoder, None where none was promoted or it is gone (`gone_runs` tells which)."""
     link = runs / name / CURRENT
     return link.resolve() if link.is_symlink() and (link / ENCODER).is_dir() else None
-
-
-def gone_run(runs: Path, name: str) -> GoneRun | None:
-    """Return the current run of an encoder if it has no encoder any more; None where it has, or none was promoted."""
-    link = runs / name / CURRENT
-    if not link.is_symlink() or current_run(runs, name) is not None:
-        return None
-    run, base = link.resolve(), runs.resolve()
-    return GoneRun(link, run_id(base, run) if run.is_relative_to(base) else str(run))
 
 
 def was_refused(run: Path) -> bool:
@@ -151,8 +147,14 @@ def current_runs(runs: Path) -> dict[str, Path]:
 
 
 def gone_runs(runs: Path) -> dict[str, GoneRun]:
-    """Return name → current run, for each encoder whose current run is gone."""
-    return {name: run for name in _names(runs) if (run := gone_run(runs, name)) is not None}
+    """Return name → current run, for each encoder that was promoted and whose current run has no encoder any more."""
+    base, gone = runs.resolve(), {}
+    for name in _names(runs):
+        if current_run(runs, name) is None:
+            link = runs / name / CURRENT
+            run = link.resolve()
+            gone[name] = GoneRun(link, run_id(base, run) if run.is_relative_to(base) else str(run))
+    return gone
 
 
 def promote(run: Path, name: str) -> None:
@@ -170,3 +172,60 @@ def _names(runs: Path) -> list[str]:
     """Return the names of all encoders of which a run was ever promoted, sorted."""
     # A pattern with the name of the link would not find one whose run is gone.
     return sorted(folder.name for folder in runs.glob("*") if (folder / CURRENT).is_symlink())
+
+
+@dataclass(frozen=True, slots=True)
+class BestSeed:
+    """The folder of the best run, what decided (empty if nothing did), and by run the values that did."""
+
+    run: Path
+    by: str
+    values: Mapping[Path, float]
+
+
+def best_seed(runs: Sequence[Path]) -> BestSeed:
+    """Return the best of some seeds of one training, at least one, by their evaluated runs; of equal ones the first.
+
+    It has the best dev score of those that `choose_by` names. If that is not recorded for all, the best mean of the
+    headline numbers that all have; without any, it is the first.
+    """
+    if len(runs) == 1:
+        return BestSeed(runs[0], "", {})
+    recorded = [_dev_score(read_json(run / ENCODER / TRAINING_FILE)) for run in runs]
+    scores = [score for score in recorded if score is not None]
+    if len(scores) == len(runs) and len({by for by, _, _ in scores}) == 1:
+        values = {run: value for run, (_, value, _) in zip(runs, scores, strict=True)}
+        better = {run: -value if lower else value for run, (_, value, lower) in zip(runs, scores, strict=True)}
+        return BestSeed(max(runs, key=better.__getitem__), scores[0][0], values)
+    from training.evaluation.run import METRICS_FILE  # here, since it knows how encoders are loaded
+
+    headlines = [_headline(read_json(run / METRICS_FILE)) for run in runs]
+    common = set(headlines[0]).intersection(*headlines[1:])
+    if not common:
+        return BestSeed(runs[0], "", {})
+    means = {
+        run: 100 * math.fsum(numbers[name] for name in common) / len(common)
+        for run, numbers in zip(runs, headlines, strict=True)
+    }
+    return BestSeed(max(runs, key=means.__getitem__), "mean score", means)
+
+
+def _dev_score(training: Mapping[str, Any]) -> tuple[str, float, bool] | None:
+    """Return the recorded dev score that chooses models: its name, its value, and whether lower is better."""
+    dev, settings = training.get("dev") or {}, training.get("settings", {})
+    rated = training.get("chosen_by", {}).get("set")
+    by = settings.get("choose_by", BY_LOSS)
+    key = "spearman" if rated else "total" if by == BY_LOSS and by not in dev else by
+    value = dev.get(key)
+    if value is None or not math.isfinite(value):
+        return None
+    return f"Spearman on {rated}" if rated else f"dev {score_in_words(by)}", value, not rated and by == BY_LOSS
+
+
+def _headline(scores: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+    return {
+        (suite.name, name): number
+        for suite, result in scored_suites(scores)
+        for name, number in suite.headline(result).items()
+        if number is not None
+    }

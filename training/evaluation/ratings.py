@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from features.core.pages import tell
 from features.metrics.bootstrap import Bootstrap
-from training.evaluation.bars import PAIRED, draw, tell_start, with_mean
+from training.evaluation.bars import PAIRED, draw, figure_of, with_mean
 from training.evaluation.bootstrap import Drawn, draw_spearman, in_groups
-from training.evaluation.items import ItemScores, ScoredPairs, numbers_of, read_sets
+from training.evaluation.items import ItemScores, pair_scores, read_sets
 from training.evaluation.models import Models
-from training.evaluation.seen import sets_chosen_by, tell_chosen_by
-from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
-from training.evaluation.tables import Column, ScoreTable, count, hundred, table
+from training.evaluation.seen import sets_chosen_by
+from training.evaluation.suites import Chapter, Result, Subject, Suite
+from training.evaluation.tables import NOTES, Column, ScoreTable, count, table
 from training.evaluation_sets import rating_digest
 from training.similarity import cosines, spearman
 
@@ -61,9 +61,7 @@ class RatingSuite(Suite):
         drawn = []
         for rated in self.sets:
             columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in embeds], axis=1)
-            items: dict[str, Any] = {"set": [rated.name] * len(rated.scores), "text_a": rated.texts_a}
-            items |= {"text_b": rated.texts_b, "score": rated.scores, "similarity": columns[:, 0]}
-            self.items_of_sets.append(pl.DataFrame(items))
+            self.keep(rated.name, rated.texts_a, rated.texts_b, score=rated.scores, similarity=columns[:, 0])
             drawn.append(correlate(columns, rated, self.bootstrap.of(rated.name)))
         mean = Drawn.average(drawn)
         return {
@@ -79,42 +77,26 @@ class RatingSuite(Suite):
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
         rows = with_mean(result["rows"], result["mean"], f"average of {len(result['rows'])} sets")
-        return [table(AXIS, _COLUMNS, rows, tell_chosen_by(result["chosen_by"]))]
+        return [table(AXIS, _COLUMNS, rows, tell(NOTES, "chosen_by", result["chosen_by"]))]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        sets, warning = result["rows"], tell_chosen_by(result["chosen_by"])
-        about = [f"{row['pairs']:,} pairs" for row in sets]
+        sets = result["rows"]
+        about = {row["name"]: f"{row['pairs']:,} pairs" for row in sets}
         rows = with_mean(sets, result["mean"], f"average of {len(sets)} sets")
-        chart = draw(rows, [*about, "the mean of their correlations"][: len(rows)], AXIS)
-        figures = [
-            (row, f"{row['name']}: agreement with human ratings, {pairs}.")
-            for row, pairs in zip(sets, about, strict=True)
-        ]
         return Chapter(
             about="How well the similarity of whole sentences ranks pairs as people do.",
-            charts={"": chart},
-            facts={"Human ratings": ", ".join(f"{row['name']} ({row['pairs']:,} pairs)" for row in sets)},
-            warnings=[warning] if warning else [],
-            figures=[Figure(hundred(row["encoder"]), tell_start(row, text)) for row, text in figures],
+            charts={"": draw(rows, [*about.values(), "the mean of their correlations"][: len(rows)], AXIS)},
+            facts={"Human ratings": ", ".join(f"{name} ({pairs})" for name, pairs in about.items())},
+            warnings=[tell(NOTES, "chosen_by", result["chosen_by"])],
+            figures=[
+                figure_of(row, f"{row['name']}: agreement with human ratings, {about[row['name']]}.") for row in sets
+            ],
         )
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        return [pairs.scores for pairs in cls.pairs(folder, result)]
-
-    @classmethod
-    def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
         return [
-            ScoredPairs(
-                ItemScores(
-                    name=name,
-                    items=rows["item"].to_list(),
-                    predicted=numbers_of(rows["similarity"]),
-                    expected=numbers_of(rows["score"]),
-                    groups=rows["text_a"].to_list(),
-                ),
-                texts=rows.select("text_a", "text_b").rows(),
-            )
+            pair_scores(name, rows, rows["similarity"], rows["score"])
             for name, rows in read_sets(folder / RATINGS_FILE, cls.numbers(result), "score", "similarity")
         ]

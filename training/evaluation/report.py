@@ -36,7 +36,7 @@ def render_report(scores: Mapping[str, Any], training: Mapping[str, Any], folder
         date=tell_date(scores["date"]),
         rules=facet_rules(),
         subject=subject,
-        warnings=[warning for _, _, chapter in chapters for warning in chapter.warnings],
+        warnings=[warning for _, _, chapter in chapters for warning in chapter.warnings if warning],
         figures=[*(figure for _, _, chapter in chapters for figure in chapter.figures), *_duration(training)],
         chapters=chapters,
         course=course,

@@ -71,20 +71,6 @@ def uses_of(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     return uses
 
 
-def tell_use(part: str, on: str, sides: Sequence[str]) -> str:
-    """Return a caveat on a comparison where the training of a side, or of both, used the data.
-
-    >>> tell_use("chosen", "stsb-dev", ["B"])
-    'B was chosen on stsb-dev: its scores there may be higher than on other data.'
-    """
-    return tell(NOTES, "use", part, on, sides)
-
-
-def tell_chosen_by(sets: Sequence[str]) -> str:
-    """Return a caveat where the model was chosen by some of the evaluated sets of human ratings."""
-    return tell(NOTES, "chosen_by", sets)
-
-
 def tell_source(source: Mapping[str, Any]) -> str:
     """Return where pairs come from, in words, from the `source` of their data."""
     return f"release {source['release']} of the store" if "release" in source else "an exported table"

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from features.corpora.reading import EvaluationPairs
 
     # compiled, slow to import; `facetflow status` only asks which suites there are
-    from training.evaluation.items import ItemScores, ScoredPairs
+    from training.evaluation.items import ItemScores
 
 
 class Subject:
@@ -125,7 +125,7 @@ class Chapter:
     charts: Mapping[str, str] = field(default_factory=dict)  # title (none for one alone) → HTML above the tables
     more: str = ""  # HTML below the tables
     facts: Mapping[str, str] = field(default_factory=dict)  # lines of the report's head: the data that was scored
-    warnings: Sequence[str] = ()  # what a reader must know before any number, a sentence each
+    warnings: Sequence[str] = ()  # what a reader must know before any number, a sentence each; empty ones do not count
     figures: Sequence[Figure] = ()  # key figures for the head
     origin: Mapping[str, Any] = field(default_factory=dict)  # what the numbers can be traced back to
 
@@ -165,8 +165,16 @@ class Suite(ABC):
 
     @cached_property
     def items_of_sets(self) -> "list[pl.DataFrame]":
-        """The rows of its `file`, which `score` appends set by set."""
+        """The rows of its `file`, set by set."""
         return []
+
+    def keep(self, name: str, text_a: Sequence[str], text_b: Sequence[str] | None, **columns: Any) -> None:
+        """Keep the items of a set as rows of its `file`: pairs, or single texts without `text_b`."""
+        import polars as pl
+
+        second = [None] * len(text_a) if text_b is None else text_b
+        rows = {"set": [name] * len(text_a), "text_a": text_a, "text_b": second, **columns}
+        self.items_of_sets.append(pl.DataFrame(rows, schema_overrides={"text_b": pl.String}))
 
     def write(self, folder: Path) -> None:
         """Write what is too large for metrics.json, such as single items, next to it; called after `score`."""
@@ -204,12 +212,10 @@ class Suite(ABC):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> "list[ItemScores]":
-        """Return its scores item by item from what `write` wrote, so that single runs can be compared; perhaps none."""
-        return []
+        """Return its scores item by item from what `write` wrote, so that single runs can be compared; perhaps none.
 
-    @classmethod
-    def pairs(cls, folder: Path, result: Result) -> "list[ScoredPairs]":
-        """Return the sentence pairs that it scored, set by set, for the page of a comparison; perhaps none."""
+        Scores of sentence pairs have their texts, for the page of a comparison.
+        """
         return []
 
     @classmethod

@@ -23,8 +23,6 @@ class Column:
     title: str  # its header
     key: str  # of the value in a row, with a dot for each level: `scores.f1`; empty for the row itself
     form: Callable[[Any], str] = str  # displays a value
-    higher: bool | None = None  # whether a higher value is better; None where that makes no sense
-    about: str = ""  # what it means, where the title does not say it
 
     def value(self, row: Mapping[str, Any]) -> Any:
         """Return the value of a row; an empty text where the row has none."""

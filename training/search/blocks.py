@@ -6,6 +6,10 @@ vectors.parquet    each column is read once, when it is first compared
               residual  384 bytes      srl  32      negations  32  …      a million rows, int8
 srl alone                              ├────┤ ── · query / length ──> cosine of each row
 the whole     ├───────────────────────────────────────────────┤
+
+A search by facets finds texts with the same roles and frames, but other names:
+
+{"srl": 2, "frames": 1, "named_entities": -1}     score = (2 cos_srl + cos_frames - cos_named_entities) / 4
 """
 
 import json
@@ -24,9 +28,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from features import models
-from features.core.faults import RecordUnreadable, VectorsWrong
+from features.core.faults import CannotExplain, OutOfRange, RecordUnreadable, VectorsWrong
 from features.core.files import source_name
+from training.attribution import facet_dimensions
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
+from training.nearest import find_nearest
 from training.similarity import TINY
 
 Vectors = NDArray[np.float32]
@@ -117,6 +123,37 @@ class VectorBlocks:
         return sum(map(len, self._blocks(narrowest)))  # of a Parquet file, no wide column is read for that
 
 
+def facet_cosines(
+    query: NDArray[np.float32], texts: VectorBlocks, layout: FacetLayout, names: Sequence[str]
+) -> NDArray[np.float32]:
+    """Return the similarity of a query, (1, d), and n texts in some facets: (n, n_names)."""
+    if names and layout.similarity != "cosine":
+        raise CannotExplain("this encoder compares facets by their L1 distance: search by the whole embedding")
+    return np.stack([texts.cosines(query, facet_dimensions(layout, name)) for name in names], axis=1)
+
+
+def weighted_scores(
+    query: NDArray[np.float32], texts: VectorBlocks, layout: FacetLayout, weights: Mapping[str, float]
+) -> NDArray[np.float32]:
+    """Return the weighted mean of a query's, (1, d), similarities with n texts in some facets, (n,), in [-1, 1].
+
+    Where the weight of a facet is negative, texts that differ in it come first.
+    """
+    total = sum(map(abs, weights.values()))
+    if not total:
+        raise OutOfRange("all weights are 0; give one that is not")
+    scores = np.zeros(len(texts), np.float32)
+    for name, weight in weights.items():  # one after the other: a million texts by all facets would be a large array
+        scores += np.float32(weight / total) * facet_cosines(query, texts, layout, [name])[:, 0]
+    return scores
+
+
+def best_texts(scores: NDArray[np.float32], k: int) -> dict[int, float]:
+    """Return position → score of the k texts with the highest scores, (n,), the best first; of equal ones the first."""
+    nearest = find_nearest(lambda _: scores[None, :].copy(), queries=1, texts=len(scores), k=k)
+    return dict(zip(nearest.positions[0].tolist(), nearest.similarities[0].tolist(), strict=True))
+
+
 @dataclass(frozen=True)
 class EncodedFile:
     """A file that `facetflow encode` wrote."""
@@ -175,9 +212,8 @@ class EncodedFile:
             raise VectorsWrong(f"{name} holds only the signs of vectors: encode its texts again with --precision int8.")
         if self.made.get("facets"):
             layout = FacetLayout.load(encoder)
-            facets = {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
-            slices = {RESIDUAL: layout.residual} | facets
-            slices = {column: span for column, span in slices.items() if span.start < span.stop}
+            slices = {RESIDUAL: layout.residual} if layout.residual.start < layout.residual.stop else {}
+            slices |= {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
         else:
             slices = {VECTOR: slice(0, self._schema.field(VECTOR).type.list_size)}
         ranges = np.asarray(self.made["ranges"], np.float32) if "ranges" in self.made else None
@@ -193,17 +229,13 @@ class EncodedFile:
         return self.path.suffix.lower() in ARROW
 
     @cached_property
-    def _table(self) -> "pa.Table":
-        table: pa.Table = _mapped(self.path).read_all()
-        return table
-
-    @cached_property
     def _column(self) -> "Callable[[str], pa.ChunkedArray[Any]]":
         return cache(self._read)
 
     def _read(self, name: str) -> "pa.ChunkedArray[Any]":
         try:
-            return self._table[name] if self._is_mapped else pq.read_table(self.path, columns=[name])[name]
+            table = _mapped(self.path).read_all() if self._is_mapped else pq.read_table(self.path, columns=[name])
+            return table[name]
         except (pa.ArrowException, OSError, KeyError) as error:
             raise RecordUnreadable(f"{source_name(self.path)} is damaged: encode the texts again.") from error
 

@@ -81,7 +81,7 @@ def cached_vectors(
         made_by = f"{models.digest(encoder)}\0{task or ''}".encode()
         folder = runs / FOLDER / hashlib.blake2b(made_by, digest_size=16).hexdigest()
     cache = _Cache(folder, numbers)
-    new = cache.missing()
+    new = np.flatnonzero(~cache.is_known)
     if len(new):
         text_of = dict(zip(rows.tolist(), texts, strict=True))
         parts = embed([text_of[number] for number in new.tolist()])
@@ -95,16 +95,12 @@ class _Cache:
     def __init__(self, folder: Path | None, numbers: dict[bytes, int]) -> None:
         self._folder = folder
         self._keys = list(numbers)
-        self._is_known = np.zeros(len(numbers), dtype=bool)
+        self.is_known = np.zeros(len(numbers), dtype=bool)
         self._used: set[Path] = set()
         self.vectors: Vectors = np.empty((len(numbers), 0), dtype=np.float32)
         """(n_texts, d); d is 0 until the first vector is known. Rows of unknown texts are undefined."""
         for part in () if folder is None else sorted(folder.glob("*.npz")):
             self._read(part, numbers)
-
-    def missing(self) -> NDArray[np.int64]:
-        """Return the rows of texts without a vector."""
-        return np.flatnonzero(~self._is_known)
 
     def add(self, rows: NDArray[np.int64], parts: Iterable[Vectors]) -> None:
         """Add the vectors of some rows as they arrive; those that arrived are written however this ends."""
@@ -125,7 +121,7 @@ class _Cache:
         if not self.vectors.shape[1]:
             self.vectors = np.empty((len(self._keys), vectors.shape[1]), dtype=np.float32)
         self.vectors[rows] = vectors
-        self._is_known[rows] = True
+        self.is_known[rows] = True
 
     def _read(self, part: Path, numbers: dict[bytes, int]) -> None:
         try:
@@ -146,8 +142,7 @@ class _Cache:
 
     def _write(self, rows: NDArray[np.int64]) -> None:
         if self._folder is not None and len(rows):
-            part = _save(self._folder, [self._keys[row] for row in rows], self.vectors[rows])
-            self._used.update([part] if part else [])
+            self._used |= _save(self._folder, [self._keys[row] for row in rows], self.vectors[rows])
 
     def _tidy(self) -> None:
         if self._folder is None:
@@ -155,8 +150,7 @@ class _Cache:
         with suppress(OSError):
             small = [part for part in self._folder.glob("*.npz") if part.stat().st_size < _SMALL_BYTES]
             if len(small) > _MOST_SMALL:
-                part = _merge(self._folder, small)
-                self._used.update([part] if part else [])
+                self._used |= _merge(self._folder, small)
         with suppress(OSError):
             _forget(self._folder.parent, self._used)
 
@@ -186,23 +180,23 @@ def _load(part: Path, wanted: KeysView[bytes] | None = None) -> tuple[list[bytes
     return keys, vectors
 
 
-def _save(folder: Path, keys: Sequence[bytes], vectors: Vectors) -> Path | None:
-    """Write a part and return it; None if it cannot be written, which is no reason for a search to fail."""
+def _save(folder: Path, keys: Sequence[bytes], vectors: Vectors) -> set[Path]:
+    """Write a part and return it; nothing if it cannot be written, which is no reason for a search to fail."""
     part = folder / f"{uuid.uuid4().hex}.npz"
     try:
         with whole_file(part) as output:
             np.savez(output, keys=np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY_BYTES), vectors=vectors)
     except InputError:
-        return None
-    return part
+        return set()
+    return {part}
 
 
-def _merge(folder: Path, parts: Sequence[Path]) -> Path | None:
+def _merge(folder: Path, parts: Sequence[Path]) -> set[Path]:
     vectors: dict[bytes, NDArray[np.float32]] = {}
     for part in parts:
         with suppress(*_DAMAGED):
             vectors.update(zip(*_load(part), strict=True))
-    merged = _save(folder, list(vectors), np.stack(list(vectors.values()))) if vectors else None
+    merged = _save(folder, list(vectors), np.stack(list(vectors.values()))) if vectors else set()
     if merged:
         for part in parts:
             part.unlink(missing_ok=True)

@@ -133,7 +133,7 @@ def test_of_several_trainings_the_one_that_was_finished_last_is_chosen(project):
     ],
 )
 def test_the_best_seed_has_the_best_of_what_chose_the_models(project, training, by, best):
-    from training.evaluation.best_seed import best_seed
+    from training.evaluation.promotion import best_seed
 
     runs = [project.runs / name for name in SEEDS]
     for number, run in enumerate(runs):

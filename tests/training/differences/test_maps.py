@@ -1,6 +1,7 @@
 """Maps of two encoders side by side: the same texts, each as its own encoder places them."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from features.parsers.settings import DependencySettings
@@ -20,25 +21,29 @@ def mapped(tmp_path, monkeypatch):
 
     def write(name, texts=TEXTS):
         vectors = np.random.default_rng(len(name)).random((2, len(texts), 3), dtype=np.float32)
-        drawn = maps.Map(
-            name="topic",
-            aspect="topic",
-            of=len(texts),
-            seed=0,
-            texts=texts,
-            labels=["zoo"] * len(texts),
-            colours=["zoo"] * len(texts),
-            legend={"zoo": len(texts)},
-            vectors=dict(zip(("encoder", "start"), vectors, strict=True)),
-            agreement={"encoder": len(name) / 10, "start": 0.1},
-            silhouette={"encoder": None, "start": None},
-            k=5,
-        )
+        entry = {
+            "name": "topic",
+            "aspect": "topic",
+            "points": len(texts),
+            "of": len(texts),
+            "seed": 0,
+            "k": 5,
+            "legend": {"zoo": len(texts)},
+            "methods": ["t-SNE"],
+            "sides": {
+                "encoder": {"agreement": len(name) / 10, "silhouette": None},
+                "start": {"agreement": 0.1, "silhouette": None},
+            },
+        }
+        zoo = ["zoo"] * len(texts)
+        drawn = maps.Map(entry, texts, zoo, zoo, dict(zip(("encoder", "start"), vectors, strict=True)))
         folder = tmp_path / name
         folder.mkdir()
         points = drawn.draw({})
         points.write_parquet(folder / "maps.parquet")
-        suites = {"retrieval": {"maps": [drawn.as_json()]}}
+        of_none = pl.DataFrame(schema=dict.fromkeys(("set", "text_a", "text_b", "mrr"), pl.String))
+        of_none.write_parquet(folder / "retrieval.parquet")
+        suites = {"retrieval": {"maps": [entry], "rows": [], "data": {}}}
         write_json(folder / "metrics.json", {"format": FORMAT, "suites": suites})
         return folder, points
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from training.differences.moves import SHOWN, move
-from training.differences.shared import shared_sets
+from training.differences.shared import SHOWN, move, shared_sets
 
 
 def pairs(people, scores):

@@ -20,7 +20,7 @@ def test_pairs_are_aligned_by_their_sentences_and_a_pair_that_a_set_has_twice_is
     other = [("x", "y", 0.0, 0.0), RATED[3], RATED[1], RATED[2], RATED[0]]
     shuffled = [(a, b, people, score + 1) for a, b, people, score in other]
     (found,) = shared_sets([evaluated("one", RATED, JUDGED)], [evaluated("two", shuffled)])
-    assert (found.suite, found.name, found.is_judged) == ("Similarity against human ratings", "sts", False)
+    assert (found.suite, found.scored.name, found.is_judged) == ("Similarity against human ratings", "sts", False)
     assert found.texts == [("a", "b"), ("c", "d"), ("c", "d"), ("e", "f")]
     assert found.expected.tolist() == [1, 2, 3, 4]
     assert found.scored.predicted == pytest.approx(np.array([[0.1, 1.1], [0.4, 1.4], [0.2, 1.2], [0.9, 1.9]]))
@@ -43,10 +43,10 @@ def test_judged_pairs_without_any_threshold_are_shared_and_scored_by_auroc_on_an
 
 def test_judged_pairs_that_are_also_rated_by_their_labels_are_there_once(evaluated):
     sides = [[evaluated(name, [(a, b, float(label), s) for a, b, label, s in JUDGED], JUDGED)] for name in "ab"]
-    assert [found.name for found in shared_sets(*sides)] == ["paws"]
+    assert [found.scored.name for found in shared_sets(*sides)] == ["paws"]
     finer = [(a, b, label + n / 8, s) for n, (a, b, label, s) in enumerate(JUDGED)]
     sides = [[evaluated(name, finer, JUDGED)] for name in "cd"]
-    assert [found.name for found in shared_sets(*sides)] == ["sts", "paws"]
+    assert [found.scored.name for found in shared_sets(*sides)] == ["sts", "paws"]
 
 
 def test_several_runs_of_a_side_count_by_their_mean(evaluated):

@@ -32,7 +32,7 @@ def test_draws_are_the_same_in_every_call_and_others_with_another_seed():
 
 def test_an_interval_holds_the_middle_95_per_cent():
     found = interval(np.arange(1001) / 1000, Bootstrap(1001), PAIRS)
-    assert (found.low, found.high) == pytest.approx((0.025, 0.975))
+    assert tuple(found.values()) == pytest.approx((0.025, 0.975))
 
 
 def test_what_carries_the_metric_is_above_noise_and_noise_below_it():

@@ -334,7 +334,7 @@ def test_draws_of_other_items_are_independent_and_those_of_the_same_ones_are_the
     random = np.random.default_rng(0)
     values = random.random((200, 2))
     one, same, other = (
-        Aligned(values, None, items=[f"{name} {row}" for row in range(200)]).draw(Bootstrap(500)).draws[:, 0]
+        Aligned("x", [f"{name} {row}" for row in range(200)], values).draw(Bootstrap(500)).draws[:, 0]
         for name in ("one", "one", "other")
     )
     assert np.array_equal(one, same)

@@ -82,7 +82,7 @@ def seen(scores, folder):
                 "numbers": suite.numbers(result),
                 "headline": suite.headline(result),
                 "items": {f"{each.name} {each.measure}": len(each.items) for each in suite.items(folder, result)},
-                "pairs": {each.scores.name: len(each.texts) for each in suite.pairs(folder, result)},
+                "pairs": {each.name: len(each.texts) for each in suite.items(folder, result) if each.texts},
                 "every": sorted(numbers_in(result)),
             }
             for suite, result in scored_suites(scores)

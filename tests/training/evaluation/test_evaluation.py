@@ -19,7 +19,7 @@ from features.metrics.registry import METRIC_NAMES
 from training import progress
 from training.evaluation import models
 from training.evaluation.comparison import compare_runs
-from training.evaluation.facets.report import facet_table
+from training.evaluation.facets.suite import FacetSuite
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.suites import score_tables
 from training.run_records import is_in_use
@@ -95,7 +95,7 @@ def test_facets_stand_beside_those_of_the_encoder_that_comes_with_facetflow(job,
     assert all(row["bundled"] == row["encoder"] for row in beside["rows"])
     assert beside["verdicts"]["bundled"]["above"] == beside["verdicts"]["bundled"]["below"] == 0
     assert all(row["bundled"] is None for row in scores["suites"]["facets"]["rows"])
-    shown, plain = (facet_table(facets) for facets in (beside, scores["suites"]["facets"]))
+    shown, plain = (FacetSuite.tables(facets)[0] for facets in (beside, scores["suites"]["facets"]))
     assert {*shown.columns} - {*plain.columns} == {"bundled"}
 
 

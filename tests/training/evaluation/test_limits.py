@@ -6,7 +6,7 @@ import pytest
 
 from flows.commands.report import print_scores
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
-from training.evaluation.facets.report import chart_facets, warn_of_few_pairs
+from training.evaluation.facets.suite import chart_facets, warn_of_few_pairs
 from training.evaluation.ratings import RatingSuite
 from training.evaluation.suites import score_tables
 from training.evaluation.tables import ScoreTable, as_frame, fit
@@ -110,9 +110,8 @@ def test_human_ratings_are_drawn_with_intervals_and_the_start_model(tmp_path):
     drawn = RatingSuite.chapter({"rows": rows, "mean": None, "chosen_by": []}, tmp_path).charts[""]
     assert "sts 80.0, interval 75.0 to 85.0, start model 70.0" in drawn
     assert "<b>sick" not in drawn
-    assert (
-        chart_facets(evaluation([score("srl", 0.2, 0.3)], 9)["suites"]["facets"]).count("SB-full: the whole start") == 2
-    )
+    rows = evaluation([score("srl", 0.2, 0.3)], 9)["suites"]["facets"]["rows"]
+    assert chart_facets(rows).count("SB-full: the whole start") == 2
 
 
 @pytest.mark.parametrize("sets", [1, 9])

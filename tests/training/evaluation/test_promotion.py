@@ -16,7 +16,6 @@ from training.evaluation.promotion import (
     current_runs,
     encoder_in_use,
     encoder_in_use_with,
-    gone_run,
     gone_runs,
     promote,
     was_refused,
@@ -148,7 +147,7 @@ def test_a_promoted_run_that_was_deleted_is_none(runs):
     assert current_run(runs, "syntax") is None
     assert current_runs(runs) == {}
     assert gone_runs(runs) == {"syntax": GoneRun(runs / "syntax" / "current", ONE)}
-    assert gone_run(runs, "twin") is None, "none was promoted"
+    assert "twin" not in gone_runs(runs), "none was promoted"
     promote(runs / TWO, "syntax")
     assert gone_runs(runs) == {}
 
@@ -157,7 +156,7 @@ def test_a_current_run_that_was_restored_without_its_encoder_is_gone(runs):
     promote(runs / ONE, "syntax")
     shutil.rmtree(runs / ONE / "encoder")
     assert current_run(runs, "syntax") is None
-    assert gone_run(runs, "syntax") == GoneRun(runs / "syntax" / "current", ONE)
+    assert gone_runs(runs)["syntax"] == GoneRun(runs / "syntax" / "current", ONE)
     assert encoder_in_use(runs, "syntax") == runs / TWO / "encoder"
 
 

@@ -8,14 +8,16 @@ import pytest
 from sentences import refused
 
 from features.core.faults import CannotExplain, EvaluationDamaged, NothingToScore, UnknownName
+from features.core.pages import tell
 from flows.commands.report import print_scores
 from training import markdown
 from training.evaluation import models
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import evaluate, metrics_file
-from training.evaluation.seen import seen_part, tell_choice, tell_chosen_by, tell_seen
+from training.evaluation.seen import seen_part, tell_choice, tell_seen
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.suites import SUITES, load_suite, suites_of
+from training.evaluation.tables import NOTES
 from training.jobs import EvaluationJob
 from training.kinds import KINDS
 
@@ -51,7 +53,7 @@ class LengthSuite(Suite):
 
     @classmethod
     def tables(cls, result):
-        columns = Column("texts", "texts"), Column("Spearman × 100", "encoder", hundred, higher=True)
+        columns = Column("texts", "texts"), Column("Spearman × 100", "encoder", hundred)
         return [table(cls.title, columns, result["rows"])]
 '''
 
@@ -318,7 +320,7 @@ def test_it_is_said_which_pairs_had_a_part_and_which_had_none():
     assert tell_seen(result).endswith("No other split has pairs to evaluate on.")
     learnt = {"seen": chosen | {"part": "learnt"}, "split": "train"}
     assert tell_seen(result | learnt).startswith("The encoder was trained on the train pairs")
-    assert tell_chosen_by(["sts"]).startswith("The model was chosen by its score on sts: ")
+    assert tell(NOTES, "chosen_by", ["sts"]).startswith("The model was chosen by its score on sts: ")
 
 
 def test_a_section_takes_the_place_of_the_one_before_and_leaves_the_rest():

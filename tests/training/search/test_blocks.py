@@ -16,8 +16,7 @@ from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facets import FILE_NAME, plan_layout
 from training.nearest import unit
 from training.search import blocks
-from training.search.blocks import EncodedFile, VectorBlocks
-from training.search.by_facets import best_texts, facet_cosines, weighted_scores
+from training.search.blocks import EncodedFile, VectorBlocks, best_texts, facet_cosines, weighted_scores
 from training.search.texts import texts_of_file, texts_of_folder
 from training.search.vectors import embed
 

@@ -1,15 +1,32 @@
-"""Explained sentence pairs, for the report and as one page that opens offline: facets, and what matches in graphs."""
+"""Explained sentence pairs, for the report and as one page that opens offline: facets, and what matches in graphs.
+
+The report draws the graphs of pairs of readable size: most and least similar by Smatch, and in the middle.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
+import numpy as np
+from pydantic import TypeAdapter
+
+from features.core.errors import StoreError
 from features.core.pages import render, tell, tell_date
+from features.graph_files.sentence_graphs import StoredGraphs
 from features.metrics.explanation.drawing import facet_rules, show_pair
-from features.metrics.explanation.pair import GraphPair
+from features.metrics.explanation.pair import GraphPair, explain_graphs
 from features.metrics.registry import BUILT_IN
+from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.explain import EncoderFacts, Explanation
 from training.encoders.s3bert.facet_reading import DISAGREES
 from training.evaluation.tables import NOTES
+from training.jobs import Source
+from training.writing import read_json
+
+GRAPHS_FILE = "graphs.json"
+_NODES = range(3, 21)  # sizes that can be taken in at a glance
+_CANDIDATES = 400
 
 
 def explanation_card(
@@ -53,3 +70,52 @@ def render_explanations(
             for position, explanation in enumerate(explanations)
         ],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPair:
+    """A pair of the report: why it was chosen, its sentences, and their graphs, with what matches."""
+
+    which: str
+    sentence_a: str
+    sentence_b: str
+    pair: GraphPair
+
+
+def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
+    """Return the evaluated pairs to draw; none where the release has no graphs, or there is no release."""
+    if source.store is None:
+        return []
+    # A few hundred pairs over the whole range of Smatch, to avoid reading all graphs of a release for three.
+    order = np.argsort(-data.metrics(("smatch",))[:, 0], kind="stable")
+    positions = np.unique(np.linspace(0, len(order) - 1, min(_CANDIDATES, len(order))).astype(int))
+    texts = [(data.texts[data.first[row]], data.texts[data.second[row]]) for row in order[positions]]
+    try:
+        stored = StoredGraphs(source.store, source.release)
+    except StoreError:
+        return []
+    graphs = stored.find(list(dict.fromkeys(text for pair in texts for text in pair)))
+    readable = [
+        pair
+        for pair in texts
+        if all(text in graphs and len(graphs[text].concepts) in _NODES for text in pair)
+        and graphs[pair[0]] != graphs[pair[1]]
+    ]
+    chosen = _ends_and_middle(list(dict.fromkeys(readable)))
+    pairs = [(graphs[a], graphs[b]) for a, b in chosen.values()]
+    explained = explain_graphs(pairs, stored.vectors([graph for pair in pairs for graph in pair]))
+    return [DrawnPair(which, a, b, pair) for (which, (a, b)), pair in zip(chosen.items(), explained, strict=True)]
+
+
+def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    chosen = {"Most similar": pairs[0]} if pairs else {}
+    if len(pairs) > 2:
+        chosen["In the middle"] = pairs[len(pairs) // 2]
+    if len(pairs) > 1:
+        chosen["Least similar"] = pairs[-1]
+    return chosen
+
+
+def read_drawn(path: Path) -> list[DrawnPair]:
+    """Read the drawn pairs of an evaluation; none where it has none."""
+    return TypeAdapter(list[DrawnPair]).validate_python(read_json(path)) if path.exists() else []

@@ -1,7 +1,7 @@
 """The suite that asks which facets predict human ratings (Opitz & Frank 2022, Table 4)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -43,28 +43,24 @@ class PredictorSuite(Suite):
 
     def score(self, models: Models) -> Result:
         """Return the correlation of each facet with each set, in [-1, 1]; None where it is undefined."""
+        layout, rest, rows = self.layout, self.layout.residual, list[dict[str, Any]]()
+        for rated in self.sets:
+            left, right = models.encoder(rated.texts_a), models.encoder(rated.texts_b)
+            columns = dict(zip(layout.names, layout.similarities(left, right).T, strict=True))
+            if rest.start < rest.stop:
+                columns[RESIDUAL] = cosines(left[:, rest], right[:, rest])
+            drawn = correlate(np.stack(list(columns.values()), axis=1), rated, self.bootstrap)
+            for facet, score, draws in zip(columns, drawn.scores, drawn.draws.T, strict=True):
+                ends = None if score is None else interval(draws, self.bootstrap, drawn.items)
+                row = {"name": f"{facet} on {rated.name}", "facet": facet, "set": rated.name, "encoder": score}
+                rows.append(row | {"encoder_interval": ends})
         return {
-            "about": {name: explain_facet(name, self.own_metrics) for name in self.layout.names}
+            "about": {name: explain_facet(name, self.own_metrics) for name in layout.names}
             | {RESIDUAL: "The dimensions that belong to no facet."},
             "sets": {rated.name: len(rated.scores) for rated in self.sets},
-            "rows": [row for rated in self.sets for row in self._score(rated, models)],
+            "rows": rows,
             "data": [rated.name for rated in self.sets],
         }
-
-    def _score(self, rated: "EvaluationPairs", models: Models) -> list[dict[str, Any]]:
-        left, right = models.encoder(rated.texts_a), models.encoder(rated.texts_b)
-        layout, rest = self.layout, self.layout.residual
-        columns = {
-            **dict(zip(layout.names, layout.similarities(left, right).T, strict=True)),
-            **({RESIDUAL: cosines(left[:, rest], right[:, rest])} if rest.start < rest.stop else {}),
-        }
-        drawn = correlate(np.stack(list(columns.values()), axis=1), rated, self.bootstrap)
-        rows = []
-        for facet, score, draws in zip(columns, drawn.scores, drawn.draws.T, strict=True):
-            ends = None if score is None else interval(draws, self.bootstrap, drawn.items)
-            row = {"name": f"{facet} on {rated.name}", "facet": facet, "set": rated.name, "encoder": score}
-            rows.append(row | {"encoder_interval": ends and asdict(ends)})
-        return rows
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
@@ -73,7 +69,7 @@ class PredictorSuite(Suite):
             facets.setdefault(row["facet"], {"name": row["facet"]}).update({f"on {row['set']}": row["encoder"]})
         columns = [
             Column("facet", "name"),
-            *(Column(name, f"on {name}", hundred, higher=True) for name in result["sets"]),
+            *(Column(name, f"on {name}", hundred) for name in result["sets"]),
         ]
         return [table("Which facets predict human ratings, Spearman × 100", columns, facets.values())]
 

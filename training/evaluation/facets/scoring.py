@@ -6,7 +6,7 @@ stand the facets of the encoder that comes with facetflow, which need no trainin
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,40 +22,35 @@ BASELINES = ("full", "random", "assigned", "bundled")
 """What the encoder is compared with."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedPairs:
-    """Sentences a and b by the encoder and its start model, (n_pairs, d) each, and metrics, (n_pairs, n_facets)."""
-
-    encoder_left: Embeddings
-    encoder_right: Embeddings
-    start_left: Embeddings
-    start_right: Embeddings
-    metrics: NDArray[np.float32]
-    bundled: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    """Facet → similarity of each pair by the encoder that comes with facetflow, (n_pairs,), where it has the facet."""
+Sides = tuple[Embeddings, Embeddings]
+"""Sentences a and b of pairs by one model, (n_pairs, d) each."""
 
 
 def score_facets(
-    held_out: EmbeddedPairs,
+    similarities: NDArray[np.float64],
+    start: Sides,
+    metrics: NDArray[np.float32],
     layout: FacetLayout,
     *,
-    fitting: EmbeddedPairs | None,
+    bundled: Mapping[str, NDArray[np.float64]],
+    fitting: tuple[Sides, NDArray[np.float32]] | None,
     draws: int,
     seed: int,
     bootstrap: GroupedBootstrap,
 ) -> list[dict[str, Any]]:
     """Return Spearman's correlation of every facet with its metric next to the baselines, in [-1, 1].
 
-    Held-out pairs are scored; the integer programme assigns dimensions on the fitting ones (none: no such baseline).
+    Scored are the similarities of the encoder's facets, (n_pairs, n_facets), with metrics, (n_pairs, n_facets), of the
+    pairs that its start model embeds as `start`. The integer programme assigns dimensions on the embeddings and metrics
+    of other, fitting pairs (none: no such baseline); `bundled` are facet → similarities, (n_pairs,), by the encoder
+    that comes with facetflow.
 
     Rows of a result, one per facet, None where a number is undefined because one of the two is constant: `encoder`,
     `full` (SB-full), `random`, the mean over draws (SB-rand), `assigned` (SB-ILP), `bundled`; `agreeing`, the share
     of pairs whose metric is 1: many have nothing for it to compare; and baseline → the encoder's score minus that
     of the baseline, `differences`.
     """
-    start = (held_out.start_left, held_out.start_right)
-    dimension, n_facets = held_out.start_left.shape[1], len(layout.facets)
-    of_encoder = layout.similarities(held_out.encoder_left, held_out.encoder_right)
+    dimension, n_facets = start[0].shape[1], len(layout.facets)
     width = random_width(dimension, n_facets, layout.width)
     memberships = random_memberships(dimension=dimension, n_facets=n_facets, width=width, draws=draws, seed=seed)
     by_baseline = {
@@ -63,15 +58,15 @@ def score_facets(
         "random": [slice_similarities(*start, membership, "cosine") for membership in memberships],
     }
     if fitting is not None:
-        membership = assigned_membership(fitting.start_left, fitting.start_right, fitting.metrics)
+        membership = assigned_membership(*fitting[0], fitting[1])
         by_baseline["assigned"] = [slice_similarities(*start, membership, "cosine")]
     return [
         {"name": name}
         | _score(
-            of_encoder[:, k],
+            similarities[:, k],
             {baseline: [columns[:, k] for columns in several] for baseline, several in by_baseline.items()}
-            | ({"bundled": [held_out.bundled[name]]} if name in held_out.bundled else {}),
-            held_out.metrics[:, k],
+            | ({"bundled": [bundled[name]]} if name in bundled else {}),
+            metrics[:, k],
             bootstrap,
         )
         for k, name in enumerate(layout.names)
@@ -96,7 +91,7 @@ def _score(
     scores = spearman(columns, np.repeat(metric[:, None], columns.shape[1], axis=1))
     drawn = draw_spearman(columns, metric, bootstrap)
     ends = None if scores[0] is None else interval(drawn[:, 0], bootstrap, bootstrap.count)
-    row: dict[str, Any] = {"encoder": scores[0], "encoder_interval": ends and asdict(ends), "differences": {}}
+    row: dict[str, Any] = {"encoder": scores[0], "encoder_interval": ends, "differences": {}}
     at = 1
     for baseline in BASELINES:
         some = slice(at, at + len(by_baseline.get(baseline, ())))

@@ -1,8 +1,9 @@
 """The suite of encoders with facets: does the similarity of a facet order pairs as its metric does?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,24 +11,26 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import EncoderDamaged, NothingToScore
-from features.core.files import write_table
+from features.core.pages import render, tell
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.explanation.anchors import joined
+from features.metrics.explanation.drawing import show_pair
 from features.metrics.registry import explain_facet
 from features.models import BUNDLED_ENCODER, bundled_encoder
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.data import of, splits
-from training.encoders.s3bert.explain import explain_embeddings, with_measured
+from training.encoders.s3bert.explain import explain_embeddings, from_json, with_measured
 from training.encoders.s3bert.facets import FacetLayout
+from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.bootstrap import in_groups
-from training.evaluation.facets.report import facet_chapter, facet_table
-from training.evaluation.facets.scoring import BASELINES, EmbeddedPairs, count_verdicts, random_width, score_facets
-from training.evaluation.graph_pairs import GRAPHS_FILE, choose_pairs
+from training.evaluation.facets.explanations import GRAPHS_FILE, choose_pairs, explanation_card, read_drawn
+from training.evaluation.facets.scoring import BASELINES, Sides, count_verdicts, random_width, score_facets
+from training.evaluation.figures import draw_distribution, draw_prediction
 from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Embedder, Models
-from training.evaluation.seen import seen_part
-from training.evaluation.suites import Chapter, Result, Subject, Suite
-from training.evaluation.tables import ScoreTable
+from training.evaluation.seen import seen_part, tell_seen, tell_source
+from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
+from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, ends, hundred, lines, table
 from training.jobs import EvaluationJob
 from training.runs import TRAINING_FILE
 from training.similarity import cosines
@@ -39,6 +42,31 @@ FITTING_PAIRS = 2000
 """Maximum number of pairs for SB-ILP to assign dimensions on."""
 _LIKE = 0.6
 _SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", "root")
+_BY_LOSS = "by its loss on"
+_COARSE = 0.10  # a typical difference between an encoder and a baseline
+_FINE = 0.05
+_BASELINES = {
+    "full": Mark("SB-full: the whole start embedding", "circle"),
+    "random": Mark("SB-rand: random dimensions of it", "square"),
+    "assigned": Mark("SB-ILP: its best dimensions", "diamond"),
+    "bundled": Mark(f"{BUNDLED_ENCODER}, which comes with facetflow", "triangle"),
+}
+
+
+def _verdict_of(row: Mapping[str, Any]) -> str:
+    return UNDEFINED if row["encoder"] is None else tell_verdict(row["differences"]["full"])
+
+
+_COLUMNS = (
+    Column("facet", "name"),
+    Column("full", "full", hundred),
+    Column("rand", "random", hundred),
+    Column("ILP", "assigned", hundred),
+    Column("bundled", "bundled", hundred),
+    Column("encoder", "encoder", hundred),
+    Column("95 %", "encoder_interval", ends),
+    Column("vs full", "", _verdict_of),
+)
 
 
 @dataclass
@@ -50,6 +78,7 @@ class FacetSuite(Suite):
     needs: ClassVar[str] = "measured pairs: give the job a source"
     measure: ClassVar[str] = "Spearman"
     mean: ClassVar[str] = "mean"
+    file: ClassVar[str] = PAIRS_FILE
 
     job: EvaluationJob  # how baselines and intervals are computed, and which examples are shown
     layout: FacetLayout  # the encoder's facets
@@ -57,7 +86,6 @@ class FacetSuite(Suite):
     fitting: MeasuredPairs | None  # of another split, for SB-ILP to assign dimensions on; None without any
     others: Mapping[str, int]  # split not used in the training → its number of positive pairs
     seen: Mapping[str, Any] | None  # how the training used the split (`training.evaluation.seen`)
-    _table: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -83,25 +111,27 @@ class FacetSuite(Suite):
     def score(self, models: Models) -> Result:
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
         job, layout, held_out, fitting = self.job, self.layout, self.held_out, self.fitting
-        evaluated = replace(
-            _embed(held_out, layout, models.encoder, models.start), bundled=_by_bundled(held_out, job.encoder)
-        )
+        own, start = _sides(held_out, models.encoder), _sides(held_out, models.start)
+        similarities, metrics = layout.similarities(*own), held_out.metrics(layout.names)
         rows = score_facets(
-            evaluated,
+            similarities,
+            start,
+            metrics,
             layout,
-            fitting=None if fitting is None else _embed(fitting, layout, None, models.start),
+            bundled=_by_bundled(held_out, job.encoder),
+            fitting=None if fitting is None else (_sides(fitting, models.start), fitting.metrics(layout.names)),
             draws=job.random_draws,
             seed=job.seed,
             bootstrap=in_groups(Bootstrap(job.resamples, job.seed), held_out.first.tolist()),
         )
-        similarities = layout.similarities(evaluated.encoder_left, evaluated.encoder_right)
-        self._table = _pair_table(held_out, layout, evaluated, similarities)
+        whole = cosines(*own)
+        self.items_of_sets.append(_pair_table(held_out, layout, whole, cosines(*start), similarities))
         return {
             "split": job.split,
             "corpora": held_out.corpora,
             "pairs": len(held_out),
             "fitting_pairs": 0 if fitting is None else len(fitting),
-            "width": random_width(evaluated.start_left.shape[1], len(rows), layout.width),
+            "width": random_width(start[0].shape[1], len(rows), layout.width),
             "draws": job.random_draws,
             "rows": [row | {"about": explain_facet(row["name"], job.own_metrics)} for row in rows],
             "verdicts": {baseline: count_verdicts(rows, baseline) for baseline in BASELINES},
@@ -109,21 +139,59 @@ class FacetSuite(Suite):
             "data": held_out.digest(),
             "seen": self.seen,
             "others": dict(self.others),
-            "examples": _choose_examples(job.examples, held_out, layout, evaluated, models.encoder, similarities),
+            "examples": [
+                *_explain_asked(job.examples, models.encoder, layout),
+                *_choose_examples(held_out, layout, own, whole, similarities),
+            ],
         }
 
     def write(self, folder: Path) -> None:
-        write_table(self._table, folder / PAIRS_FILE)
+        super().write(folder)
         drawn = [] if self.job.source is None else choose_pairs(self.held_out, self.job.source)
         write_json(folder / GRAPHS_FILE, [asdict(pair) for pair in drawn])
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        return [facet_table(result)]
+        title = f"Spearman × 100 of facet and metric, {result['pairs']:,} positive pairs of {result['split']}"
+        rows = result["rows"]
+        bundled = BUNDLED_ENCODER if any(row["bundled"] is not None for row in rows) else ""
+        shown = [column for column in _COLUMNS if bundled or column.key != "bundled"]
+        undefined = [row["name"] for row in rows if row["encoder"] is None]
+        warnings = tell_seen(result, chosen=_BY_LOSS), warn_of_few_pairs(result)
+        note = lines(*warnings, tell(NOTES, "facets", result, bundled, undefined))
+        return [table(title, shown, rows, note)]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        return facet_chapter(result, folder / PAIRS_FILE, folder / GRAPHS_FILE)
+        pairs, drawn = read_items(folder / PAIRS_FILE), read_drawn(folder / GRAPHS_FILE)
+        about = {row["name"]: row["about"] for row in result["rows"]}
+        evaluated = f"{result['pairs']:,} positive pairs of {result['split']} ({', '.join(result['corpora'])})"
+        return Chapter(
+            about=tell(NOTES, "about_facets"),
+            charts={"": chart_facets(result["rows"])},
+            more=render(
+                "training.evaluation/facets.html",
+                about=about,
+                legend=tell(NOTES, "legend", predicted=True),
+                examples=[explanation_card(from_json(example)) for example in result["examples"]],
+                graphs={
+                    each.which: show_pair(each.pair, (each.sentence_a, each.sentence_b), f"graphs{number}")
+                    for number, each in enumerate(drawn)
+                },
+                predictions={name: draw_prediction(pairs, name) for name in about},
+                distributions={name: draw_distribution(pairs, name) for name in about},
+            ),
+            facts={"Evaluated on": f"{evaluated}; {tell_source(result['source'])}"},
+            warnings=[tell_seen(result, chosen=_BY_LOSS), warn_of_few_pairs(result)],
+            figures=[
+                _verdicts(result["verdicts"]["full"], "the whole start embedding"),
+                _verdicts(result["verdicts"]["random"], "random dimensions of it"),
+            ],
+            origin={
+                "pairs": result["data"],
+                **{f"source of the pairs: {name}": value for name, value in result["source"].items()},
+            },
+        )
 
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
@@ -157,16 +225,9 @@ class FacetSuite(Suite):
         return [(f"mean of {len(both)} facets", before, after)]
 
 
-def _embed(data: MeasuredPairs, layout: FacetLayout, encoder: Embed | None, start: Embed) -> EmbeddedPairs:
-    by_start = start(data.texts)
-    by_encoder = by_start if encoder is None else encoder(data.texts)
-    return EmbeddedPairs(
-        encoder_left=by_encoder[data.first],
-        encoder_right=by_encoder[data.second],
-        start_left=by_start[data.first],
-        start_right=by_start[data.second],
-        metrics=data.metrics(layout.names),
-    )
+def _sides(data: MeasuredPairs, embed: Embed) -> Sides:
+    vectors = embed(data.texts)
+    return vectors[data.first], vectors[data.second]
 
 
 def _by_bundled(data: MeasuredPairs, encoder: Path) -> dict[str, NDArray[np.float64]]:
@@ -175,9 +236,8 @@ def _by_bundled(data: MeasuredPairs, encoder: Path) -> dict[str, NDArray[np.floa
     if folder is None or folder == encoder.resolve():
         return {}
     layout = FacetLayout.load(folder)
-    vectors = Embedder(folder, BUNDLED_ENCODER)(data.texts)
-    similarities = layout.similarities(vectors[data.first], vectors[data.second])
-    return {name: similarities[:, k] for k, name in enumerate(layout.names)}
+    similarities = layout.similarities(*_sides(data, Embedder(folder, BUNDLED_ENCODER)))
+    return dict(zip(layout.names, similarities.T, strict=True))
 
 
 def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | None:
@@ -191,7 +251,11 @@ def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | N
 
 
 def _pair_table(
-    data: MeasuredPairs, layout: FacetLayout, embedded: EmbeddedPairs, similarities: NDArray[np.float64]
+    data: MeasuredPairs,
+    layout: FacetLayout,
+    whole: NDArray[np.float64],
+    by_start: NDArray[np.float64],
+    similarities: NDArray[np.float64],
 ) -> pl.DataFrame:
     texts = np.array(data.texts, dtype=object)
     predictions = layout.predictions(similarities)
@@ -203,31 +267,29 @@ def _pair_table(
         pl.Series("text_a", texts[data.first], dtype=pl.String),
         pl.Series("text_b", texts[data.second], dtype=pl.String),
         "score",
-        pl.Series("similarity", cosines(embedded.encoder_left, embedded.encoder_right)),
-        pl.Series("start_similarity", cosines(embedded.start_left, embedded.start_right)),
+        pl.Series("similarity", whole),
+        pl.Series("start_similarity", by_start),
         *(pl.col(name).alias(f"{name}_measured") for name in layout.names),
         *(pl.Series(f"{name}_similarity", similarities[:, k]) for k, name in enumerate(layout.names)),
         *(pl.Series(f"{name}_predicted", predictions[:, k]) for k, name in enumerate(layout.names)),
     )
 
 
+def _explain_asked(pairs: Sequence[tuple[str, str]], encoder: Embed, layout: FacetLayout) -> list[dict[str, Any]]:
+    if not pairs:
+        return []
+    left, right = (encoder([pair[side] for pair in pairs]) for side in (0, 1))
+    return [asdict(explained) for explained in explain_embeddings(pairs, left, right, layout)]
+
+
 def _choose_examples(
-    asked: Sequence[tuple[str, str]],
-    data: MeasuredPairs,
-    layout: FacetLayout,
-    embedded: EmbeddedPairs,
-    encoder: Embed,
-    similarities: NDArray[np.float64],
+    data: MeasuredPairs, layout: FacetLayout, own: Sides, whole: NDArray[np.float64], similarities: NDArray[np.float64]
 ) -> list[dict[str, Any]]:
-    """Return explained pairs: those requested, and for some facets the similar pair that agrees least in it.
+    """Return explained pairs: for some facets the similar pair that agrees least in it.
 
     The choice uses predictions alone, so an example may be wrong; the measured values are shown next to them.
     """
-    examples: list[dict[str, Any]] = []
-    if asked:
-        left, right = (encoder([pair[side] for pair in asked]) for side in (0, 1))
-        examples += map(asdict, explain_embeddings(asked, left, right, layout))
-    whole = cosines(embedded.encoder_left, embedded.encoder_right)
+    examples, metrics = [], data.metrics(layout.names)
     alike = np.flatnonzero(whole >= _LIKE)
     chosen: dict[int, list[str]] = {}
     for name in (name for name in _SHOWN_FACETS if name in layout.names and len(alike)):
@@ -235,8 +297,40 @@ def _choose_examples(
         chosen.setdefault(row, []).append(name)
     for row, names in chosen.items():
         pair = (data.texts[data.first[row]], data.texts[data.second[row]])
-        explained = explain_embeddings([pair], embedded.encoder_left[[row]], embedded.encoder_right[[row]], layout)[0]
-        measured = dict(zip(layout.names, embedded.metrics[row].astype(float).round(4).tolist(), strict=True))
+        (explained,) = explain_embeddings([pair], own[0][[row]], own[1][[row]], layout)
+        measured = dict(zip(layout.names, metrics[row].astype(float).round(4).tolist(), strict=True))
         why = f"Chosen for {joined(names)}: of pairs with a similarity of {_LIKE:g} or more, the least similar there."
         examples.append(asdict(replace(with_measured(explained, measured), notes=(why,))))
     return examples
+
+
+def warn_of_few_pairs(result: Result) -> str:
+    """Return a warning where there are too few pairs for a comparison; nothing where there are enough."""
+    differences = [row["differences"]["full"] for row in result["rows"]]
+    widths = [difference["high"] - difference["low"] for difference in differences if difference is not None]
+    if not widths:
+        return tell(NOTES, "few_pairs", result, None, None)
+    half = median(widths) / 2  # how far chance may move a facet's lead over the start model
+    # The width of an interval shrinks with the square root of the number of pairs.
+    needed = float(f"{result['pairs'] * (half / _FINE) ** 2:.1g}")
+    return "" if half <= _COARSE else tell(NOTES, "few_pairs", result, half, needed)
+
+
+def chart_facets(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how well each facet follows its metric."""
+    bars = [
+        Bar.of(
+            row,
+            row["about"],
+            {mark.name: row[key] for key, mark in _BASELINES.items()},
+            "" if row["encoder"] is None else _verdict_of(row),
+        )
+        for row in rows
+    ]
+    marks = [mark for mark in _BASELINES.values() if any(mark.name in bar.marks for bar in bars)]
+    return draw_bars(bars, marks, of="this encoder", axis="Spearman × 100 of facet and metric")
+
+
+def _verdicts(counts: Mapping[str, int], baseline: str) -> Figure:
+    text = f"facets are above {baseline}; {counts['below']} below; {counts['unclear']} unclear"
+    return Figure(str(counts["above"]), text, small=f"of {sum(counts.values())}", shares=counts)

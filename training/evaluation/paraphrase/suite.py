@@ -15,15 +15,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import NothingToScore
+from features.core.pages import render, tell
+from training.evaluation.bars import PAIRED, Row, draw, figure_of, with_mean
 from training.evaluation.bootstrap import Drawn, differing, in_groups
-from training.evaluation.items import ItemScores, Scale, ScoredPairs, numbers_of, read_items, read_sets
-from training.evaluation.measures import MEANS, MEASURES, THRESHOLDED, Scored, reliability
+from training.evaluation.figures import draw_precision, draw_reliability
+from training.evaluation.items import ItemScores, Scale, numbers_of, pair_scores, read_items, read_sets
+from training.evaluation.measures import BINS, MEANS, MEASURES, THRESHOLDED, Scored, reliability, without_looking
 from training.evaluation.models import Embed, Models
-from training.evaluation.paraphrase.report import paraphrase_chapter, paraphrase_tables
 from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
-from training.evaluation.seen import seen_part, sets_chosen_by
-from training.evaluation.suites import Chapter, Result, Subject, Suite
-from training.evaluation.tables import ScoreTable
+from training.evaluation.seen import seen_part, sets_chosen_by, tell_seen
+from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
+from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, count, hundred, lines, table
 from training.kinds import learns_labels
 from training.similarity import cosines
 from training.thresholds import HALF, best_f1
@@ -33,7 +35,37 @@ if TYPE_CHECKING:
 
 PAIRS_FILE = "paraphrase.parquet"
 """Scores and predictions of each pair: the basis for comparing two encoders."""
+_SHORT = dict(zip(MEASURES, ("accuracy", "F1", "AP", "MCC", "AUROC"), strict=True))
+_WRONG = 5
+"""Pairs shown per set for each kind of error."""
+_POINTS = 200  # of a curve: more would not be visible
 _log = logging.getLogger("training")
+
+
+def _tell_share(share: float | None) -> str:
+    """Return a share in percent, a dash where it is undefined; "< 0.1 %" for one that would round to zero."""
+    if share is None:
+        return UNDEFINED
+    return f"{100 * share:.1f} %" if share == 0 or share >= 0.0005 else "< 0.1 %"
+
+
+_COLUMNS = (
+    Column("judged pairs", "name"),
+    Column("pairs", "pairs", count),
+    Column("positive", "positives", count),
+    *PAIRED,
+)
+_ANSWERS = (
+    Column("judged pairs: who answers", "name"),
+    *(Column(short, name, hundred) for name, short in _SHORT.items()),
+    Column("swapped", "swapped", _tell_share),
+)
+_PROBABILITIES = (
+    Column("judged pairs", "name"),
+    Column("predicted", "reliability.said", hundred),
+    Column("observed", "reliability.so", hundred),
+    Column("error", "reliability.error", hundred),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +184,7 @@ class ParaphraseSuite(Suite):
         bootstrap = in_groups(self.subject.bootstrap.of(judged.name), pairs.texts_a)
         draws = [each.draw(bootstrap) for each in scored.values()]
         swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"]["value"]).predicted
-        predicted = {name: each.predicted for name, each in scored.items()} | {"swapped": swapped}
-        own, of_start = predicted["encoder"], predicted.get("start")
+        own, of_start = scored["encoder"].predicted, scored["start"].predicted if "start" in scored else None
         changed = None if own is None or swapped is None else int((own != swapped).sum())
         differ = None if own is None or of_start is None else differing(own, of_start, pairs.texts_a)
         drawn = {
@@ -183,81 +214,177 @@ class ParaphraseSuite(Suite):
             "swapped": None if changed is None else changed / len(pairs),
             "changed": changed,
         }
-        self.items_of_sets.append(_table_of(judged, both, predicted))
+
+        def labels_of(positive: NDArray[np.bool_] | None) -> pl.Series:
+            values = [None] * len(pairs) if positive is None else np.where(positive, *judged.labels)
+            return pl.Series(values, dtype=pl.String)
+
+        self.keep(
+            judged.name,
+            pairs.texts_a,
+            pairs.texts_b,
+            label=labels_of(pairs.positive),
+            score=both["encoder"][0],
+            swapped_score=both["encoder"][1],
+            predicted=labels_of(own),
+            swapped_predicted=labels_of(swapped),
+            start_score=pl.Series(both["start"][0] if "start" in both else [None] * len(pairs), dtype=pl.Float64),
+            start_predicted=labels_of(of_start),
+        )
         return row, drawn
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        return paraphrase_tables(result)
+        """Return F1 next to that of the start model, all measures of both, and the calibration of the probabilities."""
+        sets = result["rows"]
+        rows = with_mean(sets, result["mean"], f"mean of {len(sets)}")
+        calibrated = [row for row in sets if row["reliability"]]
+        thresholds = [tell(NOTES, "threshold", row) for row in sets]
+        caveats = [
+            _tell_trivial(row) if 0 < row["positives"] < row["pairs"] else tell(NOTES, "single", row) for row in sets
+        ]
+        note = lines(*_tell_seen_pairs(result), *thresholds, *caveats, *result["skipped"])
+        tables = [
+            table("F1 × 100 of pairs that are paraphrases, at the thresholds below", _COLUMNS, rows, note),
+            table("All measures × 100", _ANSWERS, _answers(sets), tell(NOTES, "answers", sets)),
+        ]
+        if calibrated:
+            note = tell(NOTES, "reliability", result["classifier"]["calibrated_by"], BINS)
+            tables.append(table("Probabilities of a paraphrase × 100", _PROBABILITIES, calibrated, note))
+        return tables
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        columns = ("set", "text_a", "text_b", "label", "score", "predicted")
-        return paraphrase_chapter(result, read_items(folder / PAIRS_FILE, *columns))
+        pairs = read_items(folder / PAIRS_FILE, "set", "text_a", "text_b", "label", "score", "predicted")
+        sets, shown = result["rows"], []
+        for row in sets:
+            rows = pairs.filter(set=row["name"])
+            wrong = {kind: _most_wrong(row, rows, row["labels"][kind]).to_dicts() for kind in ("positive", "negative")}
+            caveats = f"{tell(NOTES, 'threshold', row)} {_tell_trivial(row)}".rstrip()
+            shown.append({"row": row, "about": caveats, "plots": _curves(row, rows), "wrong": wrong})
+        names = [f"{row['name']} ({row['pairs']:,} pairs{row['split'] and ' of ' + row['split']})" for row in sets]
+        about = [f"{row['pairs']:,} pairs, {row['positives']:,} of them paraphrases" for row in sets]
+        bars = with_mean(sets, result["mean"], "mean")
+        return Chapter(
+            about="How well paraphrases are distinguished from other pairs. A bar is the F1 of the predicted "
+            "paraphrases; the thresholds are given below.",
+            charts={"": draw(bars, [*about, f"of {len(sets)} sets"][: len(bars)], "F1 × 100 of the paraphrases")},
+            more=render("training.evaluation/paraphrase.html", sets=shown),
+            facts={"Judged pairs": ", ".join(names)},
+            warnings=_tell_seen_pairs(result),
+            figures=[_figure(result)],
+            origin={f"pairs of {name}": digest for name, digest in result["data"].items()},
+        )
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        """Return the predictions of each set that has a threshold, and the scores of all sets."""
-        pairs = cls._pairs(folder, result)
-        predicted = [
-            replace(each.scores, predicted=numbers_of(rows["predicted"] == positive), scored_by="f1", measure="")
-            for each, rows, positive in pairs
-            if not rows["predicted"].null_count()
-        ]
-        return [*predicted, *(each.scores for each, _, _ in pairs)]
-
-    @classmethod
-    def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
-        return [replace(each, scores=replace(each.scores, measure="")) for each, _, _ in cls._pairs(folder, result)]
-
-    @classmethod
-    def _pairs(cls, folder: Path, result: Result) -> list[tuple[ScoredPairs, pl.DataFrame, str]]:
-        """Return the pairs of each set as scored by AUROC, with their rows and their positive label."""
-        sets, pairs = {row["name"]: row for row in result["rows"]}, []
+        """Return the predictions of each set that has a threshold, and the scores of all sets, by AUROC."""
+        sets = {row["name"]: row for row in result["rows"]}
+        predicted, scored = [], []
         for name, rows in read_sets(folder / PAIRS_FILE, sets, "label", "score", "predicted"):
             positive = sets[name]["labels"]["positive"]
-            scores = ItemScores(
-                name=name,
-                items=rows["item"].to_list(),
-                predicted=numbers_of(rows["score"]),
-                expected=numbers_of(rows["label"] == positive),
-                scored_by="auroc",
-                measure="AUROC",
-                groups=rows["text_a"].to_list(),
-            )
+            scores = pair_scores(name, rows, rows["score"], rows["label"] == positive)
+            if not rows["predicted"].null_count():
+                labelled = numbers_of(rows["predicted"] == positive)
+                predicted.append(replace(scores, predicted=labelled, scored_by="f1", texts=()))
             scale: Scale = "probability" if sets[name]["scored_by"] == "classifier" else "cosine"
-            texts = rows.select("text_a", "text_b").rows()
-            pairs.append((ScoredPairs(scores, texts, scale), rows, positive))
-        return pairs
+            scored.append(replace(scores, scored_by="auroc", measure="AUROC", scale=scale))
+        return [*predicted, *scored]
 
 
 def _sentences(clauses: Sequence[str]) -> list[str]:
     return [f"Not scored, because a paraphrase judgement has two labels: {'; '.join(clauses)}."] if clauses else []
 
 
-def _table_of(
-    judged: JudgedSet,
-    scores: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]],
-    predicted: Mapping[str, NDArray[np.bool_] | None],
-) -> pl.DataFrame:
-    pairs = judged.pairs
+def _tell_seen_pairs(result: Row) -> list[str]:
+    """Return caveats to read before any number, a sentence each: scored pairs that also chose a model or threshold."""
+    same = [row["name"] for row in result["rows"] if row["thresholds"]["encoder"]["same"]]
+    return [tell_seen(result), tell(NOTES, "chosen_by", result["chosen_by"]), tell(NOTES, "same_pairs", same)]
 
-    def label_of(positive: NDArray[np.bool_] | None) -> pl.Series:
-        values = [None] * len(pairs) if positive is None else np.where(positive, *judged.labels)
-        return pl.Series(values, dtype=pl.String)
 
-    return pl.DataFrame(
-        {
-            "set": [judged.name] * len(pairs),
-            "text_a": pairs.texts_a,
-            "text_b": pairs.texts_b,
-            "label": label_of(pairs.positive),
-            "score": scores["encoder"][0],
-            "swapped_score": scores["encoder"][1],
-            "predicted": label_of(predicted["encoder"]),
-            "swapped_predicted": label_of(predicted["swapped"]),
-            "start_score": scores["start"][0] if "start" in scores else [None] * len(pairs),
-            "start_predicted": label_of(predicted.get("start")),
-        },
-        schema_overrides={"start_score": pl.Float64},
-    )
+def _tell_trivial(row: Row) -> str:
+    """Return a caveat on an F1 or an accuracy to be had without looking at the pairs; nothing where both are above."""
+    answers, clauses = _trivial(row), []
+    for name in ("f1", "accuracy"):
+        answer, value = max(
+            ((answer, values[name] or 0.0) for answer, values in answers.items()), key=lambda entry: entry[1]
+        )
+        interval = row["scores"][name]["encoder_interval"]
+        if interval is not None and interval["low"] <= value:
+            above = f"{_SHORT[name]} is not clearly above that of calling {answer} a paraphrase ({hundred(value)})"
+            clauses.append(above)
+    return f"{row['name']}: {' and '.join(clauses)}; AP, MCC and AUROC say more here." if clauses else ""
+
+
+def _trivial(row: Row) -> dict[str, dict[str, float | None]]:
+    """Return answer → its measures, for the answers that take no look at the pairs of a set."""
+    pairs, positives = row["pairs"], row["positives"]
+    every, none = (without_looking(pairs, positives, positive=positive) for positive in (True, False))
+    return {"every pair": every, "no pair": none, "most frequent label": every if 2 * positives >= pairs else none}
+
+
+def _answers(sets: Sequence[Row]) -> list[Row]:
+    of_sets: list[dict[str, Mapping[str, float | None]]] = []
+    rows: list[Row] = []
+    for row in sets:
+        encoder, start = ({name: row["scores"][name][model] for name in MEASURES} for model in ("encoder", "start"))
+        answers: dict[str, Mapping[str, Any]] = {"encoder, chosen threshold": {**encoder, "swapped": row["swapped"]}}
+        if row["more_probable"]:
+            answers["encoder, more probable label"] = row["more_probable"]
+        if "start" in row["thresholds"]:
+            answers["start model, chosen threshold"] = start
+        of_sets.append(answers | _trivial(row))
+        rows += [{**values, "name": f"{row['name']}: {who}"} for who, values in of_sets[-1].items()]
+    for who in of_sets[0] if len(of_sets) > 1 else ():
+        if all(who in answers for answers in of_sets):
+            means = {name: _mean([answers[who][name] for answers in of_sets]) for name in MEASURES}
+            rows.append({**means, "name": f"mean: {who}"})
+    return rows
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    defined = [value for value in values if value is not None]
+    return sum(defined) / len(defined) if len(defined) == len(values) else None
+
+
+def _precision_curve(
+    positive: NDArray[np.bool_], scores: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return recall and precision at each score, from the highest down, (n_points,) each; 200 points at most."""
+    from sklearn.metrics import precision_recall_curve  # here, since its import takes a second
+
+    # Without the last point, which has no threshold, and from the highest score down.
+    precision, recall = (values[-2::-1] for values in precision_recall_curve(positive, scores)[:2])
+    points = np.unique(np.linspace(0, len(recall) - 1, _POINTS).astype(int))
+    return recall[points], precision[points]
+
+
+def _most_wrong(row: Row, rows: pl.DataFrame, predicted: str) -> pl.DataFrame:
+    """Return the pairs of a set that are wrongly given a label, those furthest beyond the threshold first."""
+    wrong = rows.filter((pl.col("predicted") == predicted) & (pl.col("label") != predicted))
+    by = ["score", "text_a", "text_b"]
+    return wrong.sort(*by, descending=[predicted == row["labels"]["positive"], False, False]).head(_WRONG)
+
+
+def _curves(row: Row, rows: pl.DataFrame) -> list[str]:
+    positive = (rows["label"] == row["labels"]["positive"]).to_numpy()
+    if positive.all() or not positive.any():
+        return []
+    curves = {"encoder": _precision_curve(positive, rows["score"].to_numpy())}
+    if not rows["start_score"].null_count():
+        curves["start model"] = _precision_curve(positive, rows["start_score"].to_numpy())
+    calibrated = [draw_reliability(row["reliability"]["bins"], row["name"])] if row["reliability"] else []
+    return [draw_precision(curves, row["name"]), *calibrated]
+
+
+def _figure(result: Row) -> Figure:
+    sets = result["rows"]
+    score = result["mean"] or (sets[0] if len(sets) == 1 else None)
+    if score is None:
+        return Figure("–", "mean F1 of paraphrases: one of the sets has none")
+    measure = f"mean F1 of paraphrases over {len(sets)} sets" if len(sets) > 1 else f"F1 on {sets[0]['name']}"
+    after = ""
+    if swapped := [row for row in sets if row["swapped"] is not None]:
+        pairs, changed = (sum(row[counted] for row in swapped) for counted in ("pairs", "changed"))
+        after = f" Swapping the sentences changes {_tell_share(changed / pairs)} of the predictions."
+    return figure_of(score, f"{measure}.", after)

@@ -11,7 +11,6 @@ from itertools import zip_longest
 from typing import Any, cast
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -30,12 +29,12 @@ _WORD = r"(?u)\b\w+\b"
 
 def ask(
     group: Group, vectors: Mapping[str, NDArray[np.float32]], texts: Sequence[str], k: int, bootstrap: Bootstrap
-) -> tuple[dict[str, NDArray[np.int64]], dict[str, Any], pl.DataFrame]:
+) -> tuple[dict[str, NDArray[np.int64]], dict[str, Any], list[str], dict[str, NDArray[Any]]]:
     """Use each text of a group as a query for the others that belong to it; rankings are cut off at rank k.
 
     Vectors, of unit length, are those of `encoder`, and of `start` where it is known.
 
-    Returns the rankings; the scores; and the text, the number of relevant texts and the encoder's values of each query.
+    Returns the rankings; the scores; the text of each query; and its number of relevant texts and the encoder's values.
     """
     weights = tfidf(texts)
     by_words = {"bm25": products_of(*bm25(texts)), "tfidf": products_of(weights, weights)}
@@ -65,11 +64,8 @@ def ask(
     if group.way == "one":
         (labels,) = group.labels.values()
         score["bands"] = _by_frequency(labels, asked, values, bootstrap)
-    table = pl.DataFrame({"text_a": texts, "relevant": counts} | dict(zip(MEASURES, values["encoder"].T, strict=True)))
-    named = table.select(
-        pl.lit(group.name).alias("set"), "text_a", pl.lit(None, pl.String).alias("text_b"), pl.all().exclude("text_a")
-    )
-    return rankings, score, named.filter(asked)
+    of_each = {"relevant": counts[asked]} | dict(zip(MEASURES, values["encoder"][asked].T, strict=True))
+    return rankings, score, [text for text, is_query in zip(texts, asked, strict=True) if is_query], of_each
 
 
 def ask_for(
@@ -155,8 +151,7 @@ def summarise(
         summary[name] = {"difference": {}} if number else {}
         for column, measured in enumerate(MEASURES):
             ends = interval(draws[:, number, column], grouped, grouped.count, mean=True)
-            low_high = {"low": None, "high": None} if ends is None else asdict(ends)
-            summary[name][measured] = {"value": float(exact[column]), **low_high}
+            summary[name][measured] = {"value": float(exact[column]), **(ends or {"low": None, "high": None})}
             if number:
                 differences = draws[:, len(names) + number - 1, column]
                 differ = differing(first[:, column], values[name][:, column], drawn.tolist())

@@ -63,7 +63,8 @@ class Group:
             return "no text has labels in both aspects"
         if len(self) == 1:
             return "only one text has a label, so there is none to find"
-        common = self._of_all()
+        everywhere = {aspect: labels.frequencies == len(self) for aspect, labels in self.labels.items()}
+        common = {a: self.labels[a].names[int(of_all.argmax())] for a, of_all in everywhere.items() if of_all.any()}
         if common and (self.way != "both" or len(common) == len(self.labels)):
             label = next(iter(common.values()))
             return f"all {len(self):,} texts have the label {label!r}, so every ranking of them is right"
@@ -80,14 +81,6 @@ class Group:
             what = "a label in both aspects" if self.way == "both" else "a label"
             return f"no two of {len(self):,} texts share {what}, so there is none to find"
         return ""
-
-    def _of_all(self) -> dict[str, str]:
-        names = {}
-        for aspect, labels in self.labels.items():
-            common = np.flatnonzero(labels.frequencies == len(self))
-            if len(common):
-                names[aspect] = labels.names[int(common[0])]
-        return names
 
     def _has_relevant(self) -> bool:
         rows = max(1, _CELLS_AT_ONCE // len(self))

@@ -27,7 +27,7 @@ import polars as pl
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from features.core.pages import render, tell
+from features.core.pages import render, tell, tell_number
 from training.data.shared_labels import AspectLabels
 from training.evaluation.retrieval.groups import Group
 from training.evaluation.tables import NOTES
@@ -48,43 +48,28 @@ Project = Callable[[NDArray[np.float32], int], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """The points of a map, not yet projected."""
+    """The points of a map, not yet projected, and its entry in the report.
 
-    name: str  # of the group of texts
-    aspect: str  # aspect of the labels that give the colours
-    of: int  # number of texts in the group; more than there are points where these are a sample
-    seed: int  # of the sampling and the projections
+    The entry has the `name` of the group of texts; the `aspect` whose labels give the colours; the number of `points`,
+    drawn at random where there are fewer than the `of` texts of the group; the `seed` of the sampling and projections;
+    the `legend`, the most frequent labels with the number of points in their colour, largest first; the `methods`;
+    and of each model among the `sides` two numbers of the full space:
+
+    agreement     share of the `k` nearest other points that share a label
+    silhouette    mean silhouette of the coloured points by cosine distance (Rousseeuw 1987), in [-1, 1]; None where
+                  fewer than two labels have a colour
+    """
+
+    entry: Mapping[str, Any]
     texts: Sequence[str]  # (n_points,)
     labels: Sequence[str]  # of each point, joined
-    colours: Sequence[str]  # label that gives each point its colour; empty where it has none of `legend`
-    legend: Mapping[str, int]  # the most frequent labels, with the number of points in their colour, largest first
+    colours: Sequence[str]  # label that gives each point its colour; empty where it has none of the legend
     vectors: Mapping[str, NDArray[np.float32]]  # model → embeddings of the points
-    agreement: Mapping[str, float]  # model → share of the nearest points that share a label, in the full space
-    # model → mean silhouette of the coloured points by cosine distance in the full space (Rousseeuw 1987), in [-1, 1];
-    # None where fewer than two labels have a colour
-    silhouette: Mapping[str, float | None]
-    k: int  # number of nearest points for `agreement`; a text is not its own neighbour
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the map's entry in the report, without its points."""
-        return {
-            "name": self.name,
-            "aspect": self.aspect,
-            "points": len(self.texts),
-            "of": self.of,
-            "seed": self.seed,
-            "k": self.k,
-            "legend": dict(self.legend),
-            "methods": list(methods()),
-            "sides": {
-                side: {"agreement": self.agreement[side], "silhouette": self.silhouette[side]} for side in self.vectors
-            },
-        }
 
     def draw(self, known: dict[str, NDArray[np.float64]]) -> pl.DataFrame:
         """Return the points with their places; `known` keeps projections by the digest of their vectors."""
         columns: dict[str, Any] = {
-            "map": [self.name] * len(self.texts),
+            "map": [self.entry["name"]] * len(self.texts),
             "text": list(self.texts),
             "labels": list(self.labels),
             "colour": list(self.colours),
@@ -93,7 +78,7 @@ class Map:
             for method, project in methods().items():
                 key = f"{method} {hashlib.blake2b(vectors.tobytes()).hexdigest()}"
                 if key not in known:
-                    known[key] = fit_places(project(vectors, self.seed))
+                    known[key] = fit_places(project(vectors, self.entry["seed"]))
                 for axis, name in enumerate("xy"):
                     columns[place_column(side, method, name)] = known[key][:, axis]
         return pl.DataFrame(columns)
@@ -131,26 +116,26 @@ def choose_points(
     counts = Counter(colours)
     k = min(k, len(drawn) - 1)
     points = {side: np.ascontiguousarray(embeddings[drawn]) for side, embeddings in vectors.items()}
-    nearest = {side: neighbours_of(embeddings, k) for side, embeddings in points.items()}
-    return [
-        Map(
-            name=group.name,
-            aspect=aspect,
-            of=len(group),
-            seed=seed,
-            texts=[texts[position] for position in drawn.tolist()],
-            labels=[", ".join(of_text) for of_text in names],
-            colours=colours,
-            legend={name: counts[name] for name in sorted(ranks, key=lambda name: -counts[name]) if counts[name]},
-            vectors=points,
-            agreement={
-                side: float(np.take_along_axis(alike, neighbours, axis=1).mean())
-                for side, neighbours in nearest.items()
-            },
-            silhouette={side: _silhouette(embeddings, colours) for side, embeddings in points.items()},
-            k=k,
-        )
-    ]
+    sides = {
+        side: {
+            "agreement": float(np.take_along_axis(alike, neighbours_of(embeddings, k), axis=1).mean()),
+            "silhouette": _silhouette(embeddings, colours),
+        }
+        for side, embeddings in points.items()
+    }
+    entry = {
+        "name": group.name,
+        "aspect": aspect,
+        "points": len(drawn),
+        "of": len(group),
+        "seed": seed,
+        "k": k,
+        "legend": {name: counts[name] for name in sorted(ranks, key=lambda name: -counts[name]) if counts[name]},
+        "methods": list(methods()),
+        "sides": sides,
+    }
+    chosen = [texts[position] for position in drawn.tolist()]
+    return [Map(entry, chosen, [", ".join(of_text) for of_text in names], colours, points)]
 
 
 def _silhouette(vectors: NDArray[np.float32], colours: Sequence[str]) -> float | None:
@@ -227,6 +212,6 @@ def draw_points(
 
 def _caption(drawn: Mapping[str, Any], side: str, titles: Mapping[str, str] | None) -> str:
     scores = drawn["sides"][side]
-    silhouette = "" if scores["silhouette"] is None else f", silhouette {scores['silhouette']:.2f}".replace("-", "−")
+    silhouette = "" if scores["silhouette"] is None else f", silhouette {tell_number(scores['silhouette'], 2)}"
     what = MODELS[side].capitalize() if titles is None else titles[side]
     return f"{what}: {100 * scores['agreement']:.0f} % of the {drawn['k']} nearest share a label{silhouette}"

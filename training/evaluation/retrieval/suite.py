@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -12,18 +13,20 @@ from numpy.typing import NDArray
 
 from features.core.faults import NothingToScore
 from features.core.files import write_table
+from features.core.pages import render, tell, tell_number
 from features.core.wording import counted
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
-from training.evaluation.items import ItemScores, read_sets
+from training.evaluation.bars import Bar, Mark, Row, draw_bars, tell_verdict
+from training.evaluation.bootstrap import FEWEST
+from training.evaluation.items import ItemScores, read_items, read_sets
 from training.evaluation.models import Models
 from training.evaluation.retrieval.asking import ask, ask_for
 from training.evaluation.retrieval.groups import Group, Way, groups_of
-from training.evaluation.retrieval.maps import MAPS_FILE, Map, choose_points
-from training.evaluation.retrieval.report import retrieval_chapter, retrieval_tables
-from training.evaluation.seen import seen_part
-from training.evaluation.suites import Chapter, Result, Subject, Suite
-from training.evaluation.tables import ScoreTable
+from training.evaluation.retrieval.maps import MAPS_FILE, MODELS, Map, choose_points, draw_points
+from training.evaluation.seen import seen_part, tell_seen, tell_source
+from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
+from training.evaluation.tables import NOTES, Column, ScoreTable, count, ends, hundred, lines, table
 from training.jobs import EvaluationJob
 from training.nearest import neighbours_of, unit
 from training.ranking import MEASURES, judge
@@ -35,6 +38,14 @@ CUTOFF = 10
 _MRR = MEASURES.index("mrr")
 _WAYS: Mapping[str, Way] = {"intersection": "both", "union": "any"}
 """How a training combined several aspects → the groups that test it; otherwise each aspect is tested by itself."""
+_RANKINGS = MODELS | {"bm25": "BM25", "tfidf": "TF-IDF"}
+"""Key of a ranking → its display name."""
+_MARKS = {
+    "start": Mark("start model", "circle"),
+    "bm25": Mark("BM25: words", "square"),
+    "tfidf": Mark("TF-IDF: words", "diamond"),
+}
+_SHORT = dict(zip(MEASURES, ("P", "R", "MRR", "nDCG", "MAP"), strict=True))
 _log = logging.getLogger("training")
 
 
@@ -97,9 +108,9 @@ class RetrievalSuite(Suite):
             vectors = {"encoder": _by_routes(models, texts, group.aspects)}
             if models.start is not None:
                 vectors["start"] = unit(models.start(texts))
-            rankings, score, queries = ask(group, vectors, texts, CUTOFF, bootstrap)
+            rankings, score, asked, of_each = ask(group, vectors, texts, CUTOFF, bootstrap)
             scores.append(score)
-            self.items_of_sets.append(queries)
+            self.keep(group.name, asked, None, **of_each)
             if group.way != "one":
                 continue
             if held_out.get(group.aspects[0]):
@@ -108,7 +119,10 @@ class RetrievalSuite(Suite):
                     unseen.append(row)
                     unasked.pop(group.aspects[0], None)
             if len(models.routes) > 1:
-                routes.append({"name": group.name, "mrr": self._by_each_route(group, models, texts)})
+                by_route = {each: neighbours_of(unit(models.encoder(texts, each)), CUTOFF) for each in models.routes}
+                counts, values = judge(group.relevant, by_route, texts=len(texts), k=CUTOFF)
+                means = {route: float(quality[counts > 0, _MRR].mean()) for route, quality in values.items()}
+                routes.append({"name": group.name, "mrr": means})
             self._maps += choose_points(group, texts, vectors, job.seed, CUTOFF)
         return {
             "split": job.split,
@@ -120,18 +134,13 @@ class RetrievalSuite(Suite):
             "unseen": unseen,
             "unasked": unasked,
             "routes": routes,
-            "maps": [drawn.as_json() for drawn in self._maps],
+            "maps": [dict(drawn.entry) for drawn in self._maps],
             "skipped": list(self.skipped),
             "seen": seen_part(self.training, job.split, data.corpora),
             "others": dict(self.others),
             "source": data.source,
             "data": {"texts": data.digest(), "k": CUTOFF},
         }
-
-    def _by_each_route(self, group: Group, models: Models, texts: Sequence[str]) -> dict[str, float]:
-        rankings = {route: neighbours_of(unit(models.encoder(texts, route)), CUTOFF) for route in models.routes}
-        counts, values = judge(group.relevant, rankings, texts=len(texts), k=CUTOFF)
-        return {route: float(quality[counts > 0, _MRR].mean()) for route, quality in values.items()}
 
     def write(self, folder: Path) -> None:
         super().write(folder)
@@ -143,11 +152,100 @@ class RetrievalSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        return retrieval_tables(result)
+        """Return the scores of each ranking by group; by frequency, unseen labels, routes and maps where there are."""
+        k, groups, maps = result["k"], result["rows"], result["maps"]
+        rankings = [name for name in _RANKINGS if name in groups[0]["rankings"]]
+        of_each = [Column(_RANKINGS[name], f"rankings.{name}.mrr.value", hundred) for name in rankings]
+        of_encoder, *of_others = of_each
+        interval = Column("95 % interval", "rankings.encoder.mrr", ends)
+        queries, labels = Column("queries", "queries", count), Column("labels", "labels", count)
+        first = rankings[1]
+        against = Column(f"vs {_RANKINGS[first]}", f"rankings.{first}.difference.mrr", tell_verdict)
+        bands = [
+            {**band, "name": f"{row['name']}, {_tell_band(band)}"} for row in groups for band in row.get("bands", ())
+        ]
+        routes = list(result["routes"][0]["mrr"]) if result["routes"] else []
+        mrr = f"MRR@{k} × 100"
+        measures = [Column(f"{_SHORT[name]}@{k}", name, hundred) for name in MEASURES]
+        left_out = ", ".join(f"{row['name']} {row['without']:,}" for row in groups if row["without"])
+        sides = [(side, _RANKINGS[side]) for side in dict.fromkeys(side for drawn in maps for side in drawn["sides"])]
+        agree = [Column(f"agree: {of}", f"sides.{side}.agreement", hundred) for side, of in sides]
+        two = partial(tell_number, digits=2)
+        apart = [Column(f"silhouette: {of}", f"sides.{side}.silhouette", two) for side, of in sides]
+        tables = [
+            table(
+                f"{mrr} among the {result['texts']:,} texts of {result['split']}",
+                [Column("queries by", "name"), queries, *of_others, of_encoder, interval, against],
+                groups,
+                lines(tell_seen(result, unit="texts"), tell(NOTES, "retrieval", result, left_out, routes)),
+            ),
+            table(
+                f"The {k} nearest texts",
+                [Column("queries by: ranking", "name"), *measures],
+                _by_ranking(result, rankings),
+                tell(NOTES, "rank_measures", k, any(group["texts"] <= k for group in groups)),
+            ),
+            table(
+                f"{mrr} by label frequency",
+                [Column("frequency of the label", "name"), labels, queries, *of_each],
+                bands,
+                tell(NOTES, "bands"),
+            ),
+            table(
+                f"{mrr} by labels not seen in training",
+                [Column("aspect", "name"), labels, queries, *of_each, interval],
+                result["unseen"],
+                tell(NOTES, "unseen", FEWEST),
+            ),
+            table(
+                f"{mrr} by each route of the encoder",
+                [Column("queries by", "name"), *(Column(name, f"mrr.{name}", hundred) for name in routes)],
+                result["routes"],
+            ),
+            table(
+                "Neighbours and clusters",
+                [Column("aspect", "name"), Column("texts", "points", count), *agree, *apart],
+                maps,
+                tell(NOTES, "neighbours", k, any(drawn["points"] <= k for drawn in maps)),
+            ),
+        ]
+        return [each for each in tables if each.rows]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        return retrieval_chapter(result, folder / MAPS_FILE)
+        groups, more = result["rows"], ""
+        if result["maps"]:
+            points = read_items(folder / MAPS_FILE, "map")
+            drawings = {
+                drawn["name"]: draw_points(drawn, points.filter(map=drawn["name"]), f"map{number}")
+                for number, drawn in enumerate(result["maps"])
+            }
+            more = render("training.evaluation/maps.html", drawings=drawings)
+        marks = {name: mark for name, mark in _MARKS.items() if name in groups[0]["rankings"]}
+        bars = [
+            Bar.of(
+                group,
+                f"{group['queries']:,} queries among {group['texts']:,} texts; relevant: what {_tell_way(group)}",
+                {mark.name: group["rankings"][name]["mrr"]["value"] for name, mark in marks.items()},
+                tell_verdict(group["rankings"]["start"]["difference"]["mrr"]) if "start" in marks else "",
+            )
+            for group in groups
+        ]
+        mrr = f"MRR@{result['k']} × 100"
+        texts = f"{result['texts']:,} texts of {result['split']} ({', '.join(result['corpora'])})"
+        return Chapter(
+            about=tell(NOTES, "about_retrieval", result),
+            charts={"": draw_bars(bars, list(marks.values()), of="this encoder", axis=mrr)},
+            more=more,
+            facts={"Retrieved": f"{texts}; {tell_source(result['source'])}"},
+            warnings=[tell_seen(result, unit="texts")],
+            figures=[
+                Figure(hundred(group["encoder"]), f"{group['name']}: {mrr}, {_explain(group)}")
+                for group in groups
+                if group["way"] == "one"
+            ],
+            origin={"labelled texts": result["data"]["texts"]},
+        )
 
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
@@ -194,3 +292,32 @@ def _by_routes(models: Models, texts: Sequence[str], aspects: Sequence[str]) -> 
         return unit(models.encoder(texts))
     chosen = [aspect for aspect in aspects if aspect in models.routes] or list(models.routes)
     return unit(np.concatenate([unit(models.encoder(texts, route)) for route in chosen], axis=1))
+
+
+def _tell_way(group: Row) -> str:
+    first, *second = group["aspects"]
+    further = {"one": "", "both": " and one in ", "any": ", or one in "}[group["way"]]
+    return f"shares a label in {first}{further}{''.join(second)}"
+
+
+def _tell_band(band: Row) -> str:
+    """Return a band of frequencies: "5–9 texts", "100 texts and more"."""
+    if band["most"] is None:
+        return f"{band['least']} texts and more"
+    return f"{band['least']}–{band['most']} texts"
+
+
+def _by_ranking(result: Result, rankings: list[str]) -> list[Row]:
+    rows: list[Row] = []
+    for group in result["rows"]:
+        for ranking in rankings:
+            values = {name: group["rankings"][ranking][name]["value"] for name in MEASURES}
+            rows.append({**values, "name": f"{group['name']}: {_RANKINGS[ranking]}"})
+        rows.append({**group["random"], "name": f"{group['name']}: random order"})
+    return rows
+
+
+def _explain(group: Row) -> str:
+    rankings = [(name, group["rankings"][name]) for name in _MARKS if name in group["rankings"]]
+    beside = ", ".join(f"{_RANKINGS[name]} {hundred(ranking['mrr']['value'])}" for name, ranking in rankings)
+    return f"{group['queries']:,} queries. {beside[0].upper()}{beside[1:]}."

@@ -1,4 +1,11 @@
-"""SentEval's classifiers, trained for all folds and penalties of a task at once, on shared batches.
+"""SentEval's protocol and its classifiers, trained for all folds and penalties of a task at once, on shared batches.
+
+    one part            ten folds are scored in turn; within the other nine, ten folds choose the penalty
+    train, test         ten folds of train choose the penalty
+    train, dev, test    dev chooses
+
+The scored classifier is trained on everything except the scored part and the part that its weights are chosen on: dev,
+or a twentieth drawn from the rest.
 
     batch of rows   2 7 3 9 0 …                 one product for all classifiers of a block
     fold 1 sees     2   3 9 0 …  ×  1e-5        (classifiers · classes, d) @ (d, batch)
@@ -15,6 +22,8 @@ Gradients are written out, and on a CPU a block of classifiers, small enough for
 next one begins: with autograd and all classifiers in one block, training takes two to three times as long.
 """
 
+import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +33,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from features.parsers.onednn import Product, product_on
+from training.progress import EVERY, log
 
+PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2)
+HIDDEN = {"logistic regression": 0, "mlp": 128}
+"""Classifier → units of its hidden layer."""
 BATCH = 64
 RATE = 1e-3
 PASSES = 4
@@ -35,8 +48,9 @@ MOST_PASSES = 200
 SEED = 1111
 """SentEval's seed of weights, batches and folds, the same for all classifiers."""
 _TOGETHER = 350_000  # parameters of a block, which with gradients and Adam's state take 6 MB
+_PARAMETERS = 4_000_000  # of classifiers trained at once, on the same batches: with Adam's state they take 80 MB
 
-
+Rows = NDArray[np.int64]
 Tell = Callable[[int, int], None]
 """Called with the number of passes done and of classifiers still training."""
 
@@ -45,8 +59,8 @@ Tell = Callable[[int, int], None]
 class Fold:
     """Positions of rows to train a classifier on, and of rows to choose its weights and penalty on, int64."""
 
-    learn: NDArray[np.int64]
-    dev: NDArray[np.int64]
+    learn: Rows
+    dev: Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +70,16 @@ class Fitted:
     accuracy: NDArray[np.float64]  # on dev, (n_folds, n_penalties), in [0, 1]
     weights: tuple[Tensor, ...]  # (n_folds · n_penalties, …) each: matrix and bias of a layer, then of the next
 
-    def predict(self, fold: int, penalty: int, features: Tensor) -> NDArray[np.int64]:
-        """Return the class of each row of features, (n, d), by the classifier of a fold and a penalty's position."""
-        position = fold * self.accuracy.shape[1] + penalty
+    def predict(self, position: int, features: Tensor) -> NDArray[np.int64]:
+        """Return the class of each row of features, (n, d), by one of the classifiers."""
         weights = [each[[position]] for each in self.weights]
         return np.asarray(_outputs(weights, features, product_on(features.device))[-1][0].argmax(0).cpu().numpy())
 
 
-def draw_dev(rows: NDArray[np.int64], share: float = 0.05) -> Fold:
-    """Return a fold whose dev part, at least one row, is drawn, as SentEval does where none is given."""
+def draw_dev(rows: Rows) -> Fold:
+    """Return a fold whose dev part, a twentieth and at least one row, is drawn as in SentEval, where none is given."""
     order = np.random.RandomState(SEED).permutation(len(rows))
-    cut = max(1, int(share * len(rows)))
+    cut = max(1, int(0.05 * len(rows)))
     return Fold(rows[order[cut:]], rows[order[:cut]])
 
 
@@ -158,10 +171,8 @@ class _Block:
             best[self._learning[better]] = now[better]
         self._failures[self._learning[~better]] += 1
         on = self._failures[self._learning] <= PATIENCE
-        if not on.all():
-            self._leave_out(on)
-
-    def _leave_out(self, on: Tensor) -> None:
+        if on.all():
+            return
         self._learning = self._learning[on]
         states = [self._optimizer.state[each] for each in self._weights]
         self._weights = [each[on] for each in self._weights]
@@ -217,3 +228,90 @@ def _first_weights(features: Tensor, n_classes: int, hidden: int) -> list[Tensor
         torch.manual_seed(SEED)
         layers = [nn.Linear(d, hidden), nn.Linear(hidden, n_classes)] if hidden else [nn.Linear(d, n_classes)]
     return [part.detach().to(features.device) for layer in layers for part in (layer.weight, layer.bias)]
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """Ascending positions of the scored items, their predicted classes, (n_scored,), and the penalties chosen."""
+
+    rows: Rows
+    classes: NDArray[np.int64]
+    penalties: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """Trains one classifier on one task."""
+
+    features: Tensor  # of all items, float32, (n_items, d)
+    classes: Rows  # of all items, (n_items,), from 0
+    n_classes: int  # number of classes
+    hidden: int  # units of the hidden layer; 0 for logistic regression
+    name: str  # of the task and the classifier, for the log
+
+    def predict(self, parts: Sequence[Rows], folds: int) -> Predictions:
+        """Return the predictions for the last part: of all items, train and test, or train, dev and test."""
+        if len(parts) == 3:
+            train, dev, test = parts
+            fold = Fold(train, dev)
+            return self._scored([fold], [test], [self._choose([[fold]])[0]])
+        if len(parts) == 2:
+            train, test = parts
+            return self._scored([draw_dev(train)], [test], self._choose([self._folds(train, folds)]))
+        outer = self._folds(parts[0], folds)
+        chosen = self._choose([self._folds(fold.learn, folds) for fold in outer])
+        return self._scored([draw_dev(fold.learn) for fold in outer], [fold.dev for fold in outer], chosen)
+
+    def _choose(self, groups: Sequence[Sequence[Fold]]) -> list[float]:
+        folds = [fold for group in groups for fold in group]
+        at_once = max(1, _PARAMETERS // (len(PENALTIES) * self.features.shape[1] * (self.hidden or self.n_classes)))
+        penalties = np.tile(PENALTIES, (len(folds), 1))
+        parts = [slice(start, start + at_once) for start in range(0, len(folds), at_once)]
+        accuracy = np.concatenate(
+            [self._fit(folds[part], penalties[part], part.start, len(folds)).accuracy for part in parts]
+        )
+        chosen, start = [], 0
+        for group in groups:
+            # Rounded as in SentEval: of equal means the smallest penalty is taken.
+            means = np.round(100 * accuracy[start : start + len(group)].mean(axis=0), 2)
+            chosen.append(PENALTIES[int(means.argmax())])
+            start += len(group)
+        return chosen
+
+    def _scored(self, folds: Sequence[Fold], parts: Sequence[Rows], penalties: Sequence[float]) -> Predictions:
+        fitted = self._fit(folds, np.array(penalties)[:, None], 0, len(folds))
+        predicted = [fitted.predict(at, self.features[torch.from_numpy(part)]) for at, part in enumerate(parts)]
+        rows, classes = np.concatenate(parts), np.concatenate(predicted)
+        order = np.argsort(rows)
+        return Predictions(rows[order], classes[order], tuple(penalties))
+
+    def _fit(self, folds: Sequence[Fold], penalties: NDArray[np.float64], before: int, total: int) -> Fitted:
+        told = time.monotonic()
+
+        def tell(passes: int, learning: int) -> None:
+            nonlocal told
+            if time.monotonic() - told >= EVERY:
+                told = time.monotonic()
+                log.info(
+                    "training %s: folds %d to %d of %d, pass %d, %d of %d classifiers still improve",
+                    *(self.name, before + 1, before + len(folds), total, passes, learning, penalties.size),
+                )
+
+        return fit(
+            self.features,
+            torch.from_numpy(self.classes).to(self.features.device),
+            folds,
+            penalties,
+            n_classes=self.n_classes,
+            hidden=self.hidden,
+            tell=tell,
+        )
+
+    def _folds(self, rows: Rows, folds: int) -> list[Fold]:
+        from sklearn.model_selection import StratifiedKFold
+
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=SEED)
+        with warnings.catch_warnings():
+            # A class with fewer members than folds is missing from some folds, which is fine.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            return [Fold(rows[learn], rows[dev]) for learn, dev in splitter.split(rows, self.classes[rows])]

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from features.core.faults import TooFewTexts
 from features.core.pages import tell
 from features.metrics.bootstrap import Bootstrap
 from features.sentences import leakage_key
-from training.evaluation.bars import PAIRED, draw, tell_start
-from training.evaluation.bootstrap import Drawn, differing, draw_means, in_groups
+from training.evaluation.bars import PAIRED, draw, figure_of
+from training.evaluation.bootstrap import Drawn, draw_right
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
-from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
+from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import NOTES, Column, ScoreTable, count, hundred, table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _COLUMNS = (
     Column("task", "task"),
     Column("classes", "classes", count),
     Column("scored", "items", count),
-    Column("one class", "most_frequent", hundred, about="accuracy of always predicting the most frequent class"),
+    Column("one class", "most_frequent", hundred),
     *PAIRED,
 )
 
@@ -54,8 +54,6 @@ class TransferSuite(Suite):
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        from training.evaluation.transfer.protocol import require_enough
-
         for task in subject.tasks:
             require_enough(task, subject.job.folds)
         if not subject.tasks:
@@ -66,18 +64,20 @@ class TransferSuite(Suite):
         rows = []
         drawn: dict[str, list[Drawn]] = {classifier: [] for classifier in self.classifiers}
         for task in self.tasks:
-            about = _about(task) | {"lengths": _lengths(task, models)}
+            texts = (*task.texts, *(task.others or ()))
+            lengths = {
+                side: None if embed is None else float(np.linalg.norm(embed(texts), axis=1).mean())
+                for side, embed in (("encoder", models.encoder), ("start", models.start))
+            }
+            about = _about(task) | {"lengths": lengths}
             for classifier in self.classifiers:
                 right, penalties = self._learn(task, classifier, models)
                 scored = zip(task.texts, task.splits, strict=True)  # pairs with the same first text are drawn together
                 groups = [text for text, split in scored if split == task.parts[-1]]
-                bootstrap = in_groups(self.bootstrap.of(task.name), groups)
-                scores = [float(share) for share in right.mean(axis=0)]
-                differ = differing(right[:, 0], right[:, -1], bootstrap.groups.tolist())
-                of_task = Drawn(scores, draw_means(right, bootstrap), bootstrap.count, mean=True, differ=differ)
+                of_task = draw_right(right, groups, self.bootstrap.of(task.name))
                 drawn[classifier].append(of_task)
                 row = {"name": f"{task.name} by {classifier}", "classifier": classifier, "penalties": penalties}
-                rows.append(row | about | of_task.paired(bootstrap))
+                rows.append(row | about | of_task.paired(self.bootstrap))
         means = {classifier: Drawn.average(several) for classifier, several in drawn.items()}
         return {
             "folds": self.folds,
@@ -103,6 +103,8 @@ class TransferSuite(Suite):
         by_classifier = _by_classifier(result)
         tasks = [row for row in result["rows"] if row["classifier"] == result["classifiers"][0]]
         about = [*(f"{row['items']:,} scored" for row in tasks), f"of {len(tasks)} tasks"]
+        classifier, rows = next(iter(by_classifier.items()))
+        measure = f"average accuracy of {len(tasks)} tasks" if len(tasks) > 1 else f"accuracy on {tasks[0]['task']}"
         return Chapter(
             about="Accuracy of a simple classifier on frozen embeddings (SentEval).",
             charts={
@@ -112,7 +114,7 @@ class TransferSuite(Suite):
                 for classifier, rows in by_classifier.items()
             },
             facts={"Classification tasks": ", ".join(f"{row['task']} ({row['items']:,} scored)" for row in tasks)},
-            figures=[_figure(tasks, by_classifier)],
+            figures=[figure_of(rows[-1], f"{measure}, by {classifier}.")],
         )
 
     @classmethod
@@ -133,14 +135,12 @@ class TransferSuite(Suite):
             for name, rows in read_sets(folder / TRANSFER_FILE, tasks, "label", "predicted")
         ]
 
-    def _learn(
-        self, task: "ClassTask", classifier: str, models: Models
-    ) -> tuple[NDArray[np.float64], tuple[float, ...]]:
-        """Return whether each item was classified correctly, 0 or 1, (n_scored, n_models), and the penalties."""
+    def _learn(self, task: "ClassTask", classifier: str, models: Models) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
+        """Return whether each item was classified correctly, (n_scored, n_models), and the penalties."""
         import torch
 
         from features.parsers.devices import resolve_device
-        from training.evaluation.transfer.protocol import HIDDEN, Learner, Predictions
+        from training.evaluation.transfer.classifiers import HIDDEN, Learner, Predictions
 
         names = sorted(set(task.labels))
         classes = np.searchsorted(names, task.labels).astype(np.int64)
@@ -159,20 +159,14 @@ class TransferSuite(Suite):
                 models.of_start[key] = predictions("its start model", models.start)
             predicted.append(models.of_start[key])
         rows = predicted[0].rows
-        self.items_of_sets.append(
-            pl.DataFrame(
-                {
-                    "set": [f"{task.name} by {classifier}"] * len(rows),
-                    "text_a": [task.texts[row] for row in rows],
-                    "text_b": [None if task.others is None else task.others[row] for row in rows],
-                    "label": [names[each] for each in classes[rows]],
-                    "predicted": [names[each] for each in predicted[0].classes],
-                },
-                schema_overrides={"text_b": pl.String},
-            )
+        self.keep(
+            f"{task.name} by {classifier}",
+            [task.texts[row] for row in rows],
+            None if task.others is None else [task.others[row] for row in rows],
+            label=[names[each] for each in classes[rows]],
+            predicted=[names[each] for each in predicted[0].classes],
         )
-        right = np.stack([each.classes == classes[rows] for each in predicted], axis=1).astype(np.float64)
-        return right, predicted[0].penalties
+        return np.stack([each.classes == classes[rows] for each in predicted], axis=1), predicted[0].penalties
 
 
 def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
@@ -182,14 +176,6 @@ def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
         return np.asarray(left, dtype=np.float32)
     right = embed(task.others)
     return np.concatenate([np.abs(left - right), left * right], axis=1).astype(np.float32)
-
-
-def _lengths(task: "ClassTask", models: Models) -> dict[str, float | None]:
-
-    def mean(embed: Embed) -> float:
-        return float(np.linalg.norm(embed((*task.texts, *(task.others or ()))), axis=1).mean())
-
-    return {"encoder": mean(models.encoder), "start": None if models.start is None else mean(models.start)}
 
 
 def _about(task: "ClassTask") -> dict[str, Any]:
@@ -246,7 +232,16 @@ def _note(result: Result) -> str:
     return tell(NOTES, "transfer", result["folds"], tasks, np.mean(uneven, axis=0).tolist() if uneven else [])
 
 
-def _figure(tasks: Sequence[Mapping[str, Any]], by_classifier: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
-    classifier, rows = next(iter(by_classifier.items()))
-    measure = f"average accuracy of {len(tasks)} tasks" if len(tasks) > 1 else f"accuracy on {tasks[0]['task']}"
-    return Figure(hundred(rows[-1]["encoder"]), tell_start(rows[-1], f"{measure}, by {classifier}."))
+def require_enough(task: "ClassTask", folds: int) -> None:
+    """Refuse a task that is too small for cross-validation."""
+    parts = task.parts
+    if len(parts) == 3:
+        return
+    labels = [label for label, split in zip(task.labels, task.splits, strict=True) if split == parts[0]]
+    largest = max(labels.count(label) for label in set(labels))
+    within = largest if len(parts) == 2 else largest - -(-largest // folds)
+    if within < folds:
+        raise TooFewTexts(
+            f"the largest class of the evaluation set {task.name!r} has {largest:,} texts to train on, too few for "
+            f"{folds} folds: give more texts, or set `folds` under [transfer] to a smaller number."
+        )

@@ -7,7 +7,6 @@ from features.metrics.bootstrap import Bootstrap
 from training.encoders.s3bert.facets import plan_layout
 from training.evaluation.bootstrap import in_groups
 from training.evaluation.facets.scoring import (
-    EmbeddedPairs,
     assigned_membership,
     count_verdicts,
     random_memberships,
@@ -56,14 +55,16 @@ def test_facets_that_carry_their_metric_score_one_and_random_ones_less():
     layout = plan_layout(["a", "b"], width=4, dimension=8)
     left, right = random.standard_normal((2, 200, 8)).astype(np.float32)
     metrics = layout.similarities(left, right).astype(np.float32)
-    embedded = EmbeddedPairs(left, right, left, right, metrics)
     rows = score_facets(
-        embedded,
+        layout.similarities(left, right),
+        (left, right),
+        metrics,
         layout,
+        bundled={},
         fitting=None,
         draws=5,
         seed=0,
-        bootstrap=in_groups(Bootstrap(200), range(len(embedded.metrics))),
+        bootstrap=in_groups(Bootstrap(200), range(200)),
     )
     for row in rows:
         assert row["encoder"] == pytest.approx(1)

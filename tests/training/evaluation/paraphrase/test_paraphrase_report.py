@@ -10,7 +10,6 @@ import torch
 
 from training.evaluation.comparison import compare_runs
 from training.evaluation.measures import Scored
-from training.evaluation.paraphrase.report import paraphrase_tables
 from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import evaluate, write_report
@@ -118,6 +117,6 @@ def test_the_probabilities_of_a_classifier_are_held_against_what_is_so(job, brow
     assert browser.find_faults(job.output / "report.html") == []
     made.calibration = Calibration(2.0, (0.0, 0.0), 969, 1.0, 0.9)
     made.save(job.encoder)
-    (again,) = paraphrase_tables(evaluate(job.model_copy(update={"suites": ()}))["suites"]["paraphrase"])[2:]
+    (again,) = ParaphraseSuite.tables(evaluate(job.model_copy(update={"suites": ()}))["suites"]["paraphrase"])[2:]
     assert [row[0] for row in again.rows] == ["tweets"]
     assert "calibrated on 969 dev pairs" in again.note

@@ -330,7 +330,7 @@ def test_a_legend_is_in_the_order_of_its_counts_where_texts_have_several_labels(
     (group,) = groups_of(LabelledTexts.from_table(table, source={}))
     vectors = np.eye(len(labels), dtype=np.float32)
     (drawn,) = maps.choose_points(group, [f"t{n}" for n in range(len(labels))], {"encoder": vectors}, seed=0, k=3)
-    assert [*drawn.legend.items()] == [("all", 8), ("seldom", 3), ("often", 1)]
+    assert [*drawn.entry["legend"].items()] == [("all", 8), ("seldom", 3), ("often", 1)]
 
 
 def test_neighbours_and_silhouette_are_those_of_the_full_space():
@@ -343,13 +343,11 @@ def test_neighbours_and_silhouette_are_those_of_the_full_space():
     (labels,) = group.labels.values()
     apart = np.eye(2, dtype=np.float32)[labels.matrix.indices]
     (drawn,) = maps.choose_points(group, [f"t{n}" for n in range(12)], {"encoder": apart}, seed=0, k=5)
-    assert drawn.agreement == {"encoder": 1}
-    assert drawn.silhouette == {"encoder": pytest.approx(1)}
+    assert drawn.entry["sides"] == {"encoder": {"agreement": 1, "silhouette": pytest.approx(1)}}
     mixed = np.ones((12, 2), np.float32)
     (drawn,) = maps.choose_points(group, [f"t{n}" for n in range(12)], {"encoder": mixed}, seed=0, k=12)
-    assert drawn.k == 11  # a text is not its own neighbour
-    assert drawn.agreement == {"encoder": pytest.approx(5 / 11)}
-    assert drawn.silhouette == {"encoder": 0}
+    assert drawn.entry["k"] == 11  # a text is not its own neighbour
+    assert drawn.entry["sides"] == {"encoder": {"agreement": pytest.approx(5 / 11), "silhouette": 0}}
 
 
 def test_in_a_browser_nothing_is_wrong_with_the_maps_wide_or_narrow_light_or_dark(scores, job, browser):

@@ -9,8 +9,18 @@ from sklearn.linear_model import LogisticRegression
 from features.core.faults import TooFewTexts
 from features.corpora.classified import ClassTask
 from training.evaluation.transfer import classifiers
-from training.evaluation.transfer.classifiers import BATCH, PASSES, PATIENCE, SEED, Fold, draw_dev, fit
-from training.evaluation.transfer.protocol import PENALTIES, Learner, require_enough
+from training.evaluation.transfer.classifiers import (
+    BATCH,
+    PASSES,
+    PATIENCE,
+    PENALTIES,
+    SEED,
+    Fold,
+    Learner,
+    draw_dev,
+    fit,
+)
+from training.evaluation.transfer.suite import require_enough
 
 
 @pytest.fixture(autouse=True)

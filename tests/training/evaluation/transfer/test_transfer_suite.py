@@ -18,7 +18,7 @@ from training.evaluation.bootstrap import FEWEST
 from training.evaluation.models import Models, Shared
 from training.evaluation.run import evaluate
 from training.evaluation.suites import load_suite
-from training.evaluation.transfer import classifiers, protocol
+from training.evaluation.transfer import classifiers
 from training.evaluation.transfer.suite import TransferSuite
 from training.evaluation_sets import read_class_tasks
 from training.jobs import EvaluationJob
@@ -134,11 +134,11 @@ def test_encoders_with_the_same_start_model_train_its_classifiers_once(files, ti
         (encoder / "training.json").write_text(json.dumps({"settings": settings, "backbone_digest": "0"}))
     learnt = []
 
-    def predict(self, parts, folds, real=protocol.Learner.predict):
+    def predict(self, parts, folds, real=classifiers.Learner.predict):
         learnt.append(self.name.rpartition(" on ")[2])
         return real(self, parts, folds)
 
-    monkeypatch.setattr(protocol.Learner, "predict", predict)
+    monkeypatch.setattr(classifiers.Learner, "predict", predict)
     shared = Shared()
     first, second = (evaluate(job(files, each, SST, suites=["transfer"]), shared) for each in encoders)
     assert learnt == ["the encoder", "its start model", "the encoder"]
