@@ -8,7 +8,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import CannotExplain, EvaluationDamaged, NothingToScore, UnknownName
-from flows.commands.report import print_scores
+from flows.commands.runs import print_scores
 from training import markdown
 from training.evaluation import models
 from training.evaluation.promotion import compare_scores, on_same_pairs
