@@ -68,6 +68,10 @@ SHARED_FILES = {
     "encode": ("facets",),
     "measure": ("align",),
     "up": ("down", "deploy"),
+    "status": ("rejects",),
+    "gc": ("verify",),
+    "models": ("publish",),
+    "explain": ("explore",),
 }
 """File of `flows.commands` → the commands in it besides the one that it is named after."""
 _FILE_OF = {name: file for file, names in SHARED_FILES.items() for name in names}

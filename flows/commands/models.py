@@ -1,4 +1,4 @@
-"""`facetflow models`: list, pull and verify pretrained models."""
+"""`facetflow models` and `publish`: pretrained models of a hub on this machine, and an encoder of it for a hub."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.core.errors import ModelError
-from flows.console.options import FILE, JSON
+from features.core.faults import Conflict
+from flows.console.options import FILE, JSON, encoder_option
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
 
 if TYPE_CHECKING:  # commands import what they need when they run
@@ -143,3 +144,41 @@ def verify(names: tuple[str, ...], *, as_json: bool) -> int:
     if as_json:
         write_json(results)
     return 0 if all(line["intact"] for line in results) else 1
+
+
+@click.command()
+@encoder_option(" the encoder in use")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write; must be new or empty.",
+)
+@click.option("--name", metavar="OWNER/NAME", help="Name on the Hub, for the examples of the card and for --push.")
+@click.option("--push", is_flag=True, help="Upload the folder to the Hub, as the account of `hf auth login`.")
+@click.option("--public", is_flag=True, help="Make the uploaded repository public; a new one is private by default.")
+@click.pass_obj
+def publish(project: Path, /, *, encoder: str | None, output: Path, name: str | None, push: bool, public: bool) -> None:
+    """Write an encoder as a folder for a model hub: weights, facets, a card with the terms of its training data.
+
+    Folders of this machine are left out. Nothing is uploaded unless --push asks for it.
+    """
+    from features.models.records import is_hub_name
+    from flows.console.here import Here
+    from training.publishing import CARD, upload, write_folder
+    from training.search.choosing import choose_encoder
+
+    if name is not None and not is_hub_name(name):
+        raise Conflict(f"--name {name!r} is no name on the Hub: it has the form owner/name.")
+    if (push and name is None) or (public and not push):
+        raise Conflict("--push needs --name." if push else "--public needs --push: nothing is uploaded without it.")
+    here = Here.read(project)
+    chosen = choose_encoder(here.runs, encoder, None, among=here.encoders)
+    here.use(chosen.folder, encoder)
+    size = write_folder(chosen.folder, output, name)
+    say(f"Wrote {chosen.name} to {output} ({size / 1e6:.1f} MB). Read {CARD} before you give it to others.")
+    if "Not evaluated yet." in (output / CARD).read_text(encoding="utf-8"):
+        say("Its card has no scores yet: `facetflow evaluate` writes them, then publish again.")
+    if push and name is not None:
+        say(f"Uploaded to {upload(output, name, public=public)}")

@@ -1,4 +1,4 @@
-"""`facetflow status`: what the store holds and how the last builds ended."""
+"""`facetflow status` and `rejects`: what the store holds, what it could not, and how the last builds ended."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.console.options import JSON
+from flows.console.options import JSON, export_option, write_export
+from flows.terminal import write_json
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from collections.abc import Collection, Mapping
@@ -26,12 +27,11 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     """Show tables, rejects, releases and runs of the project's store, its current encoder, and what runs by itself."""
     from features.core.errors import FacetflowError
     from features.store.store import Store
-    from flows.pages.build_pages import newest_page
+    from flows.pages.build_facts import newest_page
     from flows.project import load
     from flows.server import services
     from flows.server.up_record import running
     from flows.stages import wanted_shards
-    from flows.terminal import write_json
     from flows.trainings.shortfalls import shortfalls
     from training.evaluation.promotion import current_runs, gone_runs
     from training.runs import run_id
@@ -153,3 +153,37 @@ def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
         "killed": f"{where} is gone; what was committed is kept, and `facetflow build` continues from there",
     }[state]
     return asdict(record) | {"state": state, "message": message}
+
+
+@click.command()
+@click.option("--stage", help="Rejects of one stage: ingest, amr, metrics, …")
+@click.option("--code", help="Rejects with one code, as listed by `facetflow status`.")
+@export_option("Write all of them to a table: .tsv, .jsonl or .parquet; .csv for spreadsheets, with ' before formulas.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=0), help="How many to show.")
+@JSON
+@click.pass_obj
+def rejects(
+    project: Path, *, stage: str | None, code: str | None, export: Path | None, limit: int, as_json: bool
+) -> None:
+    """Show the rows that ingest and the stages could not process: file, line, code, text and what was wrong."""
+    from features.ingest.rejected_rows import rejected_rows
+    from features.store.store import Store
+    from flows.project import load
+
+    settings = load(project)
+    rows = rejected_rows(Store.open(settings.store), settings.corpora, settings.base, stage=stage, code=code)
+    if export is not None:
+        write_export(rows, export, "rejected rows")
+    if as_json:
+        write_json(rows.to_dicts())
+    if as_json or export is not None:
+        return
+    for row in rows.head(limit).iter_rows(named=True):
+        where = f"{row['file']}:{row['line']}" if row["file"] else row["entity_id"]
+        click.echo(f"{row['stage']} {row['code']} {where}: {row['message']}")
+        if row["text"] is not None:
+            click.echo("    " + " || ".join(text for text in (row["text"], row["other_text"]) if text is not None))
+    if not rows.height:
+        click.echo("No row was rejected.")
+    elif rows.height > limit:
+        click.echo(f"{rows.height - limit:,} more of {rows.height:,}: --export FILE writes all of them.")

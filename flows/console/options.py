@@ -19,9 +19,6 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 """An input file, or `-` for standard input."""
 
-OUTPUT = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
-"""An output file, or `-` for standard output."""
-
 BY_POSITION = click.option("--by-position", is_flag=True, help="Pair graphs by position and ignore their ids.")
 TAGGER = click.option(
     "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
@@ -71,7 +68,8 @@ def output_options(about: str, *names: str, required: bool = True) -> Callable[[
         type=click.Choice(names),
         help=f"Format, if the suffix does not determine it.  [default for -: {names[0]}]",
     )
-    output = click.option("-o", "--output", required=required, type=OUTPUT, help=about)
+    path = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+    output = click.option("-o", "--output", required=required, type=path, help=about)
     return lambda command: output(form(command))
 
 
