@@ -62,16 +62,16 @@ COMMANDS: dict[str, str] = {
 SHARED_FILES = {
     "new": ("schema",),
     "build": ("refresh", "plan", "retry"),
+    "status": ("rejects", "diff"),
     "train": ("evaluate",),
     "runs": ("report", "compare"),
+    "explain": ("explore",),
     "search": ("neighbours",),
     "encode": ("facets",),
     "measure": ("align",),
-    "up": ("down", "deploy"),
-    "status": ("rejects",),
-    "gc": ("verify",),
     "models": ("publish",),
-    "explain": ("explore",),
+    "up": ("down", "deploy"),
+    "gc": ("verify",),
 }
 """File of `flows.commands` → the commands in it besides the one that it is named after."""
 _FILE_OF = {name: file for file, names in SHARED_FILES.items() for name in names}
@@ -150,14 +150,6 @@ class LazyGroup(click.Group):
         file = importlib.import_module(f"flows.commands.{_FILE_OF.get(cmd_name, cmd_name)}")
         return _completed(getattr(file, cmd_name), cmd_name)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or suggest those with similar names."""
-        if args[0] not in COMMANDS and not ctx.resilient_parsing and not args[0].startswith("-"):
-            raise click.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
-        return super().resolve_command(ctx, args)
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         with formatter.section("Commands"):
@@ -184,7 +176,11 @@ class LazyGroup(click.Group):
             return 0
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup,
+    commands={name: click.Command(name) for name in COMMANDS},  # from which click suggests those with similar names
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="facetflow")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -207,7 +203,7 @@ def _completed(command: click.Command, path: str) -> click.Command:
     return command
 
 
-_completed(cli, "")
+cli.params.extend(COMMON)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

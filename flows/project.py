@@ -61,7 +61,11 @@ else:
         AnyEncoder = Annotated[AnyEncoder, Field(discriminator="kind")]
 
 
-class LimitSettings(BaseModel):
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LimitSettings(_Section):
     """Shares above which a build publishes nothing.
 
     Args:
@@ -69,13 +73,11 @@ class LimitSettings(BaseModel):
         failed_shards: shards of the build that failed, in [0, 1].
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     rejected_rows: float = Field(default=0.05, ge=0, le=1)
     failed_shards: float = Field(default=0.0, ge=0, le=1)
 
 
-class RetentionSettings(BaseModel):
+class RetentionSettings(_Section):
     """What each build deletes at its end, as `facetflow gc` does; nothing without `days`.
 
     Args:
@@ -85,8 +87,6 @@ class RetentionSettings(BaseModel):
         releases: also delete releases that were replaced so long ago and that no training in `runs` reads, as
             `facetflow gc --releases` does; not for a store that other projects train on.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     days: float | None = Field(default=None, ge=1, le=36500)
     trainings: bool = False
@@ -99,7 +99,7 @@ class RetentionSettings(BaseModel):
         return self
 
 
-class ClusterSettings(BaseModel):
+class ClusterSettings(_Section):
     """Where shards are made.
 
     Args:
@@ -114,8 +114,6 @@ class ClusterSettings(BaseModel):
         unencrypted: use an existing cluster on another machine whose address is not `tls://`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     address: str | None = None
     tls_ca: Path | None = None
     tls_cert: Path | None = None
@@ -127,7 +125,7 @@ class ClusterSettings(BaseModel):
     memory_limit: str | None = Field(default=None, pattern=r"(?i)^\d+(\.\d+)?\s*[kmgt]?i?b$")
 
 
-class _Head(BaseModel):
+class _Head(_Section):
     """The top of a project file.
 
     Args:
@@ -139,8 +137,6 @@ class _Head(BaseModel):
         leakage: what to do with training pairs that have a sentence of an evaluation set.
         ingest: size of shards.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=r"^[\w.-]+$")
     store: str | Path = Path("store")

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from features.core.faults import ColumnMissing, VectorsWrong
 from features.core.outputs import TABLES, check_output, format_of
 from features.core.wording import counted
+from features.models import BUNDLED_ENCODER, BUNDLED_MAP
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written
 from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, TEXT_COLUMNS, output_options
 
@@ -117,7 +119,6 @@ def facets(
     import polars as pl
 
     from features.core.files import read_table, write_table
-    from features.models import BUNDLED_ENCODER, BUNDLED_MAP
     from flows.console.searching import Searcher
     from training.encoders.s3bert.facets import FacetLayout, facets_of
 
@@ -140,8 +141,6 @@ def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.floa
     """Return the vectors of a table, (n, d)."""
     import numpy as np
     import polars as pl
-
-    from features.core.faults import ColumnMissing, VectorsWrong
 
     if column not in table.columns:
         raise ColumnMissing(

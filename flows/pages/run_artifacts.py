@@ -55,8 +55,6 @@ class BuildArtifacts:
     def end(self) -> None:
         """Show how the build ended."""
         self.look(ended=True)
-        if not self._outbox.open:
-            return
         if self._facts.facts.quality:
             self._outbox.show(_quality(self._name, self._facts.facts.quality))
         self._outbox.show(link("build", self._name, self._facts.page))
