@@ -32,7 +32,6 @@ _PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight h
 @click.pass_obj
 def contrast(
     project: Path,
-    /,
     *,
     file: Path | None,
     output: Path,

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 @click.pass_obj
 def encode(
     project: Path,
-    /,
     *,
     file: Path,
     output: Path,
@@ -106,7 +105,7 @@ def encode(
 @DEVICE
 @click.pass_obj
 def facets(
-    project: Path, /, *, file: Path, output: Path, form: str | None, column: str, encoder: str | None, device: str
+    project: Path, *, file: Path, output: Path, form: str | None, column: str, encoder: str | None, device: str
 ) -> None:
     """Give facets to vectors of the start model, without encoding anything again.
 

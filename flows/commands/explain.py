@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 @click.pass_obj
 def explain(
     project: Path,
-    /,
     *,
     sentences: tuple[str, ...],
     encoder: str | None,
@@ -139,7 +138,7 @@ def _rows(sentences: Sequence[str], table: Path | None, here: "Here") -> "list[P
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the server.  [default: any free one]")
 @click.option("--no-browser", is_flag=True, help="Only print the address, and open nothing.")
 @click.pass_obj
-def explore(project: Path, /, *, encoder: str | None, texts: str, port: int | None, no_browser: bool) -> None:
+def explore(project: Path, *, encoder: str | None, texts: str, port: int | None, no_browser: bool) -> None:
     """Open pages that explain pairs and search texts, and show the project's tables and trainings.
 
     The pages are served by this machine to the browser that opens the printed address, and to nobody else. Without a

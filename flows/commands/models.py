@@ -149,7 +149,7 @@ def verify(names: tuple[str, ...], *, as_json: bool) -> int:
 @click.option("--push", is_flag=True, help="Upload the folder to the Hub, as the account of `hf auth login`.")
 @click.option("--public", is_flag=True, help="Make the uploaded repository public; a new one is private by default.")
 @click.pass_obj
-def publish(project: Path, /, *, encoder: str | None, output: Path, name: str | None, push: bool, public: bool) -> None:
+def publish(project: Path, *, encoder: str | None, output: Path, name: str | None, push: bool, public: bool) -> None:
     """Write an encoder as a folder for a model hub: weights, facets, a card with the terms of its training data.
 
     Folders of this machine are left out. Nothing is uploaded unless --push asks for it.

@@ -59,7 +59,6 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
 @click.pass_obj
 def predict(
     project: Path,
-    /,
     *,
     pairs: Path,
     output: Path,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @JSON
 @click.pass_obj
-def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
+def runs(project: Path, *, names: tuple[str, ...], as_json: bool) -> None:
     """List the trainings of the encoders NAME, by default of all: release, seed, state, and scores if evaluated.
 
     Unfinished and failed trainings are listed too, with what is known about them.
@@ -50,7 +50,7 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
 @export_option("Write the numbers of the tables, unrounded, to one table: .csv, .tsv, .jsonl or .parquet.")
 @click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
 @click.pass_obj
-def report(project: Path, /, *, encoder: str | None, export: Path | None, as_json: bool) -> None:
+def report(project: Path, *, encoder: str | None, export: Path | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
     from flows.console.here import keep
     from flows.project import load
@@ -92,7 +92,7 @@ def print_scores(scores: Any) -> None:
 )
 @JSON
 @click.pass_obj
-def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_json: bool) -> None:
+def compare(project: Path, *, first: str, second: str, html: Path | None, as_json: bool) -> None:
     """Show the scores of A and B side by side, on what both were evaluated on, and whether they differ.
 
     A and B are encoders of the project (all evaluated seeds of the newest finished training count) or ids of runs.

@@ -62,7 +62,6 @@ _TOP = click.option(
 @click.pass_obj
 def search(
     project: Path,
-    /,
     *,
     text: str,
     weights: dict[str, float],
@@ -144,7 +143,6 @@ def _about(row: dict[str, Any]) -> str:
 @click.pass_obj
 def neighbours(
     project: Path,
-    /,
     *,
     file: Path,
     output: Path,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @JSON
 @click.pass_obj
-def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
+def train(project: Path, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
     """Train the encoders called NAME under [[encoders]] of the project, by default all of them.
 
     A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest covers the settings and the ratings that `choose_by` names. An
@@ -78,7 +78,6 @@ def _described(encoder: Any) -> dict[str, Any]:
 @click.pass_obj
 def evaluate(
     project: Path,
-    /,
     *,
     names: tuple[str, ...],
     suites: tuple[str, ...],

@@ -105,11 +105,11 @@ def _encoder_in_use(here: Here, name: str | None) -> Path | None:
     """Return a named encoder, else the one in use of the project's encoders with facets, else the bundled one."""
     runs, names = here.runs, here.encoders
     if name is not None:
-        folder = named_encoder(runs, name, among=names)
-    elif runs is None or (used := encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)) is None:
-        return bundled_encoder()
+        folder: Path | None = named_encoder(runs, name, among=names)
     else:
-        folder = used
+        folder = runs and encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)
+    if folder is None:
+        return bundled_encoder()
     here.use(folder, name)
     if not (folder / FILE_NAME).is_file():
         raise CannotExplain(

@@ -25,12 +25,12 @@ _REFUSED = "refused: its scores did not hold against those of the run that was c
 
 def list_runs(settings: Project, names: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return what is known of each training, by default of all encoders, in the order of their ids."""
-    current = set(current_runs(settings.runs).values())
-    folders = [run for run in all_runs(settings.runs) if not names or encoder_name(run) in names]
-    elsewhere = _scored_elsewhere(all_runs(settings.runs))
+    runs, current = all_runs(settings.runs), set(current_runs(settings.runs).values())
+    elsewhere = _scored_elsewhere(runs)
     listed = [
         _described(settings.runs, run, is_current=run.resolve() in current) | {"elsewhere": elsewhere.get(run, [])}
-        for run in folders
+        for run in runs
+        if not names or encoder_name(run) in names
     ]
     for name in names:
         if not any(run["name"] == name for run in listed):
@@ -48,7 +48,7 @@ def runs_table(settings: Project, listed: Sequence[Mapping[str, Any]]) -> ScoreT
             run["run"],
             "" if run["release"] is None else str(run["release"]),
             f"{run['state']}{', current' if run['current'] else ', refused' if run['refused'] else ''}",
-            "" if run["at"] == "" else run["at"][:16].replace("T", " "),
+            run["at"][:16].replace("T", " "),
             *([] if not searched else [", ".join(f"{name} {value:g}" for name, value in run["chosen"].items())]),
             *(_cell(run, suite, name) for suite, name in scored),
         )
