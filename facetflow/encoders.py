@@ -72,15 +72,11 @@ class Encoder:
     @cached_property
     def facets(self) -> tuple[Facet, ...]:
         """The facets, in the order of their dimensions; the others before or after them are the residual."""
+        facets = () if self._layout is None else self._layout.facets
+        spearman = [None if facet.reliability is None else facet.reliability.spearman for facet in facets]
         return tuple(
-            Facet(
-                name=facet.name,
-                start=facet.start,
-                stop=facet.stop,
-                spearman=None if facet.reliability is None else facet.reliability.spearman,
-                reliable=facet.is_clear,
-            )
-            for facet in (self._layout.facets if self._layout is not None else ())
+            Facet(facet.name, facet.start, facet.stop, rank, facet.is_clear)
+            for facet, rank in zip(facets, spearman, strict=True)
         )
 
     def encode(self, texts: str | Texts, *, aspect: str | None = None, batch_size: int = 32) -> NDArray[np.float32]:
@@ -237,9 +233,7 @@ class Encoder:
             ModelError: the encoder has no facets.
         """
         if self._layout is None:
-            raise CannotExplain(
-                f"the encoder {str(self.folder)!r} has no facets to explain with; train one of kind s3bert"
-            )
+            raise CannotExplain(f"the encoder {str(self.folder)!r} has no facets; train one of kind s3bert")
         first, second, single = pair_sentences(a, b)
         readings = internals.explain_with(self.model, self._layout, list(zip(first, second, strict=True)))
         explanations = explain_readings(readings, internals.encoder_facts(self.folder).sentence, graphs=graphs)

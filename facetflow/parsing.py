@@ -6,8 +6,8 @@
 The first call loads the parser; it stays loaded.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar, overload
 
 import polars as pl
@@ -17,7 +17,7 @@ from features.core.errors import RowError
 from features.core.types import RejectCode
 from features.parsers.amr import is_embedded
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
-from features.parsers.srl.frames import Frame, Span
+from features.parsers.srl.frames import frames_of
 from features.parsers.srl.parser import SrlParse
 from features.parsers.texts import Parse, number_sentences, parse_lines
 from features.stage_output import Reject
@@ -162,14 +162,9 @@ def _parse(
 
 
 def _frames(row: dict[str, Any]) -> SrlParse:
-    spans: list[list[Span]] = [[] for _ in row["predicates"]]
-    columns: Sequence[Sequence[Any]] = [row[f"span_{name}"] for name in ("frames", "labels", "starts", "ends")]
-    for number, *span in zip(*columns, strict=True):
-        spans[number].append(Span(*span))
-    frames = (Frame(predicate, tuple(arguments)) for predicate, arguments in zip(row["predicates"], spans, strict=True))
-    return SrlParse(tuple(row["words"]), tuple(frames))
+    spans = (row[f"span_{name}"] for name in ("frames", "labels", "starts", "ends"))
+    return SrlParse(tuple(row["words"]), tuple(frames_of(row["predicates"], *spans)))
 
 
 def _tree(row: dict[str, Any]) -> DependencyTree:
-    names = ("tokens", "lemmas", "tags", "starts", "heads", "relations")
-    return DependencyTree(*(tuple(row[name]) for name in names))
+    return DependencyTree(*(tuple(row[field.name]) for field in fields(DependencyTree)))

@@ -17,9 +17,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from features.core.errors import PartlyDoneError
-from flows.console.examples import with_examples
 from flows.console.failures import fault_of
-from flows.console.options import PROJECT_FILE, with_common_options
+from flows.console.options import COMMON, PROJECT_FILE
 from flows.server.passwords import without_passwords
 from flows.terminal import Verbosity, count_json, set_verbosity, show_controls, warn, write_json
 
@@ -60,6 +59,76 @@ COMMANDS: dict[str, str] = {
 }
 """The commands in order of use, with the line that `--help` shows, so that listing them imports none."""
 
+SHARED_FILES = {
+    "new": ("schema",),
+    "build": ("refresh", "plan", "retry"),
+    "status": ("rejects", "diff"),
+    "train": ("evaluate",),
+    "runs": ("report", "compare"),
+    "explain": ("explore",),
+    "search": ("neighbours",),
+    "encode": ("facets",),
+    "measure": ("align",),
+    "models": ("publish",),
+    "up": ("down", "deploy"),
+    "gc": ("verify",),
+}
+"""File of `flows.commands` → the commands in it besides the one that it is named after."""
+_FILE_OF = {name: file for file, names in SHARED_FILES.items() for name in names}
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "new": ("facetflow new my-project --kind aspect", "facetflow new example --example"),
+    "refresh": ("facetflow refresh",),
+    "build": ("facetflow build", "facetflow build --dask-address tls://scheduler:8786"),
+    "plan": ("facetflow plan --explain",),
+    "diff": ("facetflow diff", "facetflow diff 3 7 --json"),
+    "retry": ("facetflow retry --failed",),
+    "train": ("facetflow train", "facetflow train s3bert --release 2 --seeds 5"),
+    "evaluate": ("facetflow evaluate", "facetflow evaluate s3bert --suite ratings"),
+    "runs": ("facetflow runs", "facetflow runs s3bert --json"),
+    "compare": (
+        "facetflow compare syntax twin",
+        "facetflow compare twin syntax --html differences.html",
+        "facetflow compare s3bert/00001-4f1c9a s3bert/00002-4f1c9a",
+    ),
+    "explore": ("facetflow explore", "facetflow explore --texts notes.txt"),
+    "explain": (
+        'facetflow explain "two cats look" "a cat looks"',
+        "facetflow explain --pairs pairs.tsv --html pairs.html",
+    ),
+    "predict": (
+        "facetflow predict pairs.tsv -o labels.tsv",
+        "facetflow predict questions.csv --columns question1 question2 --encoder duplicates -o labels.parquet",
+    ),
+    "search": (
+        'facetflow search "stochastic gradient methods" --aspect task',
+        'facetflow search "a bank in Paris" --among companies.tsv --text name --text description -k 5',
+    ),
+    "neighbours": ("facetflow neighbours companies.tsv --aspect country -o neighbours.tsv",),
+    "encode": (
+        "facetflow encode reviews.tsv -o vectors.parquet",
+        "facetflow encode reviews.tsv -o facets.parquet --facets --precision float16",
+    ),
+    "facets": ("facetflow facets vectors.parquet -o facets.parquet",),
+    "measure": ("facetflow measure first.amr second.amr -o scores.tsv",),
+    "align": ("facetflow align first.amr second.amr -o pairs.html",),
+    "score amr": ("facetflow score gold.amr parsed.amr", "facetflow score gold.amr parsed.amr --metrics smatch,srl"),
+    "score srl": ("facetflow score srl gold.conll",),
+    "contrast": ("facetflow contrast -o contrasts.tsv", "facetflow contrast sentences.txt -o contrasts.tsv"),
+    "parse amr": ("facetflow parse amr sentences.txt -o graphs.amr",),
+    "parse dependencies": ("facetflow parse dependencies sentences.txt -o trees.conllu",),
+    "parse srl": ("facetflow parse srl sentences.txt -o roles.jsonl",),
+    "publish": (
+        "facetflow publish -o published",
+        "facetflow publish --encoder s3bert --name me/my-encoder -o published --push",
+    ),
+    "models pull": ("facetflow models pull", "facetflow models pull all-MiniLM-L12-v2"),
+    "up": ('facetflow up --cron "0 3 * * *"', 'facetflow up --cron "0 3 * * *" --systemd'),
+    "deploy": ('facetflow deploy --cron "0 3 * * *"',),
+    "gc": ("facetflow gc --dry-run", "facetflow gc --older-than 12h", "facetflow gc --runs --older-than 30d"),
+}
+"""Examples at the end of a command's help: command → lines to type, quoted for a shell."""
+
 RESUMED = ("refresh", "build", "retry", "train")
 """Commands that continue where they were interrupted."""
 
@@ -75,19 +144,11 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import `flows.commands.<name>` and return its command."""
+        """Import the file of a command and return the command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"flows.commands.{cmd_name}"), cmd_name)
-        return with_examples(with_common_options(command), cmd_name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or suggest those with similar names."""
-        if args[0] not in COMMANDS and not ctx.resilient_parsing and not args[0].startswith("-"):
-            raise click.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
-        return super().resolve_command(ctx, args)
+        file = importlib.import_module(f"flows.commands.{_FILE_OF.get(cmd_name, cmd_name)}")
+        return _completed(getattr(file, cmd_name), cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
@@ -115,7 +176,11 @@ class LazyGroup(click.Group):
             return 0
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup,
+    commands={name: click.Command(name) for name in COMMANDS},  # from which click suggests those with similar names
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="facetflow")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -124,7 +189,21 @@ def cli(context: click.Context) -> None:
         context.obj = PROJECT_FILE
 
 
-with_common_options(cli)
+def _completed(command: click.Command, path: str) -> click.Command:
+    """Add the common options and the examples to a command and its subcommands; `path` has the names of its groups."""
+    if COMMON[0] not in command.params:
+        command.params.extend(COMMON)
+    if path in EXAMPLES:
+        title = "Example" if len(EXAMPLES[path]) == 1 else "Examples"
+        # A line with only \b keeps click from refilling the paragraph.
+        command.epilog = "\n".join(("\b", f"{title}:", *(f"  {line}" for line in EXAMPLES[path])))
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            _completed(below, f"{path} {name}")
+    return command
+
+
+cli.params.extend(COMMON)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -110,13 +110,11 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> tuple[list[EvaluationJob], RunE
         run_job("training.evaluation.run", *jobs)
     except RunError as error:
         done = [job for job, time in zip(jobs, before, strict=True) if written(job) != time]
-        failure: RunError | None = error
-    else:
-        done, failure = list(jobs), None
-    for job in jobs:
-        if failure is not None and job not in done and not job.suites:
-            record_failed_evaluation(job.output, failure)
-    return done, failure
+        for job in jobs:
+            if job not in done and not job.suites:
+                record_failed_evaluation(job.output, error)
+        return done, error
+    return list(jobs), None
 
 
 def own_docstrings(settings: project.Project) -> dict[str, str]:

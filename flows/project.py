@@ -3,7 +3,6 @@
 Each section and its model belong to the stage that it configures; they are only put together here.
 """
 
-import difflib
 import functools
 import operator
 import tomllib
@@ -43,9 +42,10 @@ from features.stages.metrics import METRIC_STAGE
 from features.stages.registry import STAGES
 from features.stages.stage import SettingsT, Stage
 from features.store.locations import storage_at
+from features.store.scope import Wanted
 from features.store.storage import FolderStorage
 from flows.project_errors import not_found, not_text, not_toml, wrong_settings
-from flows.wanted import stages_of, wanted_of
+from flows.wanted import Switches, stages_of, wanted_of
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
 from training.evaluation.settings import PromotionSettings, TransferSettings
@@ -61,7 +61,11 @@ else:
         AnyEncoder = Annotated[AnyEncoder, Field(discriminator="kind")]
 
 
-class LimitSettings(BaseModel):
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LimitSettings(_Section):
     """Shares above which a build publishes nothing.
 
     Args:
@@ -69,13 +73,11 @@ class LimitSettings(BaseModel):
         failed_shards: shards of the build that failed, in [0, 1].
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     rejected_rows: float = Field(default=0.05, ge=0, le=1)
     failed_shards: float = Field(default=0.0, ge=0, le=1)
 
 
-class RetentionSettings(BaseModel):
+class RetentionSettings(_Section):
     """What each build deletes at its end, as `facetflow gc` does; nothing without `days`.
 
     Args:
@@ -85,8 +87,6 @@ class RetentionSettings(BaseModel):
         releases: also delete releases that were replaced so long ago and that no training in `runs` reads, as
             `facetflow gc --releases` does; not for a store that other projects train on.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     days: float | None = Field(default=None, ge=1, le=36500)
     trainings: bool = False
@@ -99,7 +99,7 @@ class RetentionSettings(BaseModel):
         return self
 
 
-class ClusterSettings(BaseModel):
+class ClusterSettings(_Section):
     """Where shards are made.
 
     Args:
@@ -114,8 +114,6 @@ class ClusterSettings(BaseModel):
         unencrypted: use an existing cluster on another machine whose address is not `tls://`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     address: str | None = None
     tls_ca: Path | None = None
     tls_cert: Path | None = None
@@ -127,7 +125,7 @@ class ClusterSettings(BaseModel):
     memory_limit: str | None = Field(default=None, pattern=r"(?i)^\d+(\.\d+)?\s*[kmgt]?i?b$")
 
 
-class _Head(BaseModel):
+class _Head(_Section):
     """The top of a project file.
 
     Args:
@@ -139,8 +137,6 @@ class _Head(BaseModel):
         leakage: what to do with training pairs that have a sentence of an evaluation set.
         ingest: size of shards.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=r"^[\w.-]+$")
     store: str | Path = Path("store")
@@ -187,10 +183,16 @@ class Project(_Sections):
 
     @model_validator(mode="before")
     @classmethod
-    def _graphs_of_corpora_are_taken(cls, given: Any) -> Any:
-        """Use the graphs of corpora that are graphs themselves, unless another backend is requested."""
-        corpora = given.get("corpora") if isinstance(given, dict) else None
-        amr = given.get(AMR_STAGE.name, {}) if isinstance(given, dict) else None
+    def _complete(cls, given: Any) -> Any:
+        """Refuse an encoder without a kind, and use the graphs of corpora that are graphs by default."""
+        if not isinstance(given, dict):
+            return given
+        encoders, corpora, amr = given.get("encoders"), given.get("corpora"), given.get(AMR_STAGE.name, {})
+        for number, encoder in enumerate(encoders if isinstance(encoders, list) else (), start=1):
+            if isinstance(encoder, dict) and "kind" not in encoder:
+                # Also if there is only one kind: it determines the valid keys.
+                kinds = " or ".join(f'kind = "{kind}"' for kind in KINDS)
+                raise MissingKey(f"the key `encoders[{number}].kind` is missing: add {kinds}")
         has_graphs = isinstance(corpora, Sequence) and any(
             isinstance(corpus, dict) and corpus.get("dataset") == "penman" for corpus in corpora
         )
@@ -212,85 +214,49 @@ class Project(_Sections):
             return given
         raise WrongValue(f"{given!r} is not a folder; give a path or a file:///... URL")
 
-    @model_validator(mode="before")
-    @classmethod
-    def _encoders_say_their_kind(cls, given: Any) -> Any:
-        """Refuse an encoder without a kind, even if there is only one kind: the kind determines the valid keys."""
-        encoders = given.get("encoders") if isinstance(given, dict) else None
-        for number, encoder in enumerate(encoders if isinstance(encoders, list) else (), start=1):
-            if isinstance(encoder, dict) and "kind" not in encoder:
-                kinds = " or ".join(f'kind = "{kind}"' for kind in KINDS)
-                raise MissingKey(f"the key `encoders[{number}].kind` is missing: add {kinds}")
-        return given
-
     @model_validator(mode="after")
-    def _check_facets(self) -> Self:
-        # The names of the project's own metrics are only known once their files have been run.
+    def _fits_together(self) -> Self:
         for number, encoder in enumerate(self.encoders, start=1):
-            unknown = encoder.unknown_facets(METRIC_NAMES) if isinstance(encoder, S3bertSettings) else []
-            if unknown and not self.section(METRIC_STAGE).own:
-                choose = f"choose from {', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
-                raise UnknownMetric(
-                    f"`encoders[{number}]` has a facet {unknown[0]!r}, which is not a metric; "
-                    f"{did_you_mean(unknown[0], METRIC_NAMES, choose)}"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _check_choose_by(self) -> Self:
-        sets = {evaluation.name: evaluation.split for evaluation in self.evaluation if not evaluation.has_classes}
-        of_dev = [name for name, split in sets.items() if split == "dev"]
-        for number, encoder in enumerate(self.encoders, start=1):
-            name, own = encoder.choose_by, encoder.OWN_CHOICES
-            instead = f"choose from {', '.join(map(repr, [*own, *of_dev]))}, or name a set of split dev there"
-            if encoder.by_ratings and name not in sets:
-                close = difflib.get_close_matches(name, [*own, *of_dev], n=1)
-                hint = f"did you mean {close[0]!r}? Or " if close else ""
-                raise UnknownName(
-                    f"`encoders[{number}].choose_by` is {name!r}, which names no set of ratings under [[evaluation]]; "
-                    f"{hint}{instead}"
-                )
-            if encoder.by_ratings and sets[name] != "dev":
-                raise WrongValue(
-                    f"`encoders[{number}].choose_by` is {name!r}, a set of split {sets[name]}: a model that is chosen "
-                    f"by the pairs that it is scored on looks better than it is; {instead}"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _check_splits(self) -> Self:
-        for number, encoder in enumerate(self.encoders, start=1):
-            if unknown := [split for split in encoder.splits if split not in SPLITS]:
-                use = did_you_mean(unknown[0], SPLITS, f"use two of {', '.join(SPLITS)}")
-                raise UnknownName(
-                    f"`encoders[{number}].splits` names {unknown[0]!r}, which is not a split of a store; {use}"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _check_stages(self) -> Self:
-        stages_of(self, wanted_of(self))
-        return self
-
-    @model_validator(mode="after")
-    def _check_names(self) -> Self:
-        sections = {
-            "corpora": [corpus.name for corpus in self.corpora],
-            "encoders": [encoder.name for encoder in self.encoders],
-            "evaluation": [evaluation.name for evaluation in self.evaluation],
-        }
-        for section, names in sections.items():
+            self._check_encoder(f"encoders[{number}]", encoder)
+        stages_of(self.wanted, self.switches)
+        for section in ("corpora", "encoders", "evaluation"):
             first: dict[str, int] = {}
-            for number, name in enumerate(names, start=1):
-                before = first.setdefault(name, number)
+            for number, named in enumerate(getattr(self, section), start=1):
+                before = first.setdefault(named.name, number)
                 if before != number:
                     raise NameTaken(
-                        f"`{section}[{number}].name` is {name!r}, as `{section}[{before}].name` is: give each its "
-                        "own `name`"
+                        f"`{section}[{number}].name` is {named.name!r}, as `{section}[{before}].name` is: give each "
+                        "its own `name`"
                     )
-        for number, encoder in enumerate(self.encoders, start=1):
-            check_encoder_name(encoder.name, f"encoders[{number}].name")
         return self
+
+    def _check_encoder(self, key: str, encoder: EncoderSettings) -> None:
+        # The names of the project's own metrics are only known once their files have been run.
+        unknown = encoder.unknown_facets(METRIC_NAMES) if isinstance(encoder, S3bertSettings) else []
+        if unknown and not self.section(METRIC_STAGE).own:
+            choose = f"choose from {', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
+            raise UnknownMetric(
+                f"`{key}` has a facet {unknown[0]!r}, which is not a metric; "
+                f"{did_you_mean(unknown[0], METRIC_NAMES, choose)}"
+            )
+        if encoder.by_ratings:
+            name, sets = encoder.choose_by, {each.name: each.split for each in self.evaluation if not each.has_classes}
+            choices = [*encoder.OWN_CHOICES, *(each for each, split in sets.items() if split == "dev")]
+            instead = f"choose from {', '.join(map(repr, choices))}, or name a set of split dev there"
+            if name not in sets:
+                raise UnknownName(
+                    f"`{key}.choose_by` is {name!r}, which names no set of ratings under [[evaluation]]; "
+                    f"{did_you_mean(name, choices, instead)}"
+                )
+            if sets[name] != "dev":
+                raise WrongValue(
+                    f"`{key}.choose_by` is {name!r}, a set of split {sets[name]}: a model that is chosen by the pairs "
+                    f"that it is scored on looks better than it is; {instead}"
+                )
+        if wrong := [split for split in encoder.splits if split not in SPLITS]:
+            use = did_you_mean(wrong[0], SPLITS, f"use two of {', '.join(SPLITS)}")
+            raise UnknownName(f"`{key}.splits` names {wrong[0]!r}, which is not a split of a store; {use}")
+        check_encoder_name(encoder.name, f"{key}.name")
 
     _base: Path = PrivateAttr(default_factory=Path)
 
@@ -298,6 +264,16 @@ class Project(_Sections):
         """Return the settings of a stage."""
         settings: SettingsT = getattr(self, stage.name)
         return settings
+
+    @property
+    def switches(self) -> Switches:
+        """The switch of each stage."""
+        return {name: getattr(self.section(stage), "enabled", None) for name, stage in STAGES.items()}
+
+    @property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """What is read of the store: by the encoders, and by others where a switch is on."""
+        return wanted_of(self.encoders, self.switches)
 
     @property
     def base(self) -> Path:
@@ -327,10 +303,8 @@ class Project(_Sections):
             raise UnknownEncoder(
                 f"The project {self.name!r} has no encoder {name!r}, nor any other: add a section [[encoders]]."
             )
-        close = difflib.get_close_matches(name, encoders, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
-        there = f"there are: {', '.join(encoders)}"
-        raise UnknownEncoder(f"The project {self.name!r} has no encoder {name!r}{hint}; {there}.")
+        instead = did_you_mean(name, encoders, f"there are: {', '.join(encoders)}")
+        raise UnknownEncoder(f"The project {self.name!r} has no encoder {name!r}; {instead}.")
 
     @property
     def builds(self) -> Path:
@@ -370,14 +344,11 @@ def load(path: Path) -> Project:
 
 def _with_absolute_paths(project: Project, base: Path) -> Project:
     """Return the project with its folders and the files of its sections resolved; corpora get the base themselves."""
-    update: dict[str, Any] = {
-        name: _resolve(base, getattr(project, name))
-        for name in ("store", "runs")
-        if isinstance(getattr(project, name), Path)
-    }
-    for name in ("cluster", *STAGES):
-        update[name] = _with_files(getattr(project, name), base)
-    resolved = project.model_copy(update=update)
+    folders = {name: getattr(project, name) for name in ("store", "runs")}
+    resolved = project.model_copy(
+        update={name: _resolve(base, path) for name, path in folders.items() if isinstance(path, Path)}
+        | {name: _with_files(getattr(project, name), base) for name in ("cluster", *STAGES)}
+    )
     resolved._base = base
     return resolved
 

@@ -100,7 +100,7 @@ def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -
     faults: dict[str, tuple[type[SettingsError], str]] = {}
     for problem in problems:
         location = _follow(model, problem["loc"])
-        faults.setdefault(location.key, (_fault(location, problem), _say(location, model, problem)))
+        faults.setdefault(location.key, _judge(location, model, problem))
     if len(faults) == 1:
         ((fault, sentence),) = faults.values()
         return fault(f"In {str(path)!r} {sentence}")
@@ -184,36 +184,31 @@ def bare(annotation: Any) -> Any:
     return annotation
 
 
-def _fault(location: _Location, problem: Any) -> type[SettingsError]:
-    """Return what is wrong at a place: what a validator of ours raised, or what the type of the problem means."""
-    if isinstance(raised := problem.get("ctx", {}).get("error"), SettingsError):
-        return type(raised)
-    if location.keys and location.annotation is None:
-        return UnknownKey
-    return MissingKey if problem["type"] == "missing" else WrongValue
-
-
-def _say(location: _Location, model: type[BaseModel], problem: Any) -> str:
+def _judge(location: _Location, model: type[BaseModel], problem: Any) -> tuple[type[SettingsError], str]:
+    """Return what kind of fault a problem at a place is, and the sentence for it."""
     key, last = location.key, location.parts[-1] if location.parts else ""
     if location.keys and location.annotation is None:
-        return f"the key `{key}` is unknown: {_hint(str(last), location, model)}"
+        return UnknownKey, f"the key `{key}` is unknown: {_hint(str(last), location, model)}"
+    if problem["type"] == "missing" and problem["loc"][-1] == last:
+        return MissingKey, f"the key `{key}` is missing: {_TO_ADD.get(str(last), 'add it')}."
+    if problem["type"] in {"value_error", "assertion_error"}:
+        raised = problem.get("ctx", {}).get("error")
+        message = problem["msg"].partition(", ")[2].rstrip(".")
+        sentence = f"{f'`{key}`: ' if key else ''}{message}{'' if message.endswith('?') else '.'}"
+        return type(raised) if isinstance(raised, SettingsError) else WrongValue, sentence
+    given = problem["input"]
     if problem["type"] == "union_tag_invalid":
         of_kind: Any = Literal.__getitem__(tuple(kinds_of(location.annotation)))
-        location = _Location((*location.parts, "kind"), of_kind, None, ())
-        problem = {**problem, "input": problem["ctx"]["tag"]}
+        location, given = _Location((*location.parts, "kind"), of_kind, None, ()), problem["ctx"]["tag"]
         key = location.key
-    if problem["type"] == "missing" and problem["loc"][-1] == last:
-        return f"the key `{key}` is missing: {_TO_ADD.get(str(last), 'add it')}."
-    if problem["type"] in {"value_error", "assertion_error"}:
-        message = problem["msg"].partition(", ")[2].rstrip(".")
-        return f"{f'`{key}`: ' if key else ''}{message}{'' if message.endswith('?') else '.'}"
-    given = problem["input"]
     if isinstance(given, Mapping) and is_repeated(location.annotation):
-        return f"`[{key}]` is wrong: write its name in double brackets, `[[{key}]]`, since there may be several."
-    if isinstance(given, list) and is_section(location.annotation):
-        return f"`[[{key}]]` is wrong: write its name in single brackets, `[{key}]`, since there is only one."
-    expected = _expected(location, given)
-    return f"`{key}`{_shown(given, problem)} is wrong: give {expected}{'' if expected.endswith('?') else '.'}"
+        wrong = f"`[{key}]` is wrong: write its name in double brackets, `[[{key}]]`, since there may be several."
+    elif isinstance(given, list) and is_section(location.annotation):
+        wrong = f"`[[{key}]]` is wrong: write its name in single brackets, `[{key}]`, since there is only one."
+    else:
+        expected, shown = _expected(location, given), "" if problem["type"] == "missing" else _shown(given)
+        wrong = f"`{key}`{shown} is wrong: give {expected}{'' if expected.endswith('?') else '.'}"
+    return MissingKey if problem["type"] == "missing" else WrongValue, wrong
 
 
 def _hint(name: str, location: _Location, model: type[BaseModel]) -> str:
@@ -253,11 +248,11 @@ def _there(home: str, fields: Mapping[str, Any]) -> str:
     return f"in `{inner} = {{ … }}` of [[{section}]]" if inner else f"below [[{section}]]"
 
 
-def _shown(given: Any, problem: Any) -> str:
+def _shown(given: Any) -> str:
     """Return the wrong value in TOML notation; empty for a whole table."""
     if isinstance(given, bool):
         return f" = {str(given).lower()}"
-    if given is None or isinstance(given, Mapping) or problem["type"] == "missing" or len(repr(given)) > 80:
+    if given is None or isinstance(given, Mapping) or len(repr(given)) > 80:
         return ""
     return f" = {given!r}"
 

@@ -76,16 +76,13 @@ def schema_text() -> str:
 
 def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:
     """Give a kind of encoder its actual defaults, in its loop too, and make its `kind` required."""
-    usual = usual_of(settings)
+    usual = usual_of(settings).model_dump(mode="json")
     definition = schema["$defs"][settings.__name__]
     own = f"{settings.__name__}Loop"
     loop = schema["$defs"][own] = {**schema["$defs"]["LoopSettings"]}
     loop["properties"] = {name: {**value} for name, value in loop["properties"].items()}
     definition["properties"]["loop"] = {**definition["properties"]["loop"], "$ref": f"#/$defs/{own}"}
-    for of_table, values in (
-        (definition, usual.model_dump(mode="json")),
-        (loop, usual.model_dump(mode="json")["loop"]),
-    ):
+    for of_table, values in ((definition, usual), (loop, usual["loop"])):
         for name, value in of_table["properties"].items():
             if "default" in value and name in values:  # values that are omitted when empty are the same for all kinds
                 value["default"] = values[name]

@@ -26,7 +26,7 @@ from features.stages.stage import Outside, Recipe
 from features.store.reader import StoreReader
 from features.store.scope import PlannedStage, Reading, Wanted, scope
 from flows.project import Project
-from flows.wanted import stages_of, switched_off, wanted_of
+from flows.wanted import stages_of, switched_off
 from training.foreseen import check_ahead
 
 
@@ -77,22 +77,22 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
                 extra_name="files" if outside is None else outside.name,
             )
         )
-    return Chain(tuple(stages), {stage.name: prepared[stage.name] for stage in stages}, wanted_of(project), pointless)
+    return Chain(tuple(stages), {stage.name: prepared[stage.name] for stage in stages}, project.wanted, pointless)
 
 
 def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[Shard]]:
     """Return the shards that each stage has to make, made or not; no model is needed."""
-    return scope(_stages(project, _prepared(project)), wanted_of(project), store.uses())
+    return scope(_stages(project, _prepared(project)), project.wanted, store.uses())
 
 
 def _prepared(project: Project) -> dict[str, BaseModel]:
-    off = switched_off(project)
+    off = switched_off(project.switches)
     return {name: stage.prepare(project.section(stage)) for name, stage in STAGES.items() if name not in off}
 
 
 def _stages(project: Project, prepared: Mapping[str, BaseModel]) -> list[Reading]:
     reads_also = {name: STAGES[name].reads_also(settings) for name, settings in prepared.items()}
-    return stages_of(project, wanted_of(project), reads_also)
+    return stages_of(project.wanted, project.switches, reads_also)
 
 
 def check(project: Project, store: StoreReader) -> None:

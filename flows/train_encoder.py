@@ -70,7 +70,10 @@ def train_encoder(
         settings = project.load(project_file)
         store = Store.open(settings.store)
         pinned = store.release(release)
-        encoders = chosen_encoders(settings, names)
+        if not names and not settings.encoders:
+            # The project does so on purpose, so nothing that follows a release may fail; the user is warned.
+            warn(f"The project {settings.name!r} has no encoder: add a section [[encoders]] to train one.")
+        encoders = [settings.encoder(name) for name in dict.fromkeys(names)] or list(settings.encoders)
         if wanted is not None:
             pinned = store.release()
             items = due(settings, Contents.of(store, pinned))
@@ -84,14 +87,6 @@ def train_encoder(
             except FacetflowError as error:  # the encoder is trained
                 warn(f"{error} The next refresh goes on from here.")
         return trained
-
-
-def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[EncoderSettings]:
-    """Return the encoders with some names, by default all."""
-    if not names and not settings.encoders:
-        # The project does so on purpose, so nothing that follows a release may fail; the user is warned.
-        warn(f"The project {settings.name!r} has no encoder: add a section [[encoders]] to train one.")
-    return [settings.encoder(name) for name in dict.fromkeys(names)] if names else list(settings.encoders)
 
 
 def train_all(

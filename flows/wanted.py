@@ -6,43 +6,33 @@ stage off, and with it what only it would read.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from features.core.faults import StageOff
 from features.stages.registry import STAGES
-from features.stages.stage import SettingsT, Stage
 from features.store.scope import Reading, Wanted
 from training.encoders.settings import EncoderSettings
 from training.kinds import tables_of
 
-
-class StageSections(Protocol):
-    """What a project file says about stages: which encoders read them, and the section of each."""
-
-    @property
-    def encoders(self) -> tuple[EncoderSettings, ...]:
-        """The encoders that are trained."""
-
-    def section(self, stage: Stage[SettingsT]) -> SettingsT:
-        """Return the settings of a stage."""
+Switches = Mapping[str, bool | None]
+"""Stage → its switch in the project file: True forces it on, False off, None leaves it to the encoders."""
 
 
-def wanted_of(project: StageSections) -> tuple[Wanted, ...]:
+def wanted_of(encoders: Sequence[EncoderSettings], switches: Switches) -> tuple[Wanted, ...]:
     """Return what is read of a project's store: by its encoders, and by others if the project file says so."""
-    read = tuple(Wanted(tables_of(encoder), encoder.corpora) for encoder in project.encoders)
-    forced = tuple(name for name in STAGES if _switch(project, name) is True)
+    read = tuple(Wanted(tables_of(encoder), encoder.corpora) for encoder in encoders)
+    forced = tuple(name for name, switch in switches.items() if switch is True)
     return (*read, *([Wanted(forced)] if forced else []))
 
 
 def stages_of(
-    project: StageSections, wanted: Sequence[Wanted], reads_also: Mapping[str, tuple[str, ...]] | None = None
+    wanted: Sequence[Wanted], switches: Switches, reads_also: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[Reading]:
     """Return the stages of a build, in an order in which they can be made, with the tables that they read.
 
     These are the stages that are wanted and not switched off; `reads_also` has stage → tables that it reads only with
     the settings of this project.
     """
-    off = switched_off(project)
+    off = switched_off(switches)
     needed = {table for one in wanted for table in one.tables} - off
     stages: list[Reading] = []
     for stage in reversed([*STAGES.values()]):
@@ -59,16 +49,11 @@ def stages_of(
     return stages[::-1]
 
 
-def switched_off(project: StageSections) -> frozenset[str]:
+def switched_off(switches: Switches) -> frozenset[str]:
     """Return the stages that a project file switches off, and those without a switch that only these read."""
-    off = {name for name in STAGES if _switch(project, name) is False}
+    off = {name for name, switch in switches.items() if switch is False}
     for name, stage in reversed([*STAGES.items()]):
         readers = {other.name for other in STAGES.values() if name in other.reads}
         if not stage.has_switch and readers and readers <= off:
             off.add(name)
     return frozenset(off)
-
-
-def _switch(project: StageSections, stage: str) -> bool | None:
-    """Return a stage's switch in the project file: True forces it on, False off, None leaves it to the encoders."""
-    return getattr(project.section(STAGES[stage]), "enabled", None)

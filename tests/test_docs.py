@@ -15,8 +15,7 @@ from result_tables import RESULTS, SHOWN, pages, with_tables
 
 from features.core.types import RejectCode
 from features.store.tables import TABLES
-from flows.command_line import cli
-from flows.console.examples import EXAMPLES
+from flows.command_line import EXAMPLES, cli
 from flows.project import Project
 
 

@@ -23,7 +23,7 @@ from features.core.leftovers import scratch
 from features.core.locks import check_lockable
 from features.stages.registry import STAGES
 from flows.project import Project
-from flows.wanted import stages_of, wanted_of
+from flows.wanted import stages_of
 
 _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
 _WITHOUT_TORCH = frozenset({"numba"})
@@ -104,7 +104,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
 def modules(project: Project) -> tuple[str, ...]:
     """Return the modules that workers of a project always import, as far as they can be preloaded."""
     # Tables read only by the project's own metrics are unknown until their files have been run.
-    stages = [STAGES[reading.name] for reading in stages_of(project, wanted_of(project))]
+    stages = [STAGES[reading.name] for reading in stages_of(project.wanted, project.switches)]
     needed = [module for stage in stages for module in stage.imports(project.section(stage))]
     if project.cluster.gpu_workers:
         # Each worker imports torch itself, because it sees other GPUs than this process; spaCy imports it, too.

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from features.contrasts.edits import EDITS
-from flows.console.options import INPUT, TABLES, output_options
+from features.core.faults import TooFewTexts, UnknownTexts
+from features.core.outputs import TABLES
+from features.core.wording import counted
+from flows.console.one_shot import check_table, nothing_half_written, say_written
+from flows.console.options import INPUT, output_options
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
 
 _PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight has a number, and as many have a name
 
@@ -29,7 +32,6 @@ _PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight h
 @click.pass_obj
 def contrast(
     project: Path,
-    /,
     *,
     file: Path | None,
     output: Path,
@@ -52,22 +54,17 @@ def contrast(
     from features.contrasts.drawing import confirmed, draw_contrasts, triples
     from features.contrasts.tree import Tree
     from features.core.draws import share_of
-    from features.core.faults import TooFewTexts
     from features.core.files import write_table
-    from features.core.outputs import TABLES, check_output, format_of
-    from features.core.wording import counted
     from features.graph_files.sentence_graphs import parsed_graphs
     from features.parsers.dependencies import load
     from features.parsers.settings import DependencySettings
     from features.parsers.texts import number_sentences, parse_lines, read_sentences
     from features.stages.dependencies import parse_dependencies
-    from flows.console.one_shot import nothing_half_written, say_written
     from flows.watching.file_progress import FileProgress
 
     if file is not None and corpora:
         raise click.UsageError("--corpus names corpora of the project; leave it out, or FILE")
-    format_of(output, TABLES, form)
-    check_output(output, *([] if file is None else [file]))
+    check_table(output, form, *([] if file is None else [file]))
     with nothing_half_written():
         texts = _of_release(project, corpora) if file is None else read_sentences(file)["text"]
         chosen = sorted(set(texts) - {""}, key=share_of)[: _PARSED * each]
@@ -105,7 +102,6 @@ def _of_release(project: Path, corpora: "Collection[str]") -> "Collection[str]":
     """Return the sentences of the training pairs in the newest release."""
     import polars as pl
 
-    from features.core.faults import UnknownTexts
     from flows.console.here import Here
     from training.data.releases import OpenRelease
 

@@ -1,21 +1,34 @@
-"""`facetflow encode`: the embeddings of a file of texts."""
+"""`facetflow encode` and `facets`: the embeddings of a file of texts, and facets for vectors that exist already."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, TEXT_COLUMNS
+from features.core.faults import ColumnMissing, VectorsWrong
+from features.core.outputs import TABLES, check_output, format_of
+from features.core.wording import counted
+from features.models import BUNDLED_ENCODER, BUNDLED_MAP
+from flows.console.one_shot import name_wrong, nothing_half_written, say_written
+from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, TEXT_COLUMNS, output_options
 
 if TYPE_CHECKING:
-    from training.encoded_files import Precision
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
 
-_OUTPUT = click.Path(dir_okay=False, path_type=Path)
+    from training.encoded_files import Precision
 
 
 @click.command()
 @click.argument("file", type=FILE)
-@click.option("-o", "--output", required=True, type=_OUTPUT, help="File to write, .parquet or .arrow.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write, .parquet or .arrow.",
+)
 @click.option("--facets", is_flag=True, help="Write each facet of the encoder, and its residual, as a column.")
 @click.option(
     "--precision",
@@ -34,7 +47,6 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 @click.pass_obj
 def encode(
     project: Path,
-    /,
     *,
     file: Path,
     output: Path,
@@ -52,9 +64,6 @@ def encode(
     goes on where it was: run the same command again. `facetflow search --among` reads the output; an Arrow file is not
     loaded for that, but mapped into memory.
     """
-    from features.core.outputs import check_output, format_of
-    from features.core.wording import counted
-    from flows.console.one_shot import name_wrong, nothing_half_written, say_written
     from flows.console.searching import Searcher
     from flows.watching.file_progress import FileProgress
     from training.encoded_files import encode_file
@@ -84,3 +93,69 @@ def encode(
     left = f" ({without:,} without a text, and without a vector)" if without else ""
     say_written(f"{counted(encoded.rows, 'row')}{left}", output)
     return 2 if encoded.wrong else 0
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@output_options("Table to write (.parquet, .jsonl). - is standard output.", "parquet", "jsonl")
+@click.option(
+    "--vector", "column", default="vector", show_default=True, metavar="COLUMN", help="Column with the vectors."
+)
+@ENCODER
+@DEVICE
+@click.pass_obj
+def facets(
+    project: Path, *, file: Path, output: Path, form: str | None, column: str, encoder: str | None, device: str
+) -> None:
+    """Give facets to vectors of the start model, without encoding anything again.
+
+    FILE is a table (.parquet, .jsonl) with a column of vectors: embeddings by the model that the encoder was trained
+    from. The encoder must be a map of them (kind s3bert, layers_tuned = 0); where none is named and no project has one,
+    it is s3bert-minilm-map, for embeddings by all-MiniLM-L6-v2. The output has the same rows and columns, with the
+    embeddings by the encoder in that column: the given vectors, then the facets, whose dimensions the encoder's
+    facets.json names.
+    """
+    import polars as pl
+
+    from features.core.files import read_table, write_table
+    from flows.console.searching import Searcher
+    from training.encoders.s3bert.facets import FacetLayout, facets_of
+
+    form = format_of(output, {name: TABLES[name] for name in ("parquet", "jsonl")}, form)
+    check_output(output, file)
+    with nothing_half_written():
+        table = read_table(file)
+        vectors = _vectors(table, file, column)
+        searcher = Searcher(project, encoder, None, device)
+        if searcher.chosen.name == BUNDLED_ENCODER and encoder is None:
+            searcher = Searcher(project, BUNDLED_MAP, None, device)
+        layout = FacetLayout.load(searcher.chosen.folder)
+        made = facets_of(searcher.chosen.folder, searcher.model, layout, vectors)
+        written = table.with_columns(pl.Series(column, made).cast(pl.List(pl.Float32)))
+        write_table(written, output, form)
+    say_written(f"{len(layout.facets)} facets of {counted(len(made), 'vector')} by {searcher.chosen.name}", output)
+
+
+def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.float32]":
+    """Return the vectors of a table, (n, d)."""
+    import numpy as np
+    import polars as pl
+
+    if column not in table.columns:
+        raise ColumnMissing(
+            f"{str(file)!r} has the columns {table.columns}; name the one with the vectors by --vector."
+        )
+    try:
+        rows = table[column].cast(pl.List(pl.Float32))
+    except pl.exceptions.PolarsError as error:
+        raise VectorsWrong(
+            f"The column {column!r} of {str(file)!r} has no lists of numbers: name another one."
+        ) from error
+    lengths = rows.list.len()
+    flat = rows.explode()
+    if lengths.null_count() or lengths.n_unique() > 1 or not flat.is_finite().all() or flat.null_count():
+        raise VectorsWrong(
+            f"The vectors in the column {column!r} of {str(file)!r} must all have the same length and finite numbers: "
+            "leave the other rows out."
+        )
+    return np.asarray(flat.to_numpy(), dtype=np.float32).reshape(table.height, -1)

@@ -1,15 +1,18 @@
-"""`facetflow explain`: what two sentences have in common, measured and, where there is an encoder, predicted."""
+"""`facetflow explain` and `explore`: what two sentences have in common, in a terminal, and with more in a browser."""
 
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from features.core.outputs import STANDARD, shown, write_text
 from features.core.wording import counted
 from flows.console.one_shot import check_page, name_wrong, say_written
 from flows.console.options import FILE, INPUT, encoder_option, page_option
-from flows.terminal import Verbosity, verbosity, warn, write_json
+from flows.terminal import Verbosity, say, verbosity, warn, write_json
 
 if TYPE_CHECKING:
     from features.corpora.pair_tables import PairCells
@@ -50,7 +53,6 @@ if TYPE_CHECKING:
 @click.pass_obj
 def explain(
     project: Path,
-    /,
     *,
     sentences: tuple[str, ...],
     encoder: str | None,
@@ -67,8 +69,7 @@ def explain(
     it predicts without the graphs is shown next to them. A row of --pairs that is wrong or lacks a sentence keeps its
     place without an explanation; it is named on stderr, and the exit code is 2.
     """
-    from features.core.outputs import STANDARD, shown, write_text
-    from flows.console.explaining import Explainer, warn_of_lacks
+    from flows.console.explaining import Explainer
     from flows.console.explanation_table import print_explanations
     from flows.console.here import Here
 
@@ -86,7 +87,8 @@ def explain(
         )
     if explainer.folder is None and shared is not None:
         raise click.UsageError("--words needs an encoder with facets, and none is here: name one with --encoder")
-    warn_of_lacks(explainer)
+    if explainer.layout is not None and explainer.layout.lacks:
+        warn(f"Note: {explainer.layout.lacks}.")
     explained = explainer.explain(pairs, graphs, measure=not no_graphs, facet=shared)
     explanations, facts = [each.explanation for each in explained], explainer.facts
     compared = {n: each.graphs for n, each in enumerate(explained) if each.graphs is not None}
@@ -124,3 +126,39 @@ def _rows(sentences: Sequence[str], table: Path | None, here: "Here") -> "list[P
     raise click.UsageError(
         'give two sentences in quotes, as in: facetflow explain "two cats look" "a cat looks"; or a table with --pairs'
     )
+
+
+@click.command()
+@click.option(
+    "--encoder",
+    metavar="NAME|FOLDER",
+    help="An encoder with facets: of the project, one of its runs, or a folder; by default as for `explain`.",
+)
+@click.option("--texts", metavar="FILE|FOLDER|CORPUS", default="", help="Texts to search where the page names none.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port of the server.  [default: any free one]")
+@click.option("--no-browser", is_flag=True, help="Only print the address, and open nothing.")
+@click.pass_obj
+def explore(project: Path, *, encoder: str | None, texts: str, port: int | None, no_browser: bool) -> None:
+    """Open pages that explain pairs and search texts, and show the project's tables and trainings.
+
+    The pages are served by this machine to the browser that opens the printed address, and to nobody else. Without a
+    project they work with the encoder that comes with facetflow. Ctrl-C ends it.
+    """
+    from flows.console.explaining import Explainer
+    from flows.console.here import Here
+    from flows.explorer.server import Explorer
+    from flows.explorer.session import Session
+
+    here = Here.read(project)
+    session = Session(here, Explainer(here, encoder), texts)
+    explorer = Explorer(session, port or 0)
+    click.echo(explorer.address)
+    say("Open this address in a browser of this machine; Ctrl-C ends the explorer.")
+    session.load()
+    if not no_browser:
+        # A browser in a terminal ends before `open` returns, and would wait for the server meanwhile.
+        Thread(target=webbrowser.open, args=(explorer.address,), daemon=True).start()
+    try:
+        explorer.run()
+    except KeyboardInterrupt:
+        say("The explorer has ended.")

@@ -1,17 +1,21 @@
-"""`facetflow measure`: from two files of AMR graphs to a table of scores, without a project or a store."""
+"""`facetflow measure` and `align`: pairs of AMR graphs from two files, scored or drawn, without a project."""
 
 from pathlib import Path
 
 import click
 
+from features.core.outputs import TABLES
 from features.core.wording import counted
-from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard, say_written
-from flows.console.options import BY_POSITION, FILE, FIRST, METRIC_FILES, SECOND, TABLES, output_options
+from flows.console.one_shot import check_table, name_wrong, nothing_half_written, require_one_standard, say_written
+from flows.console.options import BY_POSITION, FILE, INPUT, METRIC_FILES, output_options
+
+_FIRST = click.argument("first", type=INPUT)
+_SECOND = click.argument("second", type=INPUT)
 
 
 @click.command()
-@FIRST
-@SECOND
+@_FIRST
+@_SECOND
 @output_options(
     "Table to write; its suffix sets the format: .tsv, .csv, .jsonl or .parquet. - is standard output.", *TABLES
 )
@@ -37,21 +41,19 @@ def measure(
     missing graph leaves the scores of its pair empty; it is named on stderr, and the exit code is 2.
     """
     from features.core.files import write_table
-    from features.core.outputs import TABLES, check_output, format_of
     from features.graph_files.measured import measure_files
     from features.metrics.own import load_files, read_metric_file
     from features.parsers.settings import LabelVectorSettings
     from flows.watching.file_progress import FileProgress
 
     require_one_standard(first, second)
-    kind = format_of(output, TABLES, form)
-    check_output(output, first, second, *files, *([glove] if glove else []))  # both checked before the work starts
+    check_table(output, form, first, second, *files, *([glove] if glove else []))
     settings = LabelVectorSettings(backend="glove", file=glove) if glove else LabelVectorSettings(model=model)
     own = load_files(read_metric_file(file) for file in files)
     with nothing_half_written():
         with FileProgress("pairs") as progress:
             measured = measure_files(first, second, settings, own, by_position=by_position, on_rows=progress)
-        write_table(measured.scores, output, kind)
+        write_table(measured.scores, output, form)
     name_wrong(measured.wrong)
     n_pairs = measured.scores.height
     empty = f", {measured.unmeasured:,} empty" if measured.unmeasured else ""
@@ -61,3 +63,36 @@ def measure(
         f"{counted(n_pairs, 'pair')}, {n_pairs - measured.unmeasured:,} of them measured{empty}{without},", output
     )
     return 2 if measured.wrong else 0
+
+
+@click.command()
+@_FIRST
+@_SECOND
+@output_options(
+    ".jsonl: one pair a line; .html: a page of drawings that opens offline; .svg: one drawing; - is standard output.",
+    *("jsonl", "html", "svg"),
+)
+@click.option("--start", default=1, show_default=True, type=click.IntRange(min=1), help="The first pair.")
+@click.option("--count", type=click.IntRange(min=1), help="Number of pairs; by default 50 on a page, all as data.")
+@BY_POSITION
+def align(
+    first: Path, second: Path, output: Path, form: str | None, start: int, count: int | None, *, by_position: bool
+) -> int:
+    """Show which nodes and triples of the graphs of FIRST and SECOND match, in each facet; - is standard input.
+
+    Graphs are paired in file order; files with different ids (`# ::id`) or numbers of graphs are refused. An invalid
+    or missing graph leaves its pair empty; it is named on stderr, and the exit code is 2.
+    """
+    from features.core.outputs import check_output, format_of, write_text
+    from features.graph_files.aligned import FORMATS, WRITERS, align_files
+
+    require_one_standard(first, second)
+    write, most = WRITERS[format_of(output, FORMATS, form)]
+    check_output(output, first, second)
+    with nothing_half_written():
+        aligned = align_files(first, second, start=start, count=count or most, by_position=by_position)
+        write_text(output, [write(aligned)])
+    name_wrong(aligned.wrong)
+    empty = sum(pair.graphs is None for pair in aligned.pairs)
+    say_written(f"{counted(len(aligned.pairs), 'pair')}{f', {empty:,} of them empty,' if empty else ''}", output)
+    return 2 if aligned.wrong else 0

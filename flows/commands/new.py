@@ -1,4 +1,4 @@
-"""`facetflow new`: a folder with a project file to start from."""
+"""`facetflow new` and `schema`: a project file to start from, and the JSON schema of project files."""
 
 import re
 import shlex
@@ -81,3 +81,15 @@ def _read(template: str) -> str:
 def _name(folder: Path) -> str:
     """Turn the name of a folder into that of a project, which has letters, digits, `_`, `.` and `-`."""
     return re.sub(r"[^\w.-]+", "-", folder.expanduser().resolve().name).strip("-") or "my-project"
+
+
+@click.command()
+def schema() -> None:
+    """Write the JSON schema of the project file to standard output.
+
+    Editors that know Taplo's convention complete and check keys if the first line of the project file names the schema,
+    as in `#:schema ./facetflow.schema.json`. `facetflow new` writes both; write the schema again after an upgrade.
+    """
+    from flows.project_schema import schema_text
+
+    click.echo(schema_text(), nl=False)

@@ -1,9 +1,8 @@
 """`facetflow parse`: from sentences in a text file to graphs, trees or semantic roles, without a project or a store."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import polars as pl
@@ -16,7 +15,7 @@ from flows.console.one_shot import name_wrong, nothing_half_written, say_written
 from flows.console.options import DEVICE, FILE, INPUT, TAGGER, THREADS, output_options, predicates_option
 
 if TYPE_CHECKING:
-    from features.parsers.texts import Parse
+    from features.stage_output import StageOutput
 
 _INPUT = click.argument("sentences", type=INPUT)
 _ABOUT_OUTPUT = "File to write; its suffix sets the format. - is standard output."
@@ -73,15 +72,15 @@ def amr(
     from features.parsers.bank import build_bank
     from features.stages.amr import parse_amr
 
-    with ExitStack() as stack:
+    embedded = is_embedded(model)
+    with scratch("graphs") as folder:
 
-        def stage() -> "Parse":
+        def parser() -> object:
             if graphs:
-                bank = stack.enter_context(scratch("graphs")) / "graphs.arrow"
-                build_bank(graphs, bank)
-                settings = AmrSettings(bank=bank)
-            else:
-                settings = AmrSettings(
+                build_bank(graphs, folder / "graphs.arrow")
+                return load(AmrSettings(bank=folder / "graphs.arrow"))
+            return load(
+                AmrSettings(
                     backend="embedded" if embedded else "amrlib",
                     model=model,
                     tokenizer=tokenizer,
@@ -90,13 +89,10 @@ def amr(
                     device=device,
                     threads=threads,
                 )
-            parser = load(settings)
-            return lambda rows: parse_amr(rows, parser)
+            )
 
-        embedded = is_embedded(model)
-        quick = bool(graphs) or embedded
-        at_once = _SENTENCES_AT_ONCE if quick else 4 * batch_size
-        return _run("amr", sentences, output, form, stage, at_once, graphs)
+        at_once = _SENTENCES_AT_ONCE if graphs or embedded else 4 * batch_size
+        return _run("amr", sentences, output, form, parse_amr, parser, at_once, graphs)
 
 
 @parse.command()
@@ -109,11 +105,10 @@ def dependencies(sentences: Path, output: Path, form: str | None, model: str, th
     from features.parsers.dependencies import load
     from features.stages.dependencies import parse_dependencies
 
-    def stage() -> "Parse":
-        parser = load(DependencySettings(model=model, threads=threads))
-        return lambda rows: parse_dependencies(rows, parser)
+    def parser() -> object:
+        return load(DependencySettings(model=model, threads=threads))
 
-    return _run("dependencies", sentences, output, form, stage)
+    return _run("dependencies", sentences, output, form, parse_dependencies, parser)
 
 
 @parse.command()
@@ -136,11 +131,10 @@ def srl(
     from features.parsers.srl.parser import load
     from features.stages.srl import parse_srl
 
-    def stage() -> "Parse":
-        parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
-        return lambda rows: parse_srl(rows, parser)
+    def parser() -> object:
+        return load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
 
-    return _run("srl", sentences, output, form, stage)
+    return _run("srl", sentences, output, form, parse_srl, parser)
 
 
 def _run(
@@ -148,7 +142,8 @@ def _run(
     sentences: Path,
     output: Path,
     form: str | None,
-    stage: "Callable[[], Parse]",
+    stage: "Callable[[pl.DataFrame, Any], StageOutput]",
+    load: Callable[[], object],
     at_once: int = _SENTENCES_AT_ONCE,
     graphs: Sequence[Path] = (),
 ) -> int:
@@ -161,7 +156,8 @@ def _run(
         lines = read_sentences(sentences)
         warn_of_languages(lines["text"])
         with FileProgress("sentences") as progress:
-            parsed = parse_lines(lines, stage(), at_once=at_once, on_rows=progress)
+            parser = load()
+            parsed = parse_lines(lines, lambda rows: stage(rows, parser), at_once=at_once, on_rows=progress)
         write_parsed(kind, parsed, output, form)
     empty = pl.col("text") == ""
     rejects = parsed.filter(pl.col("code").is_not_null() & ~empty).select("line", "id", "code", "message")

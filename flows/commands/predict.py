@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from features.core.outputs import STANDARD, TABLES, check_output, shown, write_text
 from features.core.wording import counted
-from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
-from flows.console.options import DEVICE, INPUT, JSON, TABLES, encoder_option, output_options
+from flows.console.one_shot import check_table, name_wrong, nothing_half_written, say_written, warn_of_languages
+from flows.console.options import DEVICE, INPUT, JSON, encoder_option, output_options
 from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
 @click.pass_obj
 def predict(
     project: Path,
-    /,
     *,
     pairs: Path,
     output: Path,
@@ -77,7 +77,6 @@ def predict(
     stderr, and the exit code is 2.
     """
     from features.core.files import write_table
-    from features.core.outputs import STANDARD, TABLES, check_output, format_of, shown, write_text
     from features.corpora.pair_tables import read_pair_rows
     from features.parsers.devices import resolve_device
     from flows.console.here import Here
@@ -88,8 +87,7 @@ def predict(
 
     if as_json and output == STANDARD:
         raise click.UsageError("-o - and --json would both write to standard output; give the table a file")
-    kind = format_of(output, TABLES, form)
-    check_output(output, pairs)  # before the work starts
+    check_table(output, form, pairs)
     if page == STANDARD:
         raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")
     if page is not None:
@@ -107,7 +105,7 @@ def predict(
         with FileProgress("sentences") as progress:
             predictions = predictor.predict(asked, progress, threshold=threshold)
         shown_pairs = [] if page is None else predictor.explain(predictions.each(asked)[:MOST])
-        write_table(_table(rows, predictions), output, kind)
+        write_table(_table(rows, predictions), output, form)
         if page is not None:
             caveats = [*([predictions.threshold.told] if predictions.threshold else []), *predictions.caveats]
             html = render_predictions(

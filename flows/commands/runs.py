@@ -1,25 +1,36 @@
-"""`facetflow runs`: the training runs with their releases and results."""
+"""`facetflow runs`, `report`, `compare`: trainings and their scores: all in a list, one in tables, two side by side."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.console.options import JSON
+from features.core.faults import NotEvaluated
+from flows.console.one_shot import check_page, nothing_half_written, say_written
+from flows.console.options import JSON, encoder_option, export_option, page_option, write_export
+from flows.console.tables import print_tables
+from flows.terminal import warn, write_json
+from training.evaluation.tables import as_frame
+from training.writing import read_json
+
+if TYPE_CHECKING:  # commands import what they need when they run
+    from flows.project import Project
+    from training.evaluation.comparison import Comparison
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @JSON
 @click.pass_obj
-def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
+def runs(project: Path, *, names: tuple[str, ...], as_json: bool) -> None:
     """List the trainings of the encoders NAME, by default of all: release, seed, state, and scores if evaluated.
 
     Unfinished and failed trainings are listed too, with what is known about them.
     """
     from flows.console.run_list import list_runs, run_messages, runs_table
-    from flows.console.tables import print_tables
     from flows.project import load
-    from flows.terminal import write_json
 
     settings = load(project)
     listed = list_runs(settings, names)
@@ -32,3 +43,132 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     print_tables([runs_table(settings, listed)])
     for message in run_messages(listed):
         click.echo(message)
+
+
+@click.command()
+@encoder_option(" the one trained last")
+@export_option("Write the numbers of the tables, unrounded, to one table: .csv, .tsv, .jsonl or .parquet.")
+@click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
+@click.pass_obj
+def report(project: Path, *, encoder: str | None, export: Path | None, as_json: bool) -> None:
+    """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
+    from flows.console.here import keep
+    from flows.project import load
+    from training.evaluation.run import METRICS_FILE, write_report
+    from training.evaluation.suites import score_tables
+    from training.runs import latest_encoder, runs_named
+    from training.search.choosing import named_encoder
+
+    runs = load(project).runs if encoder is None or project.exists() else None
+    if runs is not None and (encoder is None or runs_named(runs, encoder)):
+        folder = latest_encoder(runs, encoder)
+    else:
+        folder = named_encoder(runs, str(encoder))
+    keep(folder)
+    path = write_report(folder.parent, folder)
+    file = folder.parent / METRICS_FILE
+    if export is not None:
+        write_export(as_frame(score_tables(read_json(file))), export, "numbers")
+    if as_json:
+        click.echo(file.read_text(encoding="utf-8"), nl=False)
+    elif export is None:
+        print_scores(read_json(file))
+        click.echo(f"Report: {path}")
+
+
+def print_scores(scores: Any) -> None:
+    """Print the tables of an evaluation (`metrics.json`), no wider than the terminal."""
+    from training.evaluation.suites import score_tables
+
+    print_tables(score_tables(scores))
+
+
+@click.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@page_option(
+    ": where the encoders differ, by length, tree depth and word overlap, and the pairs that moved most, drawn as both "
+    "see them"
+)
+@JSON
+@click.pass_obj
+def compare(project: Path, *, first: str, second: str, html: Path | None, as_json: bool) -> None:
+    """Show the scores of A and B side by side, on what both were evaluated on, and whether they differ.
+
+    A and B are encoders of the project (all evaluated seeds of the newest finished training count) or ids of runs.
+    Several seeds on both sides are compared by their means, single runs by resampling pairs.
+    """
+    from flows.console.here import keep
+    from flows.project import load
+    from flows.trainings.finished_runs import left_behind, runs_to_evaluate, shown_runs
+    from training.evaluation.comparison import compare_runs, comparison_table
+    from training.evaluation.run import METRICS_FILE
+    from training.runs import run_id
+
+    check_page(html, as_json=as_json)
+    settings = load(project)
+    sides = []
+    for name in (first, second):
+        runs = runs_to_evaluate(settings, [name])
+        for run in runs:
+            keep(run)
+        evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
+        left_out = [run_id(settings.runs, run) for run in runs if run not in evaluated]
+        unfinished = left_behind(settings, [name])
+        if not evaluated:
+            raise NotEvaluated(" ".join([_not_evaluated(settings, name, runs), *unfinished]))
+        for sentence in unfinished:
+            warn(sentence)
+        if left_out:
+            warn(f"Left out, because not all suites have evaluated them yet: {', '.join(left_out)}.")
+        sides.append(evaluated)
+    if sides[0] == sides[1]:
+        raise click.UsageError(f"{first!r} and {second!r} are the same runs; name two that differ")
+    comparison = compare_runs(sides[0], sides[1])
+    ids = [[run_id(settings.runs, run) for run in runs] for runs in sides]
+    if html is not None:
+        _write_page(html, settings, [*zip((first, second), sides, ids, strict=True)], comparison)
+    if as_json:
+        write_json(dict(zip("ab", ids, strict=True)) | asdict(comparison))
+    elif html is None:
+        print_tables([comparison_table(comparison, *map(shown_runs, ids))])
+
+
+def _not_evaluated(settings: "Project", name: str, runs: Sequence[Path]) -> str:
+    """Return a sentence on runs that lack a complete evaluation, with an older run that has one."""
+    from flows.trainings.finished_runs import shown_runs
+    from training.evaluation.run import METRICS_FILE
+    from training.runs import encoder_name, is_finished, newest, run_id, runs_named
+
+    ids = [run_id(settings.runs, run) for run in runs]
+    meant = "" if ids == [name] else f", which means {shown_runs(ids)},"
+    of_name = runs_named(settings.runs, encoder_name(runs[0]))
+    older = [run for run in of_name if is_finished(run) and (run / METRICS_FILE).is_file()]
+    instead = f", or compare {run_id(settings.runs, newest(older))}, which was evaluated" if older else ""
+    return f"{name!r}{meant} {_tell_suites(runs)}: run `facetflow evaluate {name}` first{instead}."
+
+
+def _tell_suites(runs: Sequence[Path]) -> str:
+    """Return which suites have evaluated runs that lack a complete evaluation."""
+    named = sorted({suite for run in runs for file in run.glob("metrics-*.json") for suite in file.stem.split("-")[1:]})
+    if not named:
+        return "has not been evaluated yet"
+    return f"was evaluated by {' and '.join(named)} alone (--suite), and only complete evaluations are compared"
+
+
+def _write_page(
+    html: Path, settings: "Project", named: Sequence[tuple[str, list[Path], list[str]]], comparison: "Comparison"
+) -> None:
+    from features.core.outputs import write_text
+    from features.stages.dependencies import DEPENDENCY_STAGE
+    from flows.watching.file_progress import FileProgress
+    from training.differences.page import Side, differences_page
+
+    a, b = (Side(*each) for each in named)
+    with nothing_half_written():
+        with FileProgress("sentences") as progress:
+            page = differences_page(
+                (a, b), comparison, settings.section(DEPENDENCY_STAGE), project=settings.name, on_rows=progress
+            )
+        write_text(html, [page])
+    say_written(f"the comparison of {a.name} and {b.name}", html)

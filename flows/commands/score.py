@@ -1,20 +1,35 @@
-"""`facetflow score`: score parsed graphs against gold ones."""
+"""`facetflow score`: score parsed graphs against gold ones, and a tagger of semantic roles against gold frames."""
 
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from features.core.faults import FileEmpty
+from features.core.outputs import STANDARD, TABLES
 from features.core.wording import counted
-from flows.commands.score_srl import srl
-from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard
-from flows.console.options import BY_POSITION, INPUT, JSON, METRIC_FILES, TABLES, output_options
+from features.parsers.settings import PredicatesBy, SrlSettings
+from flows.console.one_shot import check_table, name_wrong, nothing_half_written, require_one_standard
+from flows.console.options import (
+    BY_POSITION,
+    DEVICE,
+    INPUT,
+    JSON,
+    METRIC_FILES,
+    TAGGER,
+    THREADS,
+    output_options,
+    predicates_option,
+)
+from flows.console.tables import print_tables
 from flows.terminal import write_json
+from training.evaluation.tables import ScoreTable
 
 if TYPE_CHECKING:
     from features.metrics.corpus_scores import CorpusScore, Estimate
+    from features.parsers.srl.scoring import Counts, SrlScore
 
 
 class GraphsByDefault(click.Group):
@@ -74,7 +89,6 @@ def amr(
     is 2.
     """
     from features.core.files import write_table
-    from features.core.outputs import STANDARD, TABLES, check_output, format_of
     from features.graph_files.scored import score_files
     from features.metrics.bootstrap import Bootstrap
     from features.metrics.corpus_scores import as_table
@@ -84,8 +98,7 @@ def amr(
     if output is not None:
         if as_json and output == STANDARD:
             raise click.UsageError("standard output takes --json or -o -, not both")
-        form = format_of(output, TABLES, form)
-        check_output(output, gold, parsed, *files)  # both checked before the work starts
+        check_table(output, form, gold, parsed, *files)
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with nothing_half_written():
         scored = score_files(
@@ -102,18 +115,12 @@ def amr(
     if as_json:
         write_json({"scores": [asdict(score) for score in scored.scores], "wrong": scored.wrong})
     elif output != STANDARD:
-        _print(scored.scores)
+        _print_metrics(scored.scores)
     name_wrong(scored.wrong)
     return 2 if scored.wrong else 0
 
 
-score.add_command(srl)
-
-
-def _print(scores: "list[CorpusScore]") -> None:
-    from flows.console.tables import print_tables
-    from training.evaluation.tables import ScoreTable
-
+def _print_metrics(scores: "list[CorpusScore]") -> None:
     columns = ("metric", "precision", "recall", "F1", "95 % interval", "macro F1", "proven")
     rows = tuple(
         (
@@ -139,3 +146,71 @@ def _interval(estimate: "Estimate") -> str:
 def _proven(share: float | None) -> str:
     """Round down: 100 % is every pair."""
     return "" if share is None else f"{math.floor(10_000 * share) / 100:g} %"
+
+
+@score.command()
+@click.argument("gold", type=INPUT)
+@TAGGER
+@predicates_option(" for the second score")
+@DEVICE
+@THREADS
+@JSON
+def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: int | None, *, as_json: bool) -> int:
+    """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too; - is standard input), as srl-eval.pl does.
+
+    The tagger is scored once with the predicates of GOLD and once with predicates that are found. V does not count. A
+    sentence of GOLD that a parser rejected is left out; it is named on stderr, and the exit code is 2.
+    """
+    from features.core.files import short_name, source_name
+    from features.parsers.srl.conll import read_annotated
+    from features.parsers.srl.parser import load
+    from features.parsers.srl.scoring import score_with
+
+    read = list(read_annotated(gold))
+    sentences = [sentence for sentence in read if sentence.reject is None]
+    if not any(sentence.frames for sentence in sentences):
+        raise FileEmpty(f"The file {source_name(gold)} has no frame to compare with.")
+    with nothing_half_written():
+        parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
+        gold_predicates = score_with(parser.tagger, sentences)
+        own = score_with(parser.tagger, sentences, parser.find_predicates([sentence.words for sentence in sentences]))
+    if as_json:
+        write_json(
+            {"parser": parser.name, "gold_predicates": _as_json(gold_predicates), "own_predicates": _as_json(own)}
+        )
+    else:
+        _print_roles(f"{parser.name} on {short_name(gold)}", gold_predicates, own)
+    left_out = [f"sentence {s.sentence_id!r} is left out: {s.reject}" for s in read if s.reject is not None]
+    name_wrong(left_out)
+    return 2 if left_out else 0
+
+
+def _as_json(score: "SrlScore") -> dict[str, Any]:
+    """Return a score with its counts and shares for all arguments, the predicates and each role."""
+    return {
+        "arguments": _shares(score.total),
+        "predicates": _shares(score.predicates),
+        "roles": {role: _shares(counts) for role, counts in sorted(score.roles.items())},
+    }
+
+
+def _shares(counts: "Counts") -> dict[str, float]:
+    return {name: getattr(counts, name) for name in ("gold", "predicted", "correct", "precision", "recall", "f1")}
+
+
+def _print_roles(title: str, gold_predicates: "SrlScore", own: "SrlScore") -> None:
+    roles = sorted(gold_predicates.roles.items(), key=lambda item: (-item[1].gold, item[0]))
+    rows = {
+        "arguments, predicates of the file": gold_predicates.total,
+        "arguments, predicates found": own.total,
+        "predicates": own.predicates,
+        **dict(roles),
+    }
+    columns = ("", "gold", "found", "precision", "recall", "F1")
+    table = ScoreTable(f"{title}, × 100", columns, tuple((name, *_cells(counts)) for name, counts in rows.items()))
+    print_tables([table])
+
+
+def _cells(counts: "Counts") -> tuple[str, ...]:
+    shares = (counts.precision, counts.recall, counts.f1)
+    return (f"{counts.gold:,}", f"{counts.predicted:,}", *(f"{100 * share:.2f}" for share in shares))

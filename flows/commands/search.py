@@ -1,4 +1,4 @@
-"""`facetflow search`: the texts most similar to a given text, optionally in one aspect."""
+"""`facetflow search` and `neighbours`: the texts most similar to a given one, or to each text of a file."""
 
 import math
 from pathlib import Path
@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from features.core.faults import EmptyText
-from flows.console.options import AMONG, ASPECT, DEVICE, ENCODER, JSON, TEXT_COLUMNS, TOP
+from features.core.faults import EmptyText, TooFewTexts
+from features.core.outputs import STANDARD, TABLES
+from features.core.wording import counted
+from flows.console.one_shot import check_table, nothing_half_written, say_written
+from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, JSON, TEXT_COLUMNS, output_options
+from flows.terminal import write_json
 
 if TYPE_CHECKING:
     from training.search.texts import SearchedTexts
@@ -28,7 +32,14 @@ def _weights(_context: click.Context, _option: click.Parameter, given: tuple[str
     return weights
 
 
-FACETS = click.option(
+_TOP = click.option(
+    "-k", "k", default=10, show_default=True, type=click.IntRange(min=1), help="Number of texts to find."
+)
+
+
+@click.command()
+@click.argument("text")
+@click.option(
     "--facet",
     "weights",
     metavar="NAME[=WEIGHT]",
@@ -36,22 +47,21 @@ FACETS = click.option(
     callback=_weights,
     help="Compare by this facet of the encoder, with a weight; may be repeated. Below 0, texts that differ come first.",
 )
-
-
-@click.command()
-@click.argument("text")
-@FACETS
 @ASPECT
 @ENCODER
-@AMONG
+@click.option(
+    "--among",
+    metavar="FILE|FOLDER|CORPUS",
+    help="A file (a table, or one text a line), a folder of such files, or a corpus of the project; by default all "
+    "texts with labels of the newest release or, if none has one, all sentences of its pairs.",
+)
 @TEXT_COLUMNS
-@TOP
+@_TOP
 @DEVICE
 @JSON
 @click.pass_obj
 def search(
     project: Path,
-    /,
     *,
     text: str,
     weights: dict[str, float],
@@ -71,7 +81,6 @@ def search(
     """
     from features.sentences import normalise
     from flows.console.searching import Searcher
-    from flows.terminal import write_json
     from training.encoders.s3bert.facets import FacetLayout
     from training.search.blocks import best_texts, weighted_scores
 
@@ -120,3 +129,71 @@ def _about(row: dict[str, Any]) -> str:
     if "id" in row:
         return f"id: {row['id']}"
     return "; ".join(f"{aspect}: {', '.join(labels)}" for aspect, labels in row.get("labels", {}).items())
+
+
+@click.command()
+@click.argument("file", type=INPUT)
+@output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per neighbour. - is standard output.", *TABLES)
+@click.option("--among", help="Another file, or a labelled corpus of the project, to search; by default FILE itself.")
+@ASPECT
+@ENCODER
+@TEXT_COLUMNS
+@_TOP
+@DEVICE
+@click.pass_obj
+def neighbours(
+    project: Path,
+    *,
+    file: Path,
+    output: Path,
+    form: str | None,
+    among: str | None,
+    aspect: str | None,
+    encoder: str | None,
+    columns: tuple[str, ...],
+    k: int,
+    device: str,
+) -> int:
+    """Find the most similar texts for each text of FILE, in FILE or elsewhere, optionally in one aspect.
+
+    FILE is a table or has one text a line. Within FILE, no text is its own neighbour. Columns of the output: id, text,
+    rank, neighbour_id, neighbour, similarity; an id comes from the column `id`, else it is the number of the line or
+    row; it is empty for texts of a corpus.
+    """
+    import polars as pl
+
+    from features.core.files import write_table
+    from flows.console.searching import Searcher
+    from training.nearest import cosines_of, find_nearest, unit
+
+    check_table(output, form, file, *([Path(among)] if among else []))
+    if file == STANDARD and among == str(STANDARD):
+        raise click.UsageError("only one of FILE and --among can be '-': standard input is read once")
+    with nothing_half_written():
+        searcher = Searcher(project, encoder, aspect, device)
+        asked = searcher.texts(str(file), columns)
+        searched = asked if among is None else searcher.texts(among, columns)
+        if len(searched) == 1 and among is None:
+            raise TooFewTexts(f"{asked.origin} has only one text, so it has no neighbour; give more, or --among.")
+        queries = unit(searcher.vectors(asked).vectors())
+        texts = queries if among is None else unit(searcher.vectors(searched).vectors())
+        nearest = find_nearest(
+            cosines_of(queries, texts), queries=len(asked), texts=len(searched), k=k, themselves=among is None
+        )
+        each = nearest.positions.shape[1]
+        rows = [row for row in range(len(asked)) for _ in range(each)]
+        positions = nearest.positions.reshape(-1).tolist()
+        ids = searched.ids or tuple("" for _ in searched.texts)
+        table = pl.DataFrame(
+            {
+                "id": [asked.ids[row] for row in rows],
+                "text": [asked.texts[row] for row in rows],
+                "rank": list(range(1, each + 1)) * len(asked),
+                "neighbour_id": [ids[position] for position in positions],
+                "neighbour": [searched.texts[position] for position in positions],
+                "similarity": nearest.similarities.reshape(-1),
+            }
+        )
+        write_table(table, output, form)
+    say_written(f"{counted(table.height, 'neighbour')} of {counted(len(asked), 'text')}", output)
+    return 2 if asked.wrong or searched.wrong else 0

@@ -1,4 +1,4 @@
-"""`facetflow status`: what the store holds and how the last builds ended."""
+"""`facetflow status`, `rejects`, `diff`: what the store holds, which rows it lacks, and how its releases differ."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.console.options import JSON
+from features.core.faults import NoRelease
+from features.core.outputs import write_text
+from flows.console.one_shot import check_page, say_written
+from flows.console.options import JSON, export_option, page_option, write_export
+from flows.console.tables import print_tables
+from flows.terminal import write_json
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from collections.abc import Collection, Mapping
 
     from features.core.types import Shard
+    from features.store.differences import ReleaseDifference
     from features.store.runs import RunRecord
     from features.store.store import Store
     from flows.project import Project
@@ -26,12 +32,11 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     """Show tables, rejects, releases and runs of the project's store, its current encoder, and what runs by itself."""
     from features.core.errors import FacetflowError
     from features.store.store import Store
-    from flows.pages.build_pages import newest_page
+    from flows.pages.build_facts import newest_page
     from flows.project import load
     from flows.server import services
     from flows.server.up_record import running
     from flows.stages import wanted_shards
-    from flows.terminal import write_json
     from flows.trainings.shortfalls import shortfalls
     from training.evaluation.promotion import current_runs, gone_runs
     from training.runs import run_id
@@ -153,3 +158,94 @@ def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
         "killed": f"{where} is gone; what was committed is kept, and `facetflow build` continues from there",
     }[state]
     return asdict(record) | {"state": state, "message": message}
+
+
+@click.command()
+@click.option("--stage", help="Rejects of one stage: ingest, amr, metrics, …")
+@click.option("--code", help="Rejects with one code, as listed by `facetflow status`.")
+@export_option("Write all of them to a table: .tsv, .jsonl or .parquet; .csv for spreadsheets, with ' before formulas.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=0), help="How many to show.")
+@JSON
+@click.pass_obj
+def rejects(
+    project: Path, *, stage: str | None, code: str | None, export: Path | None, limit: int, as_json: bool
+) -> None:
+    """Show the rows that ingest and the stages could not process: file, line, code, text and what was wrong."""
+    from features.ingest.rejected_rows import rejected_rows
+    from features.store.store import Store
+    from flows.project import load
+
+    settings = load(project)
+    rows = rejected_rows(Store.open(settings.store), settings.corpora, settings.base, stage=stage, code=code)
+    if export is not None:
+        write_export(rows, export, "rejected rows")
+    if as_json:
+        write_json(rows.to_dicts())
+    if as_json or export is not None:
+        return
+    for row in rows.head(limit).iter_rows(named=True):
+        where = f"{row['file']}:{row['line']}" if row["file"] else row["entity_id"]
+        click.echo(f"{row['stage']} {row['code']} {where}: {row['message']}")
+        if row["text"] is not None:
+            click.echo("    " + " || ".join(text for text in (row["text"], row["other_text"]) if text is not None))
+    if not rows.height:
+        click.echo("No row was rejected.")
+    elif rows.height > limit:
+        click.echo(f"{rows.height - limit:,} more of {rows.height:,}: --export FILE writes all of them.")
+
+
+@click.command()
+@click.argument("old", type=click.IntRange(min=1), required=False)
+@click.argument("new", type=click.IntRange(min=1), required=False)
+@page_option(", with the distributions drawn")
+@JSON
+@click.pass_obj
+def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, as_json: bool) -> None:
+    """Show how release NEW differs from release OLD; by default, the newest from the one before.
+
+    Reports rows added, lost and changed; rejected rows by code; recipes, part by part; and how the distribution of each
+    metric moved.
+    """
+    from features.store.differences import compare_releases
+    from features.store.store import Store
+    from flows.project import load
+
+    check_page(html, as_json=as_json)
+    settings = load(project)
+    store = Store.open(settings.store)
+    numbers = _compared([release.number for release in store.releases()], old, new)
+    releases = [store.release(number) for number in numbers]
+    difference = compare_releases(store, *releases)
+    if html is not None:
+        from flows.pages.difference import render_difference
+
+        write_text(html, [render_difference(difference, settings.name, *(release.created for release in releases))])
+        say_written(f"the comparison of releases {difference.old} and {difference.new}", html)
+    if as_json:
+        write_json(difference.as_json())
+    elif html is None:
+        _print_difference(difference)
+
+
+def _compared(releases: list[int], old: int | None, new: int | None) -> tuple[int, int]:
+    if old is not None and new is not None:
+        return old, new
+    last = releases[-1:] if old is not None else releases[-2:]
+    if old is not None and last:
+        return old, last[0]
+    if len(last) == 2:
+        return last[0], last[1]
+    there = f"only release {releases[0]}" if releases else "no release yet"
+    raise NoRelease(f"There is {there}, so nothing can be compared: build again after a change.")
+
+
+def _print_difference(difference: "ReleaseDifference") -> None:
+    from flows.pages.difference import difference_tables, drift_table
+
+    if difference.none:
+        click.echo(f"Releases {difference.old} and {difference.new} have the same rows, rejects and recipes.")
+        return
+    click.echo(f"Release {difference.new} compared with release {difference.old}")
+    for change in difference.recipes:
+        click.echo(f"  recipe of {change}")
+    print_tables([*difference_tables(difference), *([drift_table(difference.drift)] if difference.drift else [])])

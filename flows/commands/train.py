@@ -1,12 +1,18 @@
-"""`facetflow train`: train encoders on a release of the store."""
+"""`facetflow train` and `evaluate`: train encoders on a release of the store, and score them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from features.core.errors import PartlyDoneError
 from flows.console.options import JSON
+from flows.terminal import write_json
+from training.writing import read_json
+
+if TYPE_CHECKING:
+    from flows.project import Project
 
 
 @click.command()
@@ -21,7 +27,7 @@ from flows.console.options import JSON
 )
 @JSON
 @click.pass_obj
-def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
+def train(project: Path, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
     """Train the encoders called NAME under [[encoders]] of the project, by default all of them.
 
     A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest covers the settings and the ratings that `choose_by` names. An
@@ -29,14 +35,9 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
     replaced: the same training is not repeated, and other settings, other ratings or another release make another run.
     If one fails, the others are still trained: the exit code is 2 when some failed, 1 when all did.
     """
-    from features.core.errors import PartlyDoneError
     from features.store.store import Store
-    from flows.project import Project
-    from flows.server.local_run import run_flow
-    from flows.terminal import write_json
-    from flows.trainings.training_process import saying_what_is_left
 
-    def check(settings: Project) -> None:
+    def check(settings: "Project") -> None:
         for name in names:
             settings.encoder(name)
         Store.open(settings.store).release(release)
@@ -46,23 +47,14 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
             write_json([_described(encoder) for encoder in encoders])
             return
         for encoder in encoders:
-            if encoder.was_done:
-                click.echo(f"Already trained with the same settings and data: {encoder.folder}")
-            else:
-                click.echo(f"Trained {encoder.folder}")
+            done = "Already trained with the same settings and data:" if encoder.was_done else "Trained"
+            click.echo(f"{done} {encoder.folder}")
 
-    try:
-        with saying_what_is_left():
-            encoders = run_flow("train_encoder", project, check, release=release, names=list(names), seeds=seeds)
-    except PartlyDoneError as error:
-        tell(error.done)
-        raise
-    tell(encoders)
+    _run("train_encoder", project, check, tell, release=release, names=list(names), seeds=seeds)
 
 
 def _described(encoder: Any) -> dict[str, Any]:
     from training.runs import PER_SECOND, TRAINING_FILE
-    from training.writing import read_json
 
     course = read_json(encoder.folder / TRAINING_FILE)
     reported = {"steps", "best_step", "dev", "seconds"}
@@ -75,3 +67,79 @@ def _described(encoder: Any) -> dict[str, Any]:
         "was_done": encoder.was_done,
         **{key: course[key] for key in course if key in reported or key.endswith(PER_SECOND)},
     }
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--suite", "suites", multiple=True, help="Suite to score with, such as ratings; may be repeated.")
+@click.option("--split", help="The split whose positive pairs are compared; by default the dev split of the training.")
+@click.option("--promote", is_flag=True, help="Make the best seed the current run if its scores hold ([promotion]).")
+@JSON
+@click.pass_obj
+def evaluate(
+    project: Path,
+    *,
+    names: tuple[str, ...],
+    suites: tuple[str, ...],
+    split: str | None,
+    promote: bool,
+    as_json: bool,
+) -> None:
+    """Score encoders with suites: facets against metrics on the pairs of a release, human ratings ([[evaluation]]).
+
+    NAME is an encoder of the project (all finished seeds of its newest finished training are evaluated) or the id of
+    one run, such as syntax/00002-9a1c33/seed-0; by default every trained encoder. With --suite, the scores of the
+    chosen suites are written next to those of the complete evaluation, which stay as they are. If one fails, the others
+    are still scored: the exit code is 2 when some failed, 1 when all did.
+    """
+    from flows.commands.runs import print_scores
+    from flows.project import load
+    from flows.trainings.finished_runs import runs_to_evaluate, suites_to_score
+    from training.evaluation.run import REPORT_FILE, metrics_file
+    from training.runs import run_id
+
+    if promote and suites:
+        raise click.UsageError("--promote needs all scores; leave --suite out")
+
+    def check(settings: "Project") -> None:
+        for run in runs_to_evaluate(settings, names):
+            suites_to_score(settings, run, suites)
+
+    def tell(folders: Sequence[Path]) -> None:
+        runs = load(project).runs
+        results = []
+        for folder in folders:
+            run, file = run_id(runs, folder), metrics_file(folder, suites)
+            report = folder / REPORT_FILE if file == metrics_file(folder) else None
+            scores = read_json(file)
+            results.append({"run": run, "metrics": str(file), "report": report and str(report), "scores": scores})
+            if not as_json:
+                if len(folders) > 1:
+                    click.echo(f"{run}\n")
+                print_scores(scores)
+                click.echo(f"Wrote {file}" + (f" and {report}" if report else ""))
+        if as_json:
+            write_json(results)
+
+    parameters = {"name": list(names), "split": split, "suites": list(suites), "promote": promote}
+    _run("evaluate_encoder", project, check, tell, **parameters)
+
+
+def _run(
+    flow: str,
+    project: Path,
+    check: "Callable[[Project], None]",
+    tell: Callable[[Sequence[Any]], None],
+    **parameters: Any,
+) -> None:
+    """Run a flow and tell what it made, also where only a part could be made."""
+    from flows.server.local_run import run_flow
+    from flows.trainings.training_process import saying_what_is_left
+
+    try:
+        with saying_what_is_left():
+            made = run_flow(flow, project, check, **parameters)
+    except PartlyDoneError as error:
+        tell(error.done)
+        raise
+    tell(made)

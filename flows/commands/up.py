@@ -1,11 +1,21 @@
-"""`facetflow up`: a Prefect server, a worker and the project's deployments on this machine."""
+"""`facetflow up`, `down`, `deploy`: the project's deployments, on a Prefect server of this machine or elsewhere."""
 
+import os
 from pathlib import Path
 
 import click
 
-from features.core.faults import AnotherProcess, ServerConfigured
-from flows.console.options import CRON
+from features.core.faults import AnotherProcess, NoServer, ServerConfigured
+from flows.server.own_server import prefect_api
+from flows.server.passwords import shown
+from flows.server.prefect_address import configured_api
+from flows.server.up_record import record_project, running
+
+CRON = click.option(
+    "--cron",
+    metavar="EXPRESSION",
+    help='When to refresh, such as "0 3 * * *" for every night at 3:00 UTC; without it, schedules stay as they are.',
+)
 
 
 @click.command()
@@ -22,15 +32,15 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
 
     If they run already, the project is added. The server's database is in the user's state folder ($XDG_STATE_HOME).
     """
-    import os
-
     from flows import deployments
     from flows.project import load
-    from flows.server import services, up_record
-    from flows.server.own_server import prefect_api
-    from flows.server.passwords import shown
-    from flows.server.prefect_address import configured_api
-    from flows.server.up_record import running
+    from flows.server import services
+
+    def add(done: str, url: str, where: str = "") -> None:
+        made = deployments.deploy(project, cron=cron)
+        record_project(project, cron)
+        click.echo(f"{done} {', '.join(made.names)}{where}: {url.removesuffix('/api')}")
+        click.echo(deployments.next_steps(made, None))
 
     load(project)  # before anything is started
     if cron is not None:
@@ -55,21 +65,50 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         # Even if PREFECT_API_URL is empty: a private server would forget the deployments at once.
         os.environ["PREFECT_API_URL"] = service.address
         with prefect_api():
-            made = deployments.deploy(project, cron=cron)
-        up_record.record_project(project, cron)
-        click.echo(f"Added {', '.join(made.names)} to the server of `facetflow up`: {service.url.removesuffix('/api')}")
-        click.echo(deployments.next_steps(made, None))
+            add("Added", service.url, " to the server of `facetflow up`")
         return
 
     def on_ready(url: str) -> None:
         deployments.deploy_lost()
-        made = deployments.deploy(project, cron=cron)
-        up_record.record_project(project, cron)
-        click.echo(f"Serving {', '.join(made.names)}: {url.removesuffix('/api')}")
-        click.echo(deployments.next_steps(made, None))
+        add("Serving", url)
 
     os.environ.pop("PREFECT_API_URL", None)
     try:
         services.keep_running(deployments.POOL, port or 0, on_ready, deployments.deploy_lost)
     except KeyboardInterrupt:
         click.echo("Stopped. Schedules rest until `facetflow up` runs again.", err=True)
+
+
+@click.command()
+def down() -> None:
+    """Stop the server and the worker of `facetflow up`; running flows are ended, what they committed is kept."""
+    from flows.server import services
+
+    if services.stop():
+        click.echo("Stopped. Schedules rest until `facetflow up` runs again.")
+    else:
+        click.echo("Nothing to stop: `facetflow up` is not running for this user.")
+
+
+@click.command()
+@CRON
+@click.option("--pool", default="facetflow", show_default=True, help="Work pool; created if missing.")
+@click.pass_obj
+def deploy(project: Path, cron: str | None, pool: str) -> None:
+    """Register the deployments of the project on the configured Prefect server: refresh, train, evaluate.
+
+    A refresh builds and begins what is due: trainings, then evaluations, in the work pool that the encoder names
+    (`pool`). An encoder whose scores hold becomes the current one.
+    Deploy again after moving the project or upgrading facetflow; existing schedules are kept.
+    """
+    from flows import deployments
+
+    url = configured_api()
+    if url is None:
+        raise NoServer(
+            "No Prefect server is configured: run `facetflow up` for one on this machine, or set PREFECT_API_URL."
+        )
+    with prefect_api():
+        made = deployments.deploy(project, cron=cron, pool=pool)
+    click.echo(f"Deployed {', '.join(made.names)} at {shown(url)}.")
+    click.echo(deployments.next_steps(made, pool))

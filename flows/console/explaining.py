@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features.core.faults import CannotExplain
+from features.models import bundled_encoder
+from features.stages.label_vectors import LABEL_VECTOR_STAGE
 from flows.console.here import Here
-from flows.terminal import warn
+from training.attribution import Attribution, attribute
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
+from training.evaluation.promotion import encoder_in_use_with
+from training.search.choosing import named_encoder
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
     from features.metrics.explanation.pair import GraphPair
-    from training.attribution import Attribution
     from training.encoders.s3bert.explain import EncoderFacts, Explanation
-    from training.encoders.s3bert.facets import FacetLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +30,13 @@ class Explained:
     explanation: "Explanation"  # measured and, where there is an encoder, predicted
     graphs: "GraphPair | None"  # both graphs with what matches; None without them
     origin: str  # where the graphs come from, or why there are none
-    shares: "Attribution | None" = None  # how the words share a similarity; None if that was not asked for
+    shares: Attribution | None = None  # how the words share a similarity; None if that was not asked for
 
     def as_json(self, encoder: "EncoderFacts | None", *, graphs: bool) -> dict[str, Any]:
         """Return the explanation, with what matches in the graphs if requested."""
-        about = None if encoder is None else asdict(encoder)
-        line = asdict(self.explanation) | {"equal": self.explanation.equal, "encoder": about}
-        line |= {"graphs_from": self.origin}
+        line = asdict(self.explanation) | {"equal": self.explanation.equal}
+        line["encoder"] = None if encoder is None else asdict(encoder)
+        line["graphs_from"] = self.origin
         line |= {"graphs": asdict(self.graphs)} if graphs and self.graphs is not None else {}
         return line | ({} if self.shares is None else {"shares": self.shares.as_json()})
 
@@ -53,17 +57,13 @@ class Explainer:
         return None if self.folder is None else encoder_facts(self.folder)
 
     @cached_property
-    def layout(self) -> "FacetLayout | None":
+    def layout(self) -> FacetLayout | None:
         """The facets of the encoder."""
-        from training.encoders.s3bert.facets import FacetLayout
-
         return None if self.folder is None else FacetLayout.load(self.folder)
 
     @cached_property
     def model(self) -> "SentenceTransformer | None":
         """The encoder, loaded when it is needed."""
-        from training.encoders.loading import load_encoder
-
         return None if self.folder is None else load_encoder(self.folder)
 
     def explain(
@@ -80,7 +80,6 @@ class Explainer:
         `residual` or `sentence`, if one is named, is shared among the words.
         """
         from features.graph_files.sentence_graphs import measured_pairs
-        from features.stages.label_vectors import LABEL_VECTOR_STAGE
         from training.encoders.s3bert.explain import explain_with, with_graphs, without_encoder
 
         if self.model is None or self.layout is None:
@@ -97,27 +96,20 @@ class Explainer:
             for explanation, (graphs, origin), of_words in zip(explanations, measured, shares, strict=True)
         ]
 
-    def attribute(self, a: str, b: str, facet: str) -> "Attribution | None":
+    def attribute(self, a: str, b: str, facet: str) -> Attribution | None:
         """Return how the words of two sentences share the similarity of a facet; None without an encoder."""
-        from training.attribution import attribute
-
         return None if self.model is None else attribute(self.model, self.layout, a, b, facet)
 
 
 def _encoder_in_use(here: Here, name: str | None) -> Path | None:
     """Return a named encoder, else the one in use of the project's encoders with facets, else the bundled one."""
-    from features.models import bundled_encoder
-    from training.encoders.s3bert.facets import FILE_NAME
-    from training.evaluation.promotion import encoder_in_use_with
-    from training.search.choosing import named_encoder
-
     runs, names = here.runs, here.encoders
     if name is not None:
-        folder = named_encoder(runs, name, among=names)
-    elif runs is None or (used := encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)) is None:
-        return bundled_encoder()
+        folder: Path | None = named_encoder(runs, name, among=names)
     else:
-        folder = used
+        folder = runs and encoder_in_use_with(runs, lambda at: (at / FILE_NAME).is_file(), names)
+    if folder is None:
+        return bundled_encoder()
     here.use(folder, name)
     if not (folder / FILE_NAME).is_file():
         raise CannotExplain(
@@ -125,9 +117,3 @@ def _encoder_in_use(here: Here, name: str | None) -> Path | None:
             "train one. Encoders of kind pas are explained by `facetflow predict --explain`."
         )
     return folder
-
-
-def warn_of_lacks(explainer: Explainer) -> None:
-    """Say on stderr what the encoder lacks for explanations."""
-    if explainer.layout is not None and explainer.layout.lacks:
-        warn(f"Note: {explainer.layout.lacks}.")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from features.core.outputs import STANDARD, check_output
+from features.core.outputs import STANDARD, TABLES, check_output, format_of
 from flows.terminal import Verbosity, say, verbosity, warn
 
 _NAMED = 20
@@ -29,6 +29,12 @@ def require_one_standard(first: Path, second: Path) -> None:
     """Refuse to read two files from standard input."""
     if first == second == STANDARD:
         raise click.UsageError("only one of the two files can be '-': standard input is read once")
+
+
+def check_table(output: Path, form: str | None, *inputs: Path) -> None:
+    """Check before the work starts that a table can be written: in a format that there is, and over no input."""
+    format_of(output, TABLES, form)
+    check_output(output, *inputs)
 
 
 def check_page(html: Path | None, *inputs: Path, as_json: bool) -> None:

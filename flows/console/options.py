@@ -19,11 +19,6 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 """An input file, or `-` for standard input."""
 
-OUTPUT = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
-"""An output file, or `-` for standard output."""
-
-FIRST = click.argument("first", type=INPUT)
-SECOND = click.argument("second", type=INPUT)
 BY_POSITION = click.option("--by-position", is_flag=True, help="Pair graphs by position and ignore their ids.")
 TAGGER = click.option(
     "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
@@ -41,12 +36,6 @@ ENCODER = click.option(
     help="An encoder of the project or one of its runs, a folder, or a pulled model; by default the encoder of the "
     "aspect; without one the current encoder if there is only one, else the one finished last.",
 )
-AMONG = click.option(
-    "--among",
-    metavar="FILE|FOLDER|CORPUS",
-    help="A file (a table, or one text a line), a folder of such files, or a corpus of the project; by default all "
-    "texts with labels of the newest release or, if none has one, all sentences of its pairs.",
-)
 TEXT_COLUMNS = click.option(
     "--text",
     "columns",
@@ -54,19 +43,9 @@ TEXT_COLUMNS = click.option(
     multiple=True,
     help="Column of a table that holds the text; if repeated, the columns are joined with a colon.  [default: text]",
 )
-TOP = click.option(
-    "-k", "k", default=10, show_default=True, type=click.IntRange(min=1), help="Number of texts to find."
-)
 METRIC_FILES = click.option(
     "--metric-file", "files", multiple=True, type=FILE, help="Python file with your own metrics; may be repeated."
 )
-TABLES = ("tsv", "csv", "jsonl", "parquet")
-CRON = click.option(
-    "--cron",
-    metavar="EXPRESSION",
-    help='When to refresh, such as "0 3 * * *" for every night at 3:00 UTC; without it, schedules stay as they are.',
-)
-POOL = click.option("--pool", default="facetflow", show_default=True, help="Work pool; created if missing.")
 DASK_ADDRESS = click.option(
     "--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tls://host:8786)."
 )
@@ -89,7 +68,8 @@ def output_options(about: str, *names: str, required: bool = True) -> Callable[[
         type=click.Choice(names),
         help=f"Format, if the suffix does not determine it.  [default for -: {names[0]}]",
     )
-    output = click.option("-o", "--output", required=required, type=OUTPUT, help=about)
+    path = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+    output = click.option("-o", "--output", required=required, type=path, help=about)
     return lambda command: output(form(command))
 
 
@@ -167,13 +147,3 @@ COMMON = (
     ),
 )
 """Options that may stand before or after the name of any command."""
-
-
-def with_common_options(command: click.Command) -> click.Command:
-    """Add the common options to a command and its subcommands, and return it."""
-    if COMMON[0] not in command.params:
-        command.params.extend(COMMON)
-    if isinstance(command, click.Group):
-        for below in command.commands.values():
-            with_common_options(below)
-    return command

@@ -4,8 +4,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from features.core.errors import FacetflowError
 from flows.project import Project
-from training.evaluation.tables import ScoreTable
+from training.evaluation.promotion import current_runs, was_refused
+from training.evaluation.run import METRICS_FILE, read_scores
+from training.evaluation.suites import load_suite, scored_suites
+from training.evaluation.tables import ScoreTable, hundred
+from training.kinds import release_of
+from training.run_records import failed_evaluation, state_of
+from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, run_id, seed_of
+from training.writing import read_json
 
 _ELSEWHERE = "*"
 _OTHERS = (
@@ -17,15 +25,12 @@ _REFUSED = "refused: its scores did not hold against those of the run that was c
 
 def list_runs(settings: Project, names: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return what is known of each training, by default of all encoders, in the order of their ids."""
-    from training.evaluation.promotion import current_runs
-    from training.runs import all_runs, encoder_name
-
-    current = set(current_runs(settings.runs).values())
-    folders = [run for run in all_runs(settings.runs) if not names or encoder_name(run) in names]
-    elsewhere = _scored_elsewhere(all_runs(settings.runs))
+    runs, current = all_runs(settings.runs), set(current_runs(settings.runs).values())
+    elsewhere = _scored_elsewhere(runs)
     listed = [
         _described(settings.runs, run, is_current=run.resolve() in current) | {"elsewhere": elsewhere.get(run, [])}
-        for run in folders
+        for run in runs
+        if not names or encoder_name(run) in names
     ]
     for name in names:
         if not any(run["name"] == name for run in listed):
@@ -43,7 +48,7 @@ def runs_table(settings: Project, listed: Sequence[Mapping[str, Any]]) -> ScoreT
             run["run"],
             "" if run["release"] is None else str(run["release"]),
             f"{run['state']}{', current' if run['current'] else ', refused' if run['refused'] else ''}",
-            "" if run["at"] == "" else run["at"][:16].replace("T", " "),
+            run["at"][:16].replace("T", " "),
             *([] if not searched else [", ".join(f"{name} {value:g}" for name, value in run["chosen"].items())]),
             *(_cell(run, suite, name) for suite, name in scored),
         )
@@ -65,8 +70,6 @@ def run_messages(listed: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _cell(run: Mapping[str, Any], suite: str, name: str) -> str:
     """Return the score of a run, marked where it is on other data than those of the newest evaluation."""
-    from training.evaluation.tables import hundred
-
     if not run["evaluated"]:
         return ""
     score = run["scores"].get(suite, {}).get(name)
@@ -75,10 +78,6 @@ def _cell(run: Mapping[str, Any], suite: str, name: str) -> str:
 
 def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
     """Return for each run the suites by which it was scored on other data than the run that was evaluated last."""
-    from features.core.errors import FacetflowError
-    from training.evaluation.run import METRICS_FILE, read_scores
-    from training.evaluation.suites import scored_suites
-
     newest: dict[str, Any] = {}
     elsewhere: dict[Path, list[str]] = {}
     evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
@@ -93,8 +92,6 @@ def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
 
 
 def _explained(scored: Sequence[tuple[str, str]]) -> str:
-    from training.evaluation.suites import load_suite
-
     lines = []
     for suite in dict.fromkeys(suite for suite, _ in scored):
         kind = load_suite(suite)
@@ -104,15 +101,6 @@ def _explained(scored: Sequence[tuple[str, str]]) -> str:
 
 
 def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
-    from features.core.errors import FacetflowError
-    from training.evaluation.promotion import was_refused
-    from training.evaluation.run import METRICS_FILE, read_scores
-    from training.evaluation.suites import scored_suites
-    from training.kinds import release_of
-    from training.run_records import failed_evaluation, state_of
-    from training.runs import ENCODER, TRAINING_FILE, encoder_name, is_finished, run_id, seed_of
-    from training.writing import read_json
-
     state = state_of(run)
     try:
         scores = scored_suites(read_scores(run / METRICS_FILE))

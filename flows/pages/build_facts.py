@@ -19,23 +19,24 @@ from features.core.errors import FacetflowError, StoreError
 from features.core.file_errors import explain
 from features.core.types import LEFT_OUT, Shard
 from features.ingest.report import IngestReport
-from features.store.delta import DataFile
 from features.store.fingerprints import recipe_changes
+from features.store.locations import storage_at
 from features.store.plan import Plan, ShardWork
 from features.store.reasons import summary
 from features.store.releases import Release
-from features.store.runs import RunRecord, now
+from features.store.runs import RunRecord, now, read_runs
 from features.store.store import Store
 from features.store.tables import SOURCES
 from features.store.unproven import unproven_pairs
 from flows.building.ingest_corpora import STAGE as INGEST
 from flows.pages.build_page import render_build
-from flows.pages.build_pages import FACTS_FILE, PAGE_FILE, page_of
 from flows.project import Project
 from flows.stages import Chain
 from flows.terminal import warn
 from flows.watching.shard_history import BuildHistory, ShardHistory
 
+FACTS_FILE = "build.json"
+PAGE_FILE = "build.html"
 WRITE_EVERY = 30.0
 """Seconds between two writings while a build runs."""
 KILLED = "killed"
@@ -81,9 +82,9 @@ class FactKeeper:
         self._before = _newest_release(store)
         self._expected: Mapping[tuple[str, Shard], str] | None = None
         self._stages: Chain | None = None
-        self._sources: Mapping[str, Mapping[Shard, DataFile]] = {}
         self._written = 0.0
         self._writable = True
+        self.page = settings.builds / record.run_id / PAGE_FILE
         self.facts = BuildFacts(
             project=settings.name,
             store=store.location,
@@ -92,11 +93,6 @@ class FactKeeper:
             started=record.started,
             before=self._before.number if self._before else None,
         )
-
-    @property
-    def page(self) -> Path:
-        """The page of the build."""
-        return page_of(self._settings, self.facts.run_id)
 
     def read(self, report: IngestReport) -> None:
         """Record what was read from the corpora."""
@@ -117,7 +113,8 @@ class FactKeeper:
     def planned(self, plan: Plan, stages: Chain, work: Sequence[ShardWork]) -> None:
         """Record the whole plan, and the work that this build is to do of it."""
         self._expected, self._stages = plan.expected, stages
-        self._sources = {name: self._store.committed(name) for name in SOURCES}
+        sources = {name: self._store.committed(name) for name in SOURCES}
+        rows = {stage.name: sources[stage.over] for stage in stages.stages}
         reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}
         self.facts.stages = [
             {
@@ -128,7 +125,9 @@ class FactKeeper:
             }
             for stage in plan.stages
         ]
-        self._history.plan(ShardHistory(item.stage, item.shard, self._rows_in(item), str(item.reason)) for item in work)
+        self._history.plan(
+            ShardHistory(item.stage, item.shard, rows[item.stage][item.shard].rows, str(item.reason)) for item in work
+        )
 
     def look(self, wall: Mapping[str, float]) -> None:
         """Update the facts in the folder, if that is due."""
@@ -153,17 +152,14 @@ class FactKeeper:
         """Return how much was rejected, one entry per stage with its codes; only what counts for a release."""
         if self._stages is None or self._expected is None:
             return []
-        limit = self._settings.limits.rejected_rows
-        codes = _codes(self._store, self._expected)
+        limit, expected = self._settings.limits.rejected_rows, self._expected
+        codes = _codes(self._store, expected)
         entries = []
         if self.facts.ingest is not None:
-            counts = codes.get(INGEST, {})
-            entries.append(_share(INGEST, self.facts.ingest["rows"], counts, limit))
+            entries.append(_share(INGEST, self.facts.ingest["rows"], codes.get(INGEST, {}), limit))
         for stage in self._stages.stages:
-            expected = self._expected
-            made = self._store.committed(stage.name)
+            made, counts = self._store.committed(stage.name), codes.get(stage.name, {})
             rows = sum(shard.rows for at, shard in made.items() if expected.get((stage.name, at)) == shard.fingerprint)
-            counts = codes.get(stage.name, {})
             entries.append(_share(stage.name, rows + sum(counts.values()), counts, limit))
         return entries
 
@@ -171,24 +167,21 @@ class FactKeeper:
         """Return rows by table and the recipes that changed, since the newest release when the build began."""
         if self._stages is None:
             return [], []
-        names = [*SOURCES, *(stage.name for stage in self._stages.stages)]
+        made = [*SOURCES, *(stage.name for stage in self._stages.stages)]
         before = self._before.rows if self._before else {}
-        names += [name for name in before if name not in names]
-        made = {*SOURCES, *(stage.name for stage in self._stages.stages)}
         rows = {name: sum(shard.rows for shard in self._store.committed(name).values()) for name in made}
         # As in a release, a table of ingest without rows is left out: most projects have no labels.
-        names = [name for name in names if rows.get(name) or name in before or name not in SOURCES]
-        tables = [{"table": name, "before": before.get(name, 0), "now": rows.get(name, 0)} for name in names]
+        tables = [
+            {"table": name, "before": before.get(name, 0), "now": rows.get(name, 0)}
+            for name in dict.fromkeys([*made, *before])
+            if rows.get(name) or name in before or name not in SOURCES
+        ]
         if self._before is None:
             return tables, []
         recipes = {stage.name: stage.recipe.as_dict() for stage in self._stages.stages}
         # The recipes of ingest tables have no parameters: what ingest reads is in the rows.
         old = {name: recipe for name, recipe in self._before.recipes.items() if name not in SOURCES}
         return tables, [str(changed) for changed in recipe_changes(old, recipes)]
-
-    def _rows_in(self, work: ShardWork) -> int:
-        over = {stage.name: stage.over for stage in self._stages.stages} if self._stages else {}
-        return self._sources[over[work.stage]][work.shard].rows
 
     def _write(self) -> None:
         self._written = time.monotonic()
@@ -200,8 +193,7 @@ class FactKeeper:
 
 def write(settings: Project, facts: BuildFacts) -> bool:
     """Write the facts and page of a build, or warn, and return whether they were written."""
-    build = settings.builds / facts.run_id
-    content = asdict(facts)
+    build, content = settings.builds / facts.run_id, asdict(facts)
     try:
         build.mkdir(parents=True, exist_ok=True)
         write_whole(build, FACTS_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
@@ -221,6 +213,15 @@ def read(settings: Project, run_id: str) -> BuildFacts | None:
         return BuildFacts(**content)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def newest_page(settings: Project) -> Path | None:
+    """Return the page of the newest build that has one."""
+    pages = {page.parent.name: page for page in settings.builds.glob(f"[0-9]*/{PAGE_FILE}")}
+    of_records = (record.run_id for record in read_runs(storage_at(settings.store)))
+    # Without a record by name: run ids begin with their time.
+    newest = next((run for run in of_records if run in pages), max(pages, default=None))
+    return None if newest is None else pages[newest]
 
 
 def end_killed(settings: Project, store: Store) -> None:

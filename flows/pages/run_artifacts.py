@@ -10,6 +10,7 @@ number of projects.
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,26 +40,21 @@ class BuildArtifacts:
         self._share: float | None = None
         self._shards_shown = 0.0
 
-    def look(self) -> None:
+    def look(self, *, ended: bool = False) -> None:
         """Show the progress of the build; called a few times a second."""
-        if not self._outbox.open or not self._history.shards:
+        shards, share = self._history.shards, round(100 * self._history.share, 1)
+        if not self._outbox.open or not shards:
             return
-        share = round(100 * self._history.share, 1)
-        if share != self._share:
+        if ended or share != self._share:
             self._share = share
-            self._outbox.show(_progress(self._name, share, self._history.shards))
-        if time.monotonic() - self._shards_shown >= SHARDS_EVERY:
+            self._outbox.show(_progress(self._name, share, shards))
+        if ended or time.monotonic() - self._shards_shown >= SHARDS_EVERY:
             self._shards_shown = time.monotonic()
-            self._outbox.show(_shards(self._name, self._history.shards, ended=False))
+            self._outbox.show(_shards(self._name, shards, ended=ended))
 
     def end(self) -> None:
         """Show how the build ended."""
-        if not self._outbox.open:
-            return
-        shards = self._history.shards
-        if shards:
-            self._outbox.show(_progress(self._name, round(100 * self._history.share, 1), shards))
-            self._outbox.show(_shards(self._name, shards, ended=True))
+        self.look(ended=True)
         if self._facts.facts.quality:
             self._outbox.show(_quality(self._name, self._facts.facts.quality))
         self._outbox.show(link("build", self._name, self._facts.page))
@@ -118,12 +114,10 @@ def link(kind: str, owner: str, page: Path) -> Artifact:
 
 
 def _progress(project: str, share: float, shards: Sequence[ShardHistory]) -> Artifact:
-    ended = sum(shard.state in ENDED for shard in shards)
-    failed = sum(shard.state == "failed" for shard in shards)
-    left_out = sum(shard.state == "left out" for shard in shards)
-    text = f"{ended:,} of {len(shards):,} shards have ended, counted by rows"
-    text += f"; {failed:,} failed" if failed else ""
-    text += f", {left_out:,} left out" if left_out else ""
+    states: Counter[str] = Counter(shard.state for shard in shards)
+    text = f"{sum(states[state] for state in ENDED):,} of {len(shards):,} shards have ended, counted by rows"
+    text += f"; {states['failed']:,} failed" if states["failed"] else ""
+    text += f", {states['left out']:,} left out" if states["left out"] else ""
     return Artifact(_key("build-progress", project), "progress", share, f"`{project}`: {text}")
 
 

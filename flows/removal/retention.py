@@ -34,8 +34,7 @@ from features.store.releases import release_name
 from features.store.runs import RunRecord, record_name
 from features.store.scope import ShardKey
 from features.store.store import Garbage, Store
-from flows.pages.build_facts import read
-from flows.pages.build_pages import newest_page
+from flows.pages.build_facts import newest_page, read
 from flows.project import Project
 from flows.terminal import say, warn
 from training.evaluation.promotion import current_runs, gone_runs

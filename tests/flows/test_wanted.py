@@ -7,7 +7,7 @@ from features.stages.metrics import MetricSettings
 from features.store.scope import Wanted
 from flows.building.planning import look_ahead
 from flows.project import Project, load
-from flows.wanted import stages_of, wanted_of
+from flows.wanted import stages_of
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
 
@@ -32,7 +32,7 @@ A pet naps .\tA pet sleeps .\tentailment
 
 def made(**sections):
     project = Project.model_validate(CAPTIONS | sections)
-    return names(stages_of(project, wanted_of(project)))
+    return names(stages_of(project.wanted, project.switches))
 
 
 def names(readings):
@@ -69,8 +69,8 @@ def test_enabled_brings_a_stage_for_all_corpora():
         CAPTIONS | {"srl": {"enabled": True}, "encoders": [ENCODER | {"corpora": ["example"]}]}
     )
 
-    assert wanted_of(project) == (Wanted(KINDS["s3bert"].tables, ("example",)), Wanted(("srl",)))
-    assert "srl" in names(stages_of(project, wanted_of(project)))
+    assert project.wanted == (Wanted(KINDS["s3bert"].tables, ("example",)), Wanted(("srl",)))
+    assert "srl" in names(stages_of(project.wanted, project.switches))
 
 
 def test_a_stage_that_is_off_is_not_made_and_nor_is_what_only_it_reads():
@@ -88,10 +88,11 @@ def test_each_encoder_brings_what_its_kind_reads_of_its_corpora(monkeypatch):
     other = s3bert.model_copy(update={"kind": "toy", "corpora": ("snli",)})
     both = project.model_copy(update={"encoders": (s3bert, other)})
 
-    assert wanted_of(both) == (Wanted(KINDS["s3bert"].tables), Wanted(toy.tables, ("snli",)))
-    assert names(stages_of(both, wanted_of(both))) == ["amr", "dependencies", "embeddings", "label_vectors", "metrics"]
+    assert both.wanted == (Wanted(KINDS["s3bert"].tables), Wanted(toy.tables, ("snli",)))
+    made_by_both = ["amr", "dependencies", "embeddings", "label_vectors", "metrics"]
+    assert names(stages_of(both.wanted, both.switches)) == made_by_both
     alone = project.model_copy(update={"encoders": (other,), "metrics": MetricSettings(enabled=False)})
-    assert names(stages_of(alone, wanted_of(alone))) == ["dependencies"]
+    assert names(stages_of(alone.wanted, alone.switches)) == ["dependencies"]
 
 
 def test_a_store_that_others_read_has_what_is_enabled_and_no_more():
@@ -108,13 +109,13 @@ def test_a_stage_that_reads_one_that_is_off_is_refused():
 def test_an_own_metric_brings_the_table_that_it_reads():
     project = Project.model_validate(CAPTIONS)
 
-    assert "dependencies" in names(stages_of(project, wanted_of(project), {"metrics": ("dependencies",)}))
+    assert "dependencies" in names(stages_of(project.wanted, project.switches, {"metrics": ("dependencies",)}))
 
 
 def test_encoders_that_do_not_read_the_metrics_need_no_graphs():
     project = Project.model_validate(CAPTIONS)
 
-    assert names(stages_of(project, [Wanted(("dependencies",), ("snli",))])) == ["dependencies"]
+    assert names(stages_of([Wanted(("dependencies",), ("snli",))], project.switches)) == ["dependencies"]
 
 
 def planned(project, more=""):

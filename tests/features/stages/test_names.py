@@ -13,7 +13,7 @@ OTHER_MEANINGS = {
     # The metric of this name; the kind of reader in an archive; the prefix of a scratch folder.
     "srl": ("features/metrics/", "features/contrasts/", "features/parsers/srl/", "training/"),
     # Dask's report of a worker, scores in JSON, an aspect of papers, a module of the public package.
-    "metrics": ("flows/clusters/", "flows/commands/evaluate.py", "features/corpora/records/", "facetflow/__init__.py"),
+    "metrics": ("flows/clusters/", "flows/commands/train.py", "features/corpora/records/", "facetflow/__init__.py"),
 }
 
 

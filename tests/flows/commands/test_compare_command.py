@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from sentences import refused
 
 from features.core.faults import EncoderUnfinished, NotEvaluated, OutputRefused
-from flows.commands.compare import compare
+from flows.commands.runs import compare
 from training.evaluation.run import FORMAT
 from training.writing import write_json
 

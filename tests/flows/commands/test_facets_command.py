@@ -1,5 +1,7 @@
 """`facetflow facets`: vectors of the start model get facets, and what is no such vector is refused."""
 
+import io
+
 import numpy as np
 import polars as pl
 import pytest
@@ -36,6 +38,11 @@ def test_the_vectors_get_the_facets_that_encoding_gives(made, output, capsys):
     table = pl.read_parquet(output) if output.endswith("parquet") else pl.read_ndjson(output)
     assert table["id"].to_list() == [1, 2, 3]
     np.testing.assert_allclose(np.array(table["vector"].to_list()), encoder.encode(TEXTS), atol=1e-6)
+
+
+def test_standard_output_is_parquet_unless_another_format_is_chosen(made, capsysbinary):
+    assert run(["facets", "vectors.parquet", "-o", "-", "--encoder", "encoder"]) == 0
+    assert pl.read_parquet(io.BytesIO(capsysbinary.readouterr().out))["id"].to_list() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

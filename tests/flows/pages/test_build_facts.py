@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from features.store.runs import RunRecord
 from flows import project as project_file
-from flows.commands.diff import diff
-from flows.commands.status import status
+from flows.commands.status import diff, status
 from flows.pages.build_facts import FactKeeper, end_killed, read
 from flows.pages.build_page import render_build
 from flows.watching.shard_history import BuildHistory

@@ -16,7 +16,7 @@ from features.store.differences import (
 )
 from features.store.drift import compare_values
 from features.store.fingerprints import Change, RecipeChange
-from flows.commands.diff import diff
+from flows.commands.status import diff
 from flows.pages.difference import render_difference
 
 DATES = ("2026-03-01T09:05:00+00:00", "2026-03-02T09:05:00+00:00")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from flows.commands.report import print_scores
+from flows.commands.runs import print_scores
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.facets.suite import chart_facets, warn_of_few_pairs
 from training.evaluation.ratings import RatingSuite

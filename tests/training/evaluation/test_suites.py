@@ -9,7 +9,7 @@ from sentences import refused
 
 from features.core.faults import CannotExplain, EvaluationDamaged, NothingToScore, UnknownName
 from features.core.pages import tell
-from flows.commands.report import print_scores
+from flows.commands.runs import print_scores
 from training import markdown
 from training.evaluation import models
 from training.evaluation.promotion import compare_scores, on_same_pairs

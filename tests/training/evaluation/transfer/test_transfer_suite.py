@@ -13,7 +13,7 @@ from features.corpora.classified import read_tasks
 from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.ingest.leaks import LeakageGuard
 from features.metrics.bootstrap import Bootstrap
-from flows.commands.report import print_scores
+from flows.commands.runs import print_scores
 from training.evaluation.bootstrap import FEWEST
 from training.evaluation.models import Models, Shared
 from training.evaluation.run import evaluate
