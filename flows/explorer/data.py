@@ -53,11 +53,6 @@ class DataView(View):
         Parameter("page", "number of a page of 50 rows", "integer"),
     )
 
-    def form(self, query: Query) -> dict[str, Any]:
-        """Return what was asked, and whether there is a project."""
-        asked = {parameter.name: query.text(parameter.name) for parameter in self.parameters}
-        return {"in_project": self.session.here.store is not None, "asked": asked}
-
     def answer(self, query: Query) -> Answer | None:
         """Read a page of a table."""
         if self.session.here.store is None:

@@ -53,13 +53,8 @@ class MapView(View):
 
     def form(self, query: Query) -> dict[str, Any]:
         """Return what to draw."""
-        asked = {name: query.text(name) for name in ("space", "colour", "like")}
-        facets = facets_of(self, query, (asked["space"],))
-        return texts_form(self, query) | {
-            "asked": asked,
-            "facets": facets,
-            "points": query.text("points", f"{_POINTS}"),
-        }
+        facets = facets_of(self, query, (query.text("space"),))
+        return texts_form(self, query) | {"facets": facets, "points": query.text("points", f"{_POINTS}")}
 
     def answer(self, query: Query) -> Answer | None:
         """Place the texts, and find what colours them."""
@@ -113,24 +108,11 @@ class MapView(View):
         ]
         legend = [{"label": label, "count": count} for label, count in counts]
         shown = [value for value in values if value is not None]
-        ends = [min(shown), max(shown)] if shown else []
+        scale = {"legend": legend, "ends": [min(shown), max(shown)] if shown else []}
+        others = sum(label not in dict(counts) for label in labels)
         return Answer(
-            {
-                "searched": searched,
-                "drawn": len(points),
-                "options": options,
-                "legend": legend,
-                "ends": ends,
-                "seed": SEED,
-                "others": sum(label not in dict(counts) for label in labels),
-            },
-            {
-                "colour": colour,
-                "of": searched.drawn_from or len(searched),
-                "legend": legend,
-                "ends": ends,
-                "points": points,
-            },
+            scale | {"searched": searched, "drawn": len(points), "options": options, "seed": SEED, "others": others},
+            {"colour": colour, "of": searched.drawn_from or len(searched)} | scale | {"points": points},
         )
 
 

@@ -1,7 +1,6 @@
 """The view of two sentences: what they have in common, facet by facet and word by word, and both graphs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from features.core.errors import ModelError
@@ -31,18 +30,6 @@ EXAMPLES = (
 everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word as shown."""
-
-    text: str  # the word, or a mark of the tokenizer such as `[CLS]`
-    space: bool  # whether a blank precedes it
-    links: str  # names of its nodes, as in the drawings
-    share: float | None = None  # its share of the similarity, 1 for all of it; None where shares are unknown
-    strength: float = 0.0  # the share relative to the largest of both sentences, in [0, 1]
-    mark: bool = False  # whether it is a mark
-
-
 class PairView(View):
     """Two sentences."""
 
@@ -57,15 +44,8 @@ class PairView(View):
     )
 
     def form(self, query: Query) -> dict[str, Any]:
-        """Return the sentences, ready examples, and the pairs of this session."""
-        return {
-            "a": query.text("a"),
-            "b": query.text("b"),
-            "facet": query.text("facet", WHOLE),
-            "examples": EXAMPLES,
-            "history": self.session.history(self.name),
-            **self.encoders(query),
-        }
+        """Return ready examples, the pairs of this session, and the encoders."""
+        return {"examples": EXAMPLES, "history": self.session.history(self.name), **self.encoders(query)}
 
     def answer(self, query: Query) -> Answer | None:
         """Explain the pair, and share the similarity of the chosen facet among the words."""
@@ -74,7 +54,9 @@ class PairView(View):
             return None
         if not a or not b:
             raise EmptyText(f"The {'second' if a else 'first'} sentence is empty: give two.")
-        explainer, note = self.explainer(query), ""
+        from features.metrics.registry import METRICS
+
+        explainer, note, shares = self.explainer(query), "", None
         by = str(explainer.folder)
         result_of = self.session.background.result_of
         explained = result_of(
@@ -84,7 +66,6 @@ class PairView(View):
         names = [reading.name for reading in explanation.facets]
         if facet not in (more := [*names, *(["residual"] if explanation.residual is not None else []), WHOLE]):
             raise UnknownName(f"There is no facet {facet!r}; choose from {', '.join(more)}.")
-        shares = None
         try:
             shares = result_of(
                 ("shares", by, a, b, facet),
@@ -95,31 +76,23 @@ class PairView(View):
         except ModelError as error:  # such as an encoder that pools otherwise
             note = str(error)
         similarity = "" if explanation.similarity is None else f"{explanation.similarity:.2f}  "
-        self.session.remember(
-            Asked(
-                self.name, query.changed(facet=None), f"{similarity}{explanation.sentence_a} | {explanation.sentence_b}"
-            )
-        )
+        words = f"{similarity}{explanation.sentence_a} | {explanation.sentence_b}"
+        self.session.remember(Asked(self.name, query.changed(facet=None), words))
         return Answer(
             {
                 "said": explanation,
                 "facts": explainer.facts,
                 "origin": explained.origin,
                 "sides": _sides(explained, shares, facet),
+                "facet": facet,
                 "shares": shares,
                 "strongest": [] if shares is None else shares.strongest(5),
                 "whole": WHOLE,
                 "note": note,
-                "question": _question(facet),
+                "question": METRICS[facet].question if facet in METRICS else "",
             },
             explained.as_json(explainer.facts, graphs=True) | ({} if shares is None else {"shares": shares.as_json()}),
         )
-
-
-def _question(facet: str) -> str:
-    from features.metrics.registry import METRICS
-
-    return METRICS[facet].question if facet in METRICS else ""
 
 
 def _sides(explained: "Explained", shares: "Attribution | None", facet: str) -> list[dict[str, Any]]:
@@ -143,18 +116,19 @@ def _sides(explained: "Explained", shares: "Attribution | None", facet: str) -> 
         ]
     sides = []
     for side, sentence in enumerate(sentences):
-        placed = []
+        placed: list[dict[str, Any]] = []
         for n, (text, start) in enumerate(_placed(words[side], sentence)):
             part = None if (side_parts := parts[side]) is None else side_parts[n]
             placed.append(
-                Word(
-                    text,
-                    space=start <= 0 or sentence[start - 1].isspace(),
-                    links=" ".join(link for first, last, link in spans[side] if first <= start < last),
-                    share=part / whole if part is not None and abs(whole) > _TINY else None,
-                    strength=abs(part or 0.0) / most,
-                    mark=start < 0,
-                )
+                {
+                    "text": text,  # the word, or a mark of the tokenizer such as `[CLS]`
+                    "space": start <= 0 or sentence[start - 1].isspace(),  # whether a blank precedes it
+                    "links": " ".join(link for first, last, link in spans[side] if first <= start < last),
+                    # its share of the similarity, 1 for all of it; None where shares are unknown
+                    "share": part / whole if part is not None and abs(whole) > _TINY else None,
+                    "strength": abs(part or 0.0) / most,  # relative to the largest share of both, in [0, 1]
+                    "mark": start < 0,
+                }
             )
         sides.append({"letter": "ab"[side], "text": sentence, "words": placed, "drawing": drawings[side]})
     return sides

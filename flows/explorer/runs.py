@@ -27,11 +27,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'
 
 
 def project_of(session: Session) -> Project:
-    """Return the project that is explored.
-
-    Raises:
-        SettingsError: when there is none.
-    """
+    """Return the project that is explored; a SettingsError where there is none."""
     if session.here.project is None:
         raise NoProjectFile(
             "There is no project here: start `facetflow explore` in its folder, or make one with `facetflow new`."
@@ -51,22 +47,19 @@ class RunsView(View):
     )
 
     def form(self, query: Query) -> dict[str, Any]:
-        """Return whether there is a project, and which trainings were chosen."""
-        chosen = {"chosen": query.text("run"), "beside": query.text("beside")}
-        return {"in_project": self.session.here.project is not None, **chosen}
+        """Return which trainings were chosen."""
+        return {"chosen": query.text("run"), "beside": query.text("beside")}
 
     def answer(self, query: Query) -> Answer | None:
         """List the trainings, or show the chosen ones."""
         from flows.console.run_list import list_runs, run_messages, runs_table
         from training.loop.course import read_course
 
-        if self.session.here.project is None:
+        if (settings := self.session.here.project) is None:
             return None
-        settings = project_of(self.session)
         listed = list_runs(settings)
         states = {run["run"]: run["state"] for run in listed}
-        chosen = [name for name in (query.choice(key, states) for key in ("run", "beside")) if name]
-        chosen = list(dict.fromkeys(chosen))
+        chosen = list(dict.fromkeys(filter(None, (query.choice(key, states) for key in ("run", "beside")))))
         courses = {name: read_course(settings.runs / name) for name in chosen}
         values: dict[str, Any] = {
             "listed": listed,
@@ -112,10 +105,8 @@ def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[s
     charts = []
     for name in dict.fromkeys(name for course in courses for name in course):
         drawn = [course.get(name, {}) for course in courses]
-        steps, values = (
-            [step for course in drawn for step in course],
-            [value for course in drawn for value in course.values()],
-        )
+        steps = [step for course in drawn for step in course]
+        values = [value for course in drawn for value in course.values()]
         title, ends = name.replace("_", " "), f"between {min(values):.3g} and {max(values):.3g}"
         plot = draw_plot(
             f"{title} from step {min(steps)} to {max(steps)}, {ends}",

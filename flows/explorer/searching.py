@@ -46,11 +46,10 @@ class SearchView(View):
     )
 
     def form(self, query: Query) -> dict[str, Any]:
-        """Return the query, what to search, and the weights of the facets."""
+        """Return what to search, and the weights of the facets."""
         weights = query.starting(_WEIGHT)
         names = facets_of(self, query, weights)
         return texts_form(self, query) | {
-            "q": query.text("q"),
             "k": query.text("k", "10"),
             "names": names,
             "weights": weights,
@@ -80,16 +79,11 @@ class SearchView(View):
         self.session.remember(Asked(self.name, query.changed(), f"{text}{' by facets' if weights else ''}"))
         facts = explainer.facts
         is_map = explainer.layout is not None and explainer.layout.maps_start
+        found = {"found": rows, "plain": plain}
+        among = {"texts": len(searched), "from": searched.origin}
         return Answer(
-            {"found": rows, "plain": plain, "searched": searched, "by": weights, "facts": facts, "is_map": is_map},
-            {
-                "text": text,
-                "encoder": str(explainer.folder),
-                "weights": weights,
-                "among": {"texts": len(searched), "from": searched.origin},
-                "found": rows,
-                "plain": plain,
-            },
+            {"searched": searched, "by": weights, "facts": facts, "is_map": is_map} | found,
+            {"text": text, "encoder": str(explainer.folder), "weights": weights, "among": among} | found,
         )
 
 

@@ -1,6 +1,5 @@
 """The view of one sentence: its graph, its dependency tree and its semantic roles, of a release or parsed."""
 
-from typing import Any
 
 import polars as pl
 
@@ -24,10 +23,6 @@ class SentenceView(View):
         Parameter("release", "number of a release; the newest by default", "integer"),
     )
     listed = False
-
-    def form(self, query: Query) -> dict[str, Any]:
-        """Return the sentence."""
-        return {"text": query.text("text")}
 
     def answer(self, query: Query) -> Answer | None:
         """Look up what a release has of the sentence; its graph is parsed where it has none."""

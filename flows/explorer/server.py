@@ -1,9 +1,11 @@
-"""The addresses of the explorer, and a server for them at 127.0.0.1."""
+"""The addresses of the explorer, their description by OpenAPI, and a server for them at 127.0.0.1."""
 
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
 from importlib.resources import files
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -14,7 +16,6 @@ from starlette.routing import Route
 from features.core.faults import PortTaken
 from features.core.pages import render
 from flows.console.failures import fault_of
-from flows.explorer.addresses import OPENAPI, AddressesView, describe
 from flows.explorer.data import DataView
 from flows.explorer.guard import HOST, Guard
 from flows.explorer.map import MapView
@@ -23,7 +24,25 @@ from flows.explorer.runs import REPORT, RunsView, report
 from flows.explorer.searching import SearchView
 from flows.explorer.sentence import SentenceView
 from flows.explorer.session import Session
-from flows.explorer.views import View, respond
+from flows.explorer.views import Answer, Parameter, Query, View, respond
+
+OPENAPI = "/openapi.json"
+_FORMAT = Parameter("format", "`json` for JSON; so does the header `Accept: application/json`")
+
+
+class AddressesView(View):
+    """The addresses of the explorer."""
+
+    name = "addresses"
+    title = "Addresses"
+    gives = "this description"
+    listed = False
+
+    def answer(self, query: Query) -> Answer:
+        """Return all addresses with their parameters."""
+        description = describe()
+        return Answer({"paths": description["paths"], "openapi": OPENAPI}, description)
+
 
 VIEWS: tuple[type[View], ...] = (PairView, SearchView, MapView, DataView, RunsView, SentenceView, AddressesView)
 """The views, in the order of the links at the top of a page."""
@@ -75,7 +94,6 @@ class Explorer:
 def application(session: Session) -> Starlette:
     """Return the application, without its guard."""
     session.views = tuple((view.name, view.title) for view in VIEWS if view.listed)
-    session.description = describe(VIEWS)
     routes = [Route("/", lambda _: RedirectResponse(f"/{VIEWS[0].name}"))]
     routes += [Route(f"/{view.name}", _endpoint(view(session))) for view in VIEWS]
     style = str(render("features.core.pages/style.css")) + str(render("flows.explorer/explorer.css"))
@@ -83,7 +101,7 @@ def application(session: Session) -> Starlette:
     routes += [Route(f"/{name}", _script(name)) for name in scripts]
     routes += [
         Route(REPORT, lambda request: report(session, request)),
-        Route(OPENAPI, lambda _: JSONResponse(session.description)),
+        Route(OPENAPI, lambda _: JSONResponse(describe())),
         Route("/style.css", lambda _: Response(style, media_type="text/css")),
     ]
     return Starlette(routes=routes)
@@ -104,3 +122,40 @@ def _endpoint(view: View) -> Callable[[Request], Response]:
             return Response(page, 500, media_type="text/html")
 
     return endpoint
+
+
+def describe() -> dict[str, Any]:
+    """Return the addresses of all views, of reports, and of this description, by OpenAPI 3.1."""
+    paths = {f"/{view.name}": _path(view.title, view.gives, (*view.parameters, _FORMAT)) for view in VIEWS}
+    run = Parameter("run", "a training")
+    paths[REPORT] = _path("Report", "the report of a training, as HTML", (run,), kind="text/html")
+    paths[OPENAPI] = _path("OpenAPI", "this description", ())
+    error = {"type": "object", "properties": {"code": {"type": "string"}, "message": {"type": "string"}}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "facetflow explore", "version": version("facetflow")},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Error": {"type": "object", "properties": {"error": error}}},
+        },
+    }
+
+
+def _path(title: str, gives: str, parameters: Iterable[Parameter], kind: str = "application/json") -> dict[str, Any]:
+    wrong = {"schema": {"$ref": "#/components/schemas/Error"}}
+    return {
+        "get": {
+            "summary": title,
+            "parameters": [
+                {"name": name, "in": "query", "description": about, "schema": {"type": value_type}}
+                for name, about, value_type in parameters
+            ],
+            "responses": {
+                "200": {"description": gives[0].upper() + gives[1:], "content": {kind: {}}},
+                "400": {"description": "What was asked wrongly", "content": {"application/json": wrong}},
+                "403": {"description": "The token is missing or wrong"},
+            },
+        }
+    }

@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -34,7 +34,6 @@ class Session:
     explainer: Explainer  # explains pairs
     texts: str = ""  # file, folder or corpus to search where the form names none
     views: tuple[tuple[str, str], ...] = ()  # address and title of each view, for the links at the top of a page
-    description: dict[str, Any] = field(default_factory=dict)  # of all addresses, by OpenAPI
     background: Background = field(default_factory=Background)  # what models do
     # what only reads tables and records, which need not wait for models
     reading: Background = field(default_factory=Background)
@@ -90,7 +89,7 @@ class Session:
 
     def load(self) -> None:
         """Begin to load the models, by explaining a pair that nobody asked for."""
-        pair = ("A cat looks.", "Two cats look.")
+        pairs = [("A cat looks.", "Two cats look.")]
         self.background.begin(
-            ("models",), lambda _: self.explainer.explain([pair], facet="sentence"), "Loading the models"
+            ("models",), lambda _: self.explainer.explain(pairs, facet="sentence"), "Loading the models"
         )

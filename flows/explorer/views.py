@@ -141,9 +141,9 @@ class View(ABC):
         """Return the encoders to choose from, and the chosen one."""
         return {"encoders": self.session.encoders(), "encoder": query.text("encoder")}
 
-    @abstractmethod
     def form(self, query: Query) -> dict[str, Any]:
-        """Return what the form shows, whatever was asked; quickly."""
+        """Return what the form shows besides the query, whatever was asked; quickly. Nothing by default."""
+        return {}
 
     @abstractmethod
     def answer(self, query: Query) -> Answer | None:
@@ -155,25 +155,23 @@ class View(ABC):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    status: int = 200
-    answer: Answer | None = None
-    problem: str = ""
-    code: str = ""
-    working: str = ""
-
-
 def respond(view: View, request: Request) -> Response:
     """Return the page of a view, or its JSON."""
     params = request.query_params
     accepts = request.headers.get("accept", "")
     as_json = params.get("format") == "json" or (accepts.startswith("application/json") and "html" not in accepts)
     query = Query(params, patience=None if as_json else PATIENCE)
-    outcome = _outcome(view, query)
+    answer, status, problem, code, working = None, 200, "", "", ""
+    try:
+        answer = view.answer(query)
+    except Working as what:
+        working = str(what)
+    except Exception as error:  # noqa: BLE001  # a page shows a sentence, the log of the command has the rest
+        fault = fault_of(error)
+        status, problem, code = 500 if isinstance(fault, Unexpected) else 400, fault.with_code(), fault.code
     if as_json:
-        error = {"error": {"code": outcome.code, "message": outcome.problem}}
-        return JSONResponse(error if outcome.problem else outcome.answer and outcome.answer.data, outcome.status)
+        wrong = {"error": {"code": code, "message": problem}}
+        return JSONResponse(wrong if problem else answer and answer.data, status)
     page = render(
         f"flows.explorer/{view.name}.html",
         title=view.title,
@@ -181,21 +179,10 @@ def respond(view: View, request: Request) -> Response:
         session=view.session,
         query=query,
         json_address=query.changed(format="json"),
-        problem=outcome.problem,
-        working=outcome.working,
-        answered=outcome.answer is not None,
+        problem=problem,
+        working=working,
+        answered=answer is not None,
         **view.form(query),
-        **(outcome.answer.values if outcome.answer else {}),
+        **(answer.values if answer else {}),
     )
-    return Response(page, outcome.status, media_type="text/html; charset=utf-8")
-
-
-def _outcome(view: View, query: Query) -> _Outcome:
-    try:
-        return _Outcome(answer=view.answer(query))
-    except Working as working:
-        return _Outcome(working=str(working))
-    except Exception as error:  # noqa: BLE001  # a page shows a sentence, the log of the command has the rest
-        fault = fault_of(error)
-        status = 500 if isinstance(fault, Unexpected) else 400
-        return _Outcome(status, problem=fault.with_code(), code=fault.code)
+    return Response(page, status, media_type="text/html; charset=utf-8")
