@@ -212,7 +212,7 @@ class ShardRunner:
         key = (work.stage, work.shard)
         self._running[key] = (work, future)
         self._started.setdefault(work.stage, time.monotonic())
-        self._progress.history.submit(work.stage, work.shard)
+        self._progress.history[key].state = "submitted"
         # Called in one of Dask's threads: it only signals that a shard is finished.
         future.wrapped_future.add_done_callback(lambda _: self._finished.put(key))  # type: ignore[no-untyped-call]
 
@@ -274,6 +274,7 @@ class ShardRunner:
         self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
         committed = {(receipt.stage, receipt.shard) for receipt in self._receipts}
         self._open -= committed
-        self._progress.history.commit(committed)
+        for key in committed:
+            self._progress.history[key].state = "committed"
         self._receipts.clear()
         self._committed_at = time.monotonic()

@@ -27,8 +27,6 @@ ATTEMPTS = 3
 FLOWS = {"training": "train_encoder", "evaluation": "evaluate_encoder"}
 """Step → its flow."""
 _ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
-_MANY = 200
-"""Runs that a server returns in one request."""
 
 
 def deployment_name(project: str, pool: str | None) -> str:
@@ -98,4 +96,4 @@ def _attempts(client: "SyncPrefectClient", tag: str) -> "list[FlowRun]":
     from prefect.client.schemas.sorting import FlowRunSort
 
     begun = FlowRunFilter(tags=FlowRunFilterTags(all_=[tag]))
-    return client.read_flow_runs(flow_run_filter=begun, sort=FlowRunSort.EXPECTED_START_TIME_DESC, limit=_MANY)
+    return client.read_flow_runs(flow_run_filter=begun, sort=FlowRunSort.EXPECTED_START_TIME_DESC)

@@ -148,13 +148,8 @@ def running_server() -> str | None:
 def _in_settings() -> str | None:
     """Ask Prefect, but only if a settings file exists: importing it takes a second."""
     home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect")
-    files = (
-        Path(os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml"),
-        Path("prefect.toml"),
-        Path("pyproject.toml"),
-        Path(".env"),
-    )
-    if not any(file.is_file() for file in files):
+    profiles = os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml"
+    if not any(Path(file).is_file() for file in (profiles, "prefect.toml", "pyproject.toml", ".env")):
         return None
     from prefect.settings import get_current_settings
 

@@ -48,9 +48,7 @@ _RESTARTS, _WITHIN = 5, 300.0
 _PAUSE = 60.0
 
 
-def keep_running(
-    pool: str, port: int, on_ready: Callable[[str], None], on_restart: Callable[[], None] = lambda: None
-) -> None:
+def keep_running(pool: str, port: int, on_ready: Callable[[str], None], on_restart: Callable[[], None]) -> None:
     """Start server and worker, and keep them running until this process is told to end.
 
     Args:
