@@ -1,6 +1,5 @@
 """The view of one sentence: its graph, its dependency tree and its semantic roles, of a release or parsed."""
 
-
 import polars as pl
 
 from features.sentences import normalise, sentence_id
