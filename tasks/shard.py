@@ -71,7 +71,7 @@ A worker of a local cluster has one thread; a worker started elsewhere may have 
 """
 
 
-def _reporter(job: ShardJob) -> OnRows:
+def reporter(job: ShardJob) -> OnRows:
     """Return a callback that reports the progress of a shard to the subscribers of the job's topic.
 
     It does nothing if there is no worker, as in a notebook. The first and last report of a shard are always sent,
@@ -110,7 +110,7 @@ def make_shard(job: ShardJob, settings: BaseModel) -> Receipt | None:
         # Library output between these log lines belongs to this shard.
         _log.info("%s %s: begun", job.stage, job.shard)
         started = time.perf_counter()
-        on_rows = _reporter(job)
+        on_rows = reporter(job)
         on_rows(0, 0)
         store = Store.open(job.store)
         committed = store.committed(job.stage).get(job.shard)

@@ -33,7 +33,7 @@ from features.store.runs import FailedShard
 from features.store.scope import ShardKey
 from features.store.store import Store
 from flows.clusters.cluster import JoinedCluster
-from flows.clusters.cluster_watch import watch
+from flows.clusters.cluster_watch import ClusterWatch
 from flows.server.api_watch import ApiWatch
 from flows.server.prefect_address import is_on_this_machine
 from flows.stages import Chain
@@ -149,7 +149,7 @@ class ShardRunner:
     @contextmanager
     def _listening(self) -> Iterator[None]:
         client = self._joined.client
-        self._watch = watch(client, self._joined.address, self._joined.inspect)
+        self._watch = ClusterWatch(client, self._joined.address, self._joined.inspect)
         self._api_watch = ApiWatch(str(PREFECT_API_URL.value()))
         # Called in one of Dask's threads: it only puts a report into a queue.
         client.subscribe_topic(self._topic, lambda event: self._reports.put(event[1]))  # type: ignore[no-untyped-call]

@@ -18,11 +18,6 @@ from flows.server.prefect_address import is_on_this_machine
 _ENCRYPTED = ("tls", "wss")
 
 
-def temporary() -> Security:
-    """Return credentials with which only this process and the workers that it starts can reach each other."""
-    return Security.temporary()  # type: ignore[no-untyped-call, no-any-return]
-
-
 def of_existing(settings: ClusterSettings) -> Security:
     """Return the credentials of this process for an existing cluster, or refuse it if connections would not be safe."""
     address = settings.address or ""

@@ -51,15 +51,12 @@ def compare(
     """Compare the packages of each worker, by address, with those here; `reported` collects differences that may be."""
     tell: defaultdict[str, list[str]] = defaultdict(list)
     for worker, packages in workers.items():
-        for package, theirs, ours in _differences(here, packages, needed):
-            if package in DECIDE and theirs is not None:
-                tell[f"has {package} {theirs}, but this build has {ours}"].append(worker)
-                continue
-            has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
-            raise OtherCode(
-                f"The worker {worker!r} {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, "
-                "start it again, and run the same command."
-            )
+        for package, lacks, differs, remedy in _differences(here, packages, needed):
+            if package not in DECIDE or lacks:
+                raise OtherCode(
+                    f"The worker {worker!r} {cluster} {differs}: {remedy}, start it again, and run the same command."
+                )
+            tell[differs].append(worker)
     for difference, those in tell.items():
         if difference not in reported:
             reported.add(difference)
@@ -72,32 +69,29 @@ def compare(
 
 def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
     """Compare the packages of a scheduler with those of this process; it carries shards and makes none."""
-    for package, theirs, ours in _differences(here, there, ()):
+    for package, _, differs, remedy in _differences(here, there, ()):
         if package not in DECIDE:
-            has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
             raise OtherCode(
-                f"The scheduler {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, start it "
-                "again, with its workers, and run the same command."
+                f"The scheduler {cluster} {differs}: {remedy}, start it again, with its workers, and run the same "
+                "command."
             )
 
 
-def _differences(here: Packages, there: Packages, needed: Collection[str]) -> Iterator[tuple[str, str | None, str]]:
+def _differences(here: Packages, there: Packages, needed: Collection[str]) -> Iterator[tuple[str, bool, str, str]]:
+    """Yield each package that differs, whether it lacks there, and as parts of a sentence how, and what to do."""
     ours, theirs = (".".join(str(packages["python"]).split(".")[:2]) for packages in (here, there))
     if ours != theirs:
-        yield "python", theirs, ours
+        differs = f"has python {theirs}, but this build has {ours}"
+        yield "python", False, differs, f"use an environment with Python {ours}"
     for package in PACKAGES:
         version = here.get(package)
         if version is None or (package in (*IN_RECIPES, *DECIDE) and package not in (*ALWAYS, *needed)):
             continue
         installed = there.get(package)
         if installed is None or _public(installed) != _public(version):
-            yield package, installed, version
-
-
-def _what_to_do(package: str, version: str) -> str:
-    if package == "python":
-        return f"use an environment with Python {version}"
-    return f"install {package}=={_public(version)} where it runs"
+            has = f"no {package}" if installed is None else f"{package} {installed}"
+            remedy = f"install {package}=={_public(version)} where it runs"
+            yield package, installed is None, f"has {has}, but this build has {version}", remedy
 
 
 def _public(version: str) -> str:
