@@ -119,7 +119,6 @@ class MapView(View):
 def _options(
     searched: "SearchedTexts", release: Release | None, store: Store | None, facets: Sequence[str]
 ) -> list[str]:
-    """Return what can colour the texts."""
     aspects = sorted({aspect for labels in searched.labels for aspect in labels})
     metrics: list[str] = []
     if store is not None and release is not None and "metrics" in release.versions:

@@ -209,7 +209,6 @@ def _mark_dead_runs(*, worker_runs: bool) -> None:
 
 
 def _schedule_again(runs: set[UUID]) -> None:
-    """Schedule what was ended again, so that it goes on when `facetflow up` runs again."""
     try:
         for name in schedule_again(runs):
             say(f"The flow run {name!r} was ended, and goes on when `facetflow up` runs again.")
