@@ -5,7 +5,7 @@
 Only the columns that a filter or the order needs are read of all rows.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,14 +14,13 @@ from markupsafe import Markup
 from features.core.faults import UnknownTable
 from features.core.pages.plots import Axis, bars, draw_plot
 from features.core.wording import counted
+from features.ingest.rejected_rows import rejected_rows
+from features.store.differences import ReleaseDifference, compare_releases
 from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.runs import project_of
 from flows.explorer.views import Answer, Parameter, Query, View
 from flows.pages.difference import difference_values
-
-if TYPE_CHECKING:
-    from features.store.differences import ReleaseDifference
 
 ROWS = 50
 """Rows of a page."""
@@ -104,9 +103,7 @@ class DataView(View):
             {"release": release.number, "table": name, "rows": total, "page": page, "found": page_rows.to_dicts()},
         )
 
-    def _difference(self, store: Store, old: Release, new: Release, query: Query) -> "ReleaseDifference":
-        from features.store.differences import compare_releases
-
+    def _difference(self, store: Store, old: Release, new: Release, query: Query) -> ReleaseDifference:
         return self.session.reading.result_of(
             ("difference", old.number, new.number),
             lambda _: compare_releases(store, old, new),
@@ -116,8 +113,6 @@ class DataView(View):
 
     def _rejects(self, store: Store, query: Query) -> pl.LazyFrame:
         """Return the rejected rows of the newest state; finding their lines reads the corpora."""
-        from features.ingest.rejected_rows import rejected_rows
-
         settings = project_of(self.session)
         return self.session.reading.result_of(
             (REJECTS, store.versions()[REJECTS]),

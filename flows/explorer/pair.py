@@ -1,16 +1,15 @@
 """The view of two sentences: what they have in common, facet by facet and word by word, and both graphs."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from features.core.errors import ModelError
 from features.core.faults import EmptyText, UnknownName
+from features.metrics.registry import METRICS
+from flows.console.explaining import Explained
 from flows.explorer.session import Asked
 from flows.explorer.views import ENCODER, Answer, Parameter, Query, View
-
-if TYPE_CHECKING:
-    from flows.console.explaining import Explained
-    from training.attribution import Attribution
+from training.attribution import Attribution
 
 WHOLE = "sentence"
 _TINY = 1e-6
@@ -54,8 +53,6 @@ class PairView(View):
             return None
         if not a or not b:
             raise EmptyText(f"The {'second' if a else 'first'} sentence is empty: give two.")
-        from features.metrics.registry import METRICS
-
         explainer, note, shares = self.explainer(query), "", None
         by = str(explainer.folder)
         result_of = self.session.background.result_of
@@ -95,7 +92,7 @@ class PairView(View):
         )
 
 
-def _sides(explained: "Explained", shares: "Attribution | None", facet: str) -> list[dict[str, Any]]:
+def _sides(explained: Explained, shares: Attribution | None, facet: str) -> list[dict[str, Any]]:
     """Return both sentences: their words, and their graphs with what matches in a facet."""
     from features.metrics.explanation.comparing import ComparedGraphs
     from features.metrics.explanation.drawing import draw_sides, links_of

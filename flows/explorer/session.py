@@ -8,11 +8,14 @@ from typing import NamedTuple
 import click
 
 from features.core.errors import StoreError
+from features.models import BUNDLED_ENCODER, bundled_encoder
 from features.store.releases import Release
 from features.store.store import Store
 from flows.console.explaining import Explainer
 from flows.console.here import Here
 from flows.explorer.background import Background
+from training.encoders.s3bert.facets import FILE_NAME
+from training.runs import ENCODER, all_runs, is_finished, run_id
 
 _MODELS = 3
 """Encoders that are loaded at once, beside the one that the explorer was started with."""
@@ -57,10 +60,6 @@ class Session:
 
     def encoders(self) -> list[str]:
         """Return the encoders with facets: finished trainings, and the one that comes with facetflow."""
-        from features.models import BUNDLED_ENCODER, bundled_encoder
-        from training.encoders.s3bert.facets import FILE_NAME
-        from training.runs import ENCODER, all_runs, is_finished, run_id
-
         runs = self.here.runs
         finished = [] if runs is None else [run for run in all_runs(runs) if is_finished(run)]
         trained = [run_id(runs, run) for run in finished if runs and (run / ENCODER / FILE_NAME).is_file()]
