@@ -15,8 +15,7 @@ from flows.project import Project
 from flows.server.outbox import resource_id
 from flows.server.prefect_address import server_does, somebody_listens
 from flows.terminal import conclude, warn
-from flows.trainings.due import Due, due
-from flows.trainings.identities import Contents
+from flows.trainings.due import Contents, Due, due
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
