@@ -116,6 +116,8 @@ class Preflight:
     def __init__(self, store: Store, chain: Chain, stages: Collection[str], *, gpu: bool) -> None:
         self._store = store
         self._models = {stage: STAGES[stage].models(chain.settings[stage]) for stage in stages}
+        libraries = {library for models in self._models.values() for library in models.libraries}
+        self._packages = {name for library in libraries for name in _PACKAGES_OF[library]}
         self._on_gpu = {stage for stage in stages if gpu and chain.device(stage) != "cpu"}
         self._said: set[str] = set()
         self.fit: set[str] = set()
@@ -146,7 +148,7 @@ class Preflight:
             if answer and "packages" in answer and (workers is None or worker in workers)
         }
         ours = info["client"]["packages"]
-        compare(ours, versions, self._packages(), cluster, self._said)
+        compare(ours, versions, self._packages, cluster, self._said)
         resources = {
             worker: details["resources"] for worker, details in client.scheduler_info(n_workers=-1)["workers"].items()
         }
@@ -224,10 +226,6 @@ class Preflight:
             f"A worker needs at least {format_bytes(needed)} for the models of the stages {names}, most of it for "
             f"{largest!r}"
         )
-
-    def _packages(self) -> set[str]:
-        libraries = {library for models in self._models.values() for library in models.libraries}
-        return {name for library in libraries for name in _PACKAGES_OF[library]}
 
 
 def _what_to_set(needed: int, pause: float, *, shared: bool) -> str:

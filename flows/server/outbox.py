@@ -181,7 +181,9 @@ class Outbox:
 @contextmanager
 def telling_the_server() -> Iterator[Outbox]:
     """Send the server of this flow run what the terminal shows, and its error if it fails."""
-    outbox = Outbox(_flow_run() if somebody_listens() else None)
+    from prefect.runtime import flow_run
+
+    outbox = Outbox(UUID(flow_run.id) if somebody_listens() and flow_run.id else None)
     try:
         with terminal.heard_by(outbox.log):
             yield outbox
@@ -193,13 +195,6 @@ def telling_the_server() -> Iterator[Outbox]:
         raise
     finally:
         outbox.close()
-
-
-def _flow_run() -> UUID | None:
-    from prefect.context import FlowRunContext
-
-    context = FlowRunContext.get()
-    return context.flow_run.id if context is not None and context.flow_run is not None else None
 
 
 def resource_id(store: Store) -> str:

@@ -133,7 +133,7 @@ def _due(project: Project, encoder: EncoderSettings, contents: Contents) -> Iter
     reason = "it has no finished training"
     if finished:
         last = newest(finished)
-        parts = _in_words(differences(trained_as(last), expected)) if trained_as(last) else "what it was trained on"
+        parts = _differences(trained_as(last), expected) if trained_as(last) else "what it was trained on"
         reason = f"{parts} changed since {run_id(project.runs, last)}"
     yield Due("training", encoder, key_of(project, encoder, expected), reason)
 
@@ -178,16 +178,16 @@ def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Itera
         if failed_evaluation(seed):
             reasons.append("its evaluation failed")
         elif before and before != expected:
-            reasons.append(f"{_in_words(differences(before, expected))} changed since it was evaluated")
+            reasons.append(f"{_differences(before, expected)} changed since it was evaluated")
         else:
             reasons.append("it is not judged yet" if before else "it is not evaluated yet")
     if missing:
         yield Due("evaluation", encoder, key_of(project, encoder, *identities), reasons[0], tuple(missing))
 
 
-def _in_words(parts: list[str]) -> str:
-    """Return names of parts of an identity, such as "its settings, pairs and metrics"."""
-    words = [_IN_WORDS.get(part, part) for part in parts]
+def _differences(before: Identity, now: Identity) -> str:
+    """Return the parts that differ between two identities, such as "its settings, pairs and metrics"."""
+    words = [_IN_WORDS.get(part, part) for part in {**before, **now} if before.get(part) != now.get(part)]
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
@@ -224,11 +224,6 @@ def evaluation_identity(encoder: Identity, run: str, job: EvaluationJob) -> Iden
 def key_of(project: Project, encoder: EncoderSettings, *identities: Identity) -> str:
     """Return one word that is unique on a server, also among encoders and copies of a project with equal settings."""
     return _digest(map(_json, ({"project": project.name, "encoder": encoder.name}, *identities)))
-
-
-def differences(before: Identity, now: Identity) -> list[str]:
-    """Return the parts that differ between two identities."""
-    return [part for part in {**before, **now} if before.get(part) != now.get(part)]
 
 
 def run_of(project: Project, encoder: EncoderSettings, release: int, without: tuple[str, ...] = ()) -> Path:

@@ -176,8 +176,10 @@ class StageProgress:
 
     @property
     def standing(self) -> tuple[int, int, int, str]:
-        """What has been reached so far; it stays the same as long as nothing moves."""
-        return self._count("made", "committed"), self._count("failed", "left out"), self.rows_done, self._waits_for()
+        """What has been reached so far, and what is waited for; it stays the same as long as nothing moves."""
+        waits = self.busy and self._since is None
+        waits_for = ("loading" if self.on_worker else "waiting for a worker") if waits else ""
+        return self._count("made", "committed"), self._count("failed", "left out"), self.rows_done, waits_for
 
     def rate(self) -> float | None:
         """Return the rows per second over the time in which shards were being worked on; None while unknown."""
@@ -209,11 +211,6 @@ class StageProgress:
         elif waits_for:
             parts.append(waits_for)
         return "  ".join(parts)
-
-    def _waits_for(self) -> str:
-        if not self.busy or self._since is not None:
-            return ""
-        return "loading" if self.on_worker else "waiting for a worker"
 
     def _count(self, *states: State) -> int:
         return sum(shard.state in states for shard in self.shards)
