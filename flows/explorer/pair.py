@@ -1,6 +1,7 @@
 """The view of two sentences: what they have in common, facet by facet and word by word, and both graphs."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from features.core.errors import ModelError
@@ -55,10 +56,8 @@ class PairView(View):
             raise EmptyText(f"The {'second' if a else 'first'} sentence is empty: give two.")
         explainer, note, shares = self.explainer(query), "", None
         by = str(explainer.folder)
-        result_of = self.session.background.result_of
-        explained = result_of(
-            ("pair", by, a, b), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair", patience=query.patience
-        )
+        result_of = partial(self.session.background.result_of, patience=query.patience)
+        explained = result_of(("pair", by, a, b), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair")
         explanation = explained.explanation
         names = [reading.name for reading in explanation.facets]
         if facet not in (more := [*names, *(["residual"] if explanation.residual is not None else []), WHOLE]):
@@ -68,7 +67,6 @@ class PairView(View):
                 ("shares", by, a, b, facet),
                 lambda _: explainer.attribute(explanation.sentence_a, explanation.sentence_b, facet),
                 "Sharing the similarity among the words",
-                patience=query.patience,
             )
         except ModelError as error:  # such as an encoder that pools otherwise
             note = str(error)

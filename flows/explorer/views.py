@@ -6,6 +6,7 @@ GET /pair?a=…&b=…&format=json      the same as JSON; so does the header Acce
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlencode
@@ -46,9 +47,8 @@ class Query:
     """
 
     def __init__(self, given: Mapping[str, str], patience: float | None = None) -> None:
-        self._given = {
-            name: value for name, value in given.items() if value.strip() and name not in {"format", "token"}
-        }
+        own = {"format", "token"}
+        self._given = {name: value for name, value in given.items() if value.strip() and name not in own}
         self.patience = patience
 
     def text(self, name: str, default: str = "") -> str:
@@ -56,11 +56,7 @@ class Query:
         return self._given.get(name, default).strip()
 
     def choice(self, name: str, among: Collection[str], default: str = "") -> str:
-        """Return a parameter that names something.
-
-        Raises:
-            SettingsError: when nothing has that name.
-        """
+        """Return a parameter that names something; a SettingsError when nothing has that name."""
         value = self.text(name, default)
         if value and value != default and value not in among:
             raise UnknownName(
@@ -69,27 +65,16 @@ class Query:
         return value
 
     def number(self, name: str, default: float | None = None) -> float | None:
-        """Return a parameter that is a number.
-
-        Raises:
-            SettingsError: when it is none.
-        """
+        """Return a parameter that is a number; a SettingsError when it is none."""
         if not (text := self.text(name)):
             return default
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        if not abs(value) < 1e15:
-            raise OutOfRange(f"{name} is {text!r}; give a number.")
-        return value
+        with suppress(ValueError):
+            if abs(value := float(text)) < 1e15:  # which NaN is not
+                return value
+        raise OutOfRange(f"{name} is {text!r}; give a number.")
 
     def count(self, name: str, default: int, most: int) -> int:
-        """Return a parameter that is a whole number from 1.
-
-        Raises:
-            SettingsError: when it is none, or too large.
-        """
+        """Return a parameter that is a whole number from 1; a SettingsError when it is none, or too large."""
         value = self.number(name, default) or 0
         if value != int(value) or not 1 <= value <= most:
             raise OutOfRange(f"{name} is {self.text(name)!r}; give a whole number from 1 to {most:,}.")
@@ -130,11 +115,7 @@ class View(ABC):
         self.session = session
 
     def explainer(self, query: Query) -> Explainer:
-        """Return what explains with the chosen encoder.
-
-        Raises:
-            SettingsError: when there is no such encoder.
-        """
+        """Return what explains with the chosen encoder; a SettingsError when there is no such encoder."""
         return self.session.explainer_of(query.choice("encoder", self.session.encoders()))
 
     def encoders(self, query: Query) -> dict[str, Any]:
