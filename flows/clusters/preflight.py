@@ -28,7 +28,7 @@ from distributed.system import MEMORY_LIMIT
 
 from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
 from features.stages.registry import STAGES
-from features.stages.stage import StageModels, total
+from features.stages.stage import total
 from features.store.store import Store
 from flows.stages import Chain
 from flows.terminal import warn
@@ -128,10 +128,10 @@ class Preflight:
         A shared limit is a share of the machine's memory, and so grows with fewer workers.
         """
         for gpu in (False, True):
-            needed = self._need(gpu=gpu)
+            needed, sentence = self._need(gpu=gpu)
             if needed > limit * pause:
                 raise TooLittleMemory(
-                    f"{self._sentence(needed, gpu=gpu)}, and a worker of the local cluster is paused at "
+                    f"{sentence}, and a worker of the local cluster is paused at "
                     f"{format_bytes(int(limit * pause))} of its limit of {format_bytes(limit)}: "
                     f"{_what_to_set(needed, pause, shared=shared)}."
                 )
@@ -201,30 +201,24 @@ class Preflight:
             raise WorkerLacksModel(
                 f"{who} lacks what its stages read: {answer['missing'][0]}. Do so where the worker runs."
             )
-        needed = self._need(gpu=gpu)
+        needed, sentence = self._need(gpu=gpu)
         if answer["pause"] is not None and needed > answer["pause"]:
             raise TooLittleMemory(
-                f"{self._sentence(needed, gpu=gpu)}, and {who[0].lower()}{who[1:]} is paused at "
+                f"{sentence}, and {who[0].lower()}{who[1:]} is paused at "
                 f"{format_bytes(answer['pause'])}: start it with a higher `--memory-limit`."
             )
 
-    def _of_worker(self, *, gpu: bool) -> dict[str, StageModels]:
-        return {stage: models for stage, models in self._models.items() if (stage in self._on_gpu) == gpu}
-
-    def _need(self, *, gpu: bool) -> int:
-        models = self._of_worker(gpu=gpu)
+    def _need(self, *, gpu: bool) -> tuple[int, str]:
+        """Return the bytes of models that a worker needs, with a GPU or without, and how a sentence about it begins."""
+        models = {stage: needs for stage, needs in self._models.items() if (stage in self._on_gpu) == gpu}
         if not models:
-            return 0
+            return 0, ""
         # Once loaded, models move to the memory of the GPU.
-        return max(total({stage: needs}) for stage, needs in models.items()) if gpu else total(models)
-
-    def _sentence(self, needed: int, *, gpu: bool) -> str:
-        models = self._of_worker(gpu=gpu)
+        needed = max(total({stage: needs}) for stage, needs in models.items()) if gpu else total(models)
         largest = max(models, key=lambda stage: models[stage].own)
-        names = ", ".join(repr(stage) for stage in models)
-        return (
-            f"A worker needs at least {format_bytes(needed)} for the models of the stages {names}, most of it for "
-            f"{largest!r}"
+        return needed, (
+            f"A worker needs at least {format_bytes(needed)} for the models of the stages "
+            f"{', '.join(map(repr, models))}, most of it for {largest!r}"
         )
 
 
