@@ -1,6 +1,6 @@
 """The view of two sentences: what they have in common, facet by facet and word by word, and both graphs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -112,7 +112,10 @@ def _sides(explained: Explained, shares: Attribution | None, facet: str) -> list
     sides = []
     for side, sentence in enumerate(sentences):
         placed: list[dict[str, Any]] = []
-        for n, (text, start) in enumerate(_placed(words[side], sentence)):
+        end = 0
+        for n, text in enumerate(words[side]):
+            if (start := sentence.find(text, end)) >= 0:
+                end = start + len(text)
             part = None if (side_parts := parts[side]) is None else side_parts[n]
             placed.append(
                 {
@@ -122,18 +125,8 @@ def _sides(explained: Explained, shares: Attribution | None, facet: str) -> list
                     # its share of the similarity, 1 for all of it; None where shares are unknown
                     "share": part / whole if part is not None and abs(whole) > _TINY else None,
                     "strength": abs(part or 0.0) / most,  # relative to the largest share of both, in [0, 1]
-                    "mark": start < 0,
+                    "mark": start < 0,  # not of the sentence
                 }
             )
         sides.append({"letter": "ab"[side], "text": sentence, "words": placed, "drawing": drawings[side]})
     return sides
-
-
-def _placed(names: Sequence[str], sentence: str) -> Iterator[tuple[str, int]]:
-    """Yield each word of a tokenizer with its place in the sentence; -1 for marks."""
-    at = 0
-    for name in names:
-        start = sentence.find(name, at)
-        if start >= 0:
-            at = start + len(name)
-        yield name, start

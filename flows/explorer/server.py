@@ -1,5 +1,6 @@
 """The addresses of the explorer, their description by OpenAPI, and a server for them at 127.0.0.1."""
 
+import os
 import secrets
 import socket
 from collections.abc import Callable, Iterable
@@ -61,14 +62,11 @@ class Explorer:
 
     def __init__(self, session: Session, port: int = 0) -> None:
         self.token = secrets.token_urlsafe()
-        self._socket = socket.socket()
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            self._socket.bind((HOST, port))
-            self._socket.listen()  # a browser that is quicker than the server waits for it
+            self._socket = socket.create_server((HOST, port))  # a browser that is quicker than the server waits for it
         except OSError as error:
-            self._socket.close()
-            raise PortTaken(f"Nothing can listen at port {port} ({error.strerror}): name another --port.") from error
+            reason = os.strerror(error.errno or 0)
+            raise PortTaken(f"Nothing can listen at port {port} ({reason}): name another --port.") from error
         self.port: int = self._socket.getsockname()[1]
         app = Guard(application(session), self.token, self.port)
         # A page that is still being made when the server is stopped is not waited for.

@@ -110,8 +110,8 @@ class BuildProgress(ExitStack):
                 self._show(stage)
         elif time.monotonic() - self._printed >= PLAIN_EVERY:
             self._printed = time.monotonic()
-            on_workers = [stage for stage, progress in self._stages.items() if progress.on_worker]
-            waiting = [stage for stage, progress in self._stages.items() if progress.busy]
+            on_workers = [stage for stage, progress in self._stages.items() if progress.count("running")]
+            waiting = [stage for stage, progress in self._stages.items() if progress.count("submitted", "running")]
             for stage in on_workers or waiting:
                 progress = self._stages[stage]
                 if self._said.get(stage) != progress.standing:
@@ -122,7 +122,7 @@ class BuildProgress(ExitStack):
         progress = self._stages[stage]
         if self._progress is not None:
             self._progress.update(self._bars[stage], completed=progress.rows_done, line=progress.line())
-        elif progress.ended:
+        elif not progress.count("waiting", "submitted", "running"):
             terminal.say(f"{stage:<13} {progress.line()}")
 
 
@@ -159,27 +159,17 @@ class StageProgress:
         """Number of rows done, including those of shards that are still being made."""
         return self._rows("made", "committed") + self._in_work()
 
-    @property
-    def ended(self) -> bool:
-        """Whether no shard is left to make."""
-        return not self._count("waiting", "submitted", "running")
-
-    @property
-    def busy(self) -> bool:
-        """Whether a shard has been submitted and is not done."""
-        return bool(self._count("submitted", "running"))
-
-    @property
-    def on_worker(self) -> bool:
-        """Whether a worker has begun a shard that is not done."""
-        return bool(self._count("running"))
+    def count(self, *states: State) -> int:
+        """Return the number of shards in some states."""
+        return sum(shard.state in states for shard in self.shards)
 
     @property
     def standing(self) -> tuple[int, int, int, str]:
         """What has been reached so far, and what is waited for; it stays the same as long as nothing moves."""
-        waits = self.busy and self._since is None
-        waits_for = ("loading" if self.on_worker else "waiting for a worker") if waits else ""
-        return self._count("made", "committed"), self._count("failed", "left out"), self.rows_done, waits_for
+        waits_for = ""
+        if self._since is None and self.count("submitted", "running"):
+            waits_for = "loading" if self.count("running") else "waiting for a worker"
+        return self.count("made", "committed"), self.count("failed", "left out"), self.rows_done, waits_for
 
     def rate(self) -> float | None:
         """Return the rows per second over the time in which shards were being worked on; None while unknown."""
@@ -211,9 +201,6 @@ class StageProgress:
         elif waits_for:
             parts.append(waits_for)
         return "  ".join(parts)
-
-    def _count(self, *states: State) -> int:
-        return sum(shard.state in states for shard in self.shards)
 
     def _rows(self, *states: State) -> int:
         return sum(shard.rows for shard in self.shards if shard.state in states)
