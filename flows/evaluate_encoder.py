@@ -13,9 +13,8 @@ from flows import project
 from flows.pages.run_artifacts import show_evaluation
 from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, warn
-from flows.trainings.due import due, evaluation_job
+from flows.trainings.due import Contents, due, evaluation_identity, evaluation_job
 from flows.trainings.finished_runs import left_behind, runs_to_evaluate
-from flows.trainings.identities import Contents, evaluation_identity
 from flows.trainings.promoting import promote_best
 from flows.trainings.training_process import run_job
 from training.evaluation.run import metrics_file

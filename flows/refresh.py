@@ -25,8 +25,7 @@ from flows.server.attempts import begin_due
 from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, say, warn
 from flows.train_encoder import TrainedEncoder, train_all
-from flows.trainings.due import Due, Step, due, evaluation_job
-from flows.trainings.identities import Contents
+from flows.trainings.due import Contents, Due, Step, due, evaluation_job
 from training.runs import run_id
 
 

@@ -17,8 +17,7 @@ from flows.pages.run_artifacts import show_training
 from flows.server.attempts import begin_due
 from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, say, warn
-from flows.trainings.due import due
-from flows.trainings.identities import Contents, run_of, training_identity, unread
+from flows.trainings.due import Contents, due, run_of, training_identity, unread
 from flows.trainings.training_process import run_job
 from training.encoders.settings import EncoderSettings
 from training.jobs import TRAIN, Source, TrainingJob

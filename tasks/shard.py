@@ -3,26 +3,33 @@
 ShardJob ──> committed and intact? ── yes ──> None
                 │ no
                 └──> read ──> Stage.make ──> write_shard ──> Receipt
-                                  └── on_rows ──> the progress of the build
+                                  └── on_rows(done, total) ──> worker ── topic ──> scheduler ──> flow, which shows it
+
+Progress is reported over Dask's own connection, rarely, and without risk; stages know nothing of this.
 """
 
 import logging
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
+from distributed import get_worker
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from pydantic import BaseModel
 
-from features.core.types import Fingerprint, Shard
+from features.core.types import Fingerprint, OnRows, Shard, ignore_rows
 from features.stages.registry import STAGES
 from features.store.receipts import Receipt
 from features.store.store import Store
-from tasks.reporting import reporter
+
+EVERY = 1.0
+"""Seconds between two reports of a shard."""
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,30 +46,57 @@ class ShardJob:
     topic: str = ""  # Dask topic for progress reports; empty for none
 
 
+@dataclass(frozen=True, slots=True)
 class Inputs:
     """The rows that a job may read, each table at its pinned version."""
 
-    def __init__(self, store: Store, job: ShardJob) -> None:
-        self._store = store
-        self._job = job
+    store: Store
+    job: ShardJob
 
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         """Return the rows of the upstream shards of a table, optionally only those that `where` selects."""
-        return self._store.read(table, self._job.versions[table], self._job.upstream[table], where=where)
+        return self.store.read(table, self.job.versions[table], self.job.upstream[table], where=where)
 
     def local(self, file: Path) -> Path:
         """Return a file that the flow made for workers, fetched from the store where the flow's path does not exist."""
-        storage = self._store.storage
+        storage = self.store.storage
         stored = not file.exists() and file.name in storage.names("graphs")
         return storage.local(f"graphs/{file.name}") if stored else file
 
 
-_log = logging.getLogger(__name__)
 _ONE_AT_A_TIME = threading.Lock()
 """Models are not meant to be shared by threads, nor libraries to be imported by two at once.
 
 A worker of a local cluster has one thread; a worker started elsewhere may have several.
 """
+
+
+def reporter(job: ShardJob) -> OnRows:
+    """Return a callback that reports the progress of a shard to the subscribers of the job's topic.
+
+    It does nothing if there is no worker, as in a notebook. The first and last report of a shard are always sent,
+    others at most once in `EVERY` seconds.
+    """
+    try:
+        worker = get_worker()
+    except ValueError:
+        return ignore_rows
+    if not job.topic:
+        return ignore_rows
+    name, told = str(worker.name), 0.0
+
+    def on_rows(done: int, total: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if 0 < done < total and now - told < EVERY:
+            return
+        told = now
+        with suppress(Exception):  # a report must never endanger its shard
+            # Not "worker": the scheduler writes the address there.
+            message = {"stage": job.stage, "shard": job.shard, "done": int(done), "total": int(total), "by": name}
+            worker.log_event(job.topic, message)
+
+    return on_rows
 
 
 def make_shard(job: ShardJob, settings: BaseModel) -> Receipt | None:
@@ -76,7 +110,7 @@ def make_shard(job: ShardJob, settings: BaseModel) -> Receipt | None:
         # Library output between these log lines belongs to this shard.
         _log.info("%s %s: begun", job.stage, job.shard)
         started = time.perf_counter()
-        on_rows = reporter(job.topic, job.stage, job.shard)
+        on_rows = reporter(job)
         on_rows(0, 0)
         store = Store.open(job.store)
         committed = store.committed(job.stage).get(job.shard)

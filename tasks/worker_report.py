@@ -35,7 +35,7 @@ async def report(store: str, models: Sequence[str], files: Sequence[Path], dask_
 
 
 def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
-    _import_tasks()
+    importlib.import_module("tasks.shard")
     from features.core.errors import FacetflowError
     from features.store.store import Store
 
@@ -59,11 +59,7 @@ async def import_tasks() -> None:
 
     A scheduler does so too: it unpacks what it passes on, and would not answer while it imports what that needs.
     """
-    await asyncio.to_thread(_import_tasks)
-
-
-def _import_tasks() -> None:
-    importlib.import_module("tasks.shard")
+    await asyncio.to_thread(importlib.import_module, "tasks.shard")
 
 
 @cache

@@ -22,6 +22,7 @@ from features.ingest.neighbours import counts_of, neighbours_of
 from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.reader import Provenance, StoreAhead
+from features.store.scope import ShardKey
 from features.store.store import Store
 from features.store.tables import SOURCES
 from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of, write_tables
@@ -72,7 +73,13 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
                 for table, shards in tables.items():
                     remade[table] |= past.equal(step, table, shards)
     if hopeless := [damage for (table, shard), damage in lost.items() if shard not in remade[table]]:
-        raise CannotRebuild(_hopeless(hopeless))
+        named = "; ".join(map(str, hopeless[:_NAMED]))
+        more = f"; and {len(hopeless) - _NAMED} more (see `facetflow verify`)" if len(hopeless) > _NAMED else ""
+        raise CannotRebuild(
+            f"Rows of ingest are lost, and the corpora no longer yield them as they were: {named}{more}; restore these "
+            "files from a copy, or put the corpus files, [[corpora]], [ingest], [leakage] and [[evaluation]] back as "
+            "they were and build, or build a new store."
+        )
     return remade
 
 
@@ -92,9 +99,7 @@ def _step_of(origin: Provenance) -> _Step:
 class _Past:
     """Past ingests, repeated."""
 
-    def __init__(
-        self, project: Project, store: Store, lost: Mapping[tuple[str, Shard], Damage], remade: Remade
-    ) -> None:
+    def __init__(self, project: Project, store: Store, lost: Mapping[ShardKey, Damage], remade: Remade) -> None:
         self._project = project
         self._lost = lost
         self._remade = remade
@@ -135,18 +140,14 @@ class _Past:
         guards = [self._project.guard]
         if self._project.leakage != guards[0]:
             guards.append(self._project.leakage)
+        lost = [(table, shard) for table, shard in self._lost if shard in self._of(step, table)]
         drawings: tuple[Spellings, ...] = ("together", "apart")
-        for guard, spellings in itertools.product(guards, drawings):
-            yield self._ingest(frames, lambda row: row not in later, guard, spellings).tables
-            if not self._is_left(step):
+        for guard, spellings, only_known in itertools.product(guards, drawings, (False, True)):
+            of_then = self._rows({}) - later if only_known else set()  # including those rebuilt by now
+            admits = of_then.__contains__ if only_known else lambda row: row not in later
+            yield self._ingest(frames, admits, guard, spellings).tables
+            if all(shard in self._remade[table] for table, shard in lost):
                 return
-            of_then = self._rows({}) - later  # including those rebuilt by now
-            yield self._ingest(frames, of_then.__contains__, guard, spellings).tables
-            if not self._is_left(step):
-                return
-
-    def _is_left(self, step: _Step) -> bool:
-        return any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(step, table))
 
     def equal(self, step: _Step, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
         """Return the lost shards of a step that were reproduced exactly."""
@@ -210,13 +211,3 @@ class _Past:
         """Return what ingest needs to know about readable shards that came between two versions."""
         shards, columns = self._shards(table, after=after, until=until), KNOWN[table]
         return self._ahead.read(table, None, shards, [name for name in columns if name != "shard"], with_shard=True)
-
-
-def _hopeless(lost: Sequence[Damage]) -> str:
-    named = "; ".join(map(str, lost[:_NAMED]))
-    more = f"; and {len(lost) - _NAMED} more (see `facetflow verify`)" if len(lost) > _NAMED else ""
-    return (
-        f"Rows of ingest are lost, and the corpora no longer yield them as they were: {named}{more}; restore these "
-        "files from a copy, or put the corpus files, [[corpora]], [ingest], [leakage] and [[evaluation]] back as they "
-        "were and build, or build a new store."
-    )

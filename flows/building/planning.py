@@ -22,8 +22,7 @@ from flows.building.ingest_corpora import fingerprint_of, label_counts, read_cor
 from flows.building.ingest_repair import make_again, of_ingest
 from flows.project import Project
 from flows.stages import chain, check
-from flows.trainings.due import Due, due
-from flows.trainings.identities import Contents
+from flows.trainings.due import Contents, Due, due
 
 
 @dataclass(frozen=True, slots=True)

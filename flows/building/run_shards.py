@@ -12,17 +12,17 @@ rerun when the worker that made them dies (PrefectHQ/prefect#15442).
 import queue
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from dask.base import annotate
 from distributed import Future, KilledWorker
 from distributed.client import ClosedClientError, FutureCancelledError
 from httpx import TransportError
 from prefect.settings import PREFECT_API_URL
-from prefect_dask.task_runners import PrefectDaskFuture
 
 from features.core.errors import RunError, described
 from features.core.interruption import held_back
@@ -33,7 +33,7 @@ from features.store.runs import FailedShard
 from features.store.scope import ShardKey
 from features.store.store import Store
 from flows.clusters.cluster import JoinedCluster
-from flows.clusters.cluster_watch import watch
+from flows.clusters.cluster_watch import ClusterWatch
 from flows.server.api_watch import ApiWatch
 from flows.server.prefect_address import is_on_this_machine
 from flows.stages import Chain
@@ -61,16 +61,6 @@ class Outcome:
     failed: list[FailedShard] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Unseen:
-    """A shard that is made without Prefect: its server is on this machine, and workers on others cannot reach it."""
-
-    wrapped_future: Future[Any]
-
-    def result(self, *, raise_on_failure: bool) -> Receipt | None:
-        return cast("Receipt | None", self.wrapped_future.result())
-
-
 class ShardRunner:
     """Works through the work of a plan; the id of the run is kept with each commit."""
 
@@ -85,8 +75,9 @@ class ShardRunner:
         self._versions: dict[str, int] = {}
         self._open: set[ShardKey] = set()
         self._lost: set[ShardKey] = set()
-        self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt | None] | _Unseen]] = {}
-        # Else each shard would fail, since a task tells Prefect's server that it begins.
+        self._running: dict[ShardKey, tuple[ShardWork, Future[Any], Callable[[], Receipt | None]]] = {}
+        # Else its server is on this machine, and workers on others cannot reach it: each shard would fail, since a task
+        # tells the server that it begins, and is made without Prefect instead.
         self._reaches_prefect = (
             joined.address is None
             or is_on_this_machine(joined.address)
@@ -151,7 +142,7 @@ class ShardRunner:
     @contextmanager
     def _listening(self) -> Iterator[None]:
         client = self._joined.client
-        self._watch = watch(client, self._joined.address, self._joined.inspect)
+        self._watch = ClusterWatch(client, self._joined.address, self._joined.inspect)
         self._api_watch = ApiWatch(str(PREFECT_API_URL.value()))
         # Called in one of Dask's threads: it only puts a report into a queue.
         client.subscribe_topic(self._topic, lambda event: self._reports.put(event[1]))  # type: ignore[no-untyped-call]
@@ -172,7 +163,7 @@ class ShardRunner:
     def _submit(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
         """Submit what is ready, as far as workers have room; return what still waits."""
         room = {True: IN_FLIGHT * self._available.gpu, False: IN_FLIGHT * self._available.cpu}
-        for item, _ in self._running.values():
+        for item, *_ in self._running.values():
             room[self._on_gpu(item.stage)] -= 1
         left = []
         for item in waiting:
@@ -205,18 +196,19 @@ class ShardRunner:
         )
         parameters = {"job": job, "settings": self._chain.settings[work.stage]}
         with annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
-            future: PrefectDaskFuture[Receipt | None] | _Unseen
+            read: Callable[[], Receipt | None]
             if self._reaches_prefect:
-                future = self._joined.runner.submit(MAKE_SHARD, parameters=parameters)
+                seen = self._joined.runner.submit(MAKE_SHARD, parameters=parameters)
+                future, read = seen.wrapped_future, partial(seen.result, raise_on_failure=False)
             else:
-                plain = self._joined.client.submit(make_shard, **parameters, pure=False)
-                future = _Unseen(plain)
+                future = self._joined.client.submit(make_shard, **parameters, pure=False)
+                read = future.result
         key = (work.stage, work.shard)
-        self._running[key] = (work, future)
+        self._running[key] = (work, future, read)
         self._started.setdefault(work.stage, time.monotonic())
-        self._progress.history.submit(work.stage, work.shard)
+        self._progress.history[key].state = "submitted"
         # Called in one of Dask's threads: it only signals that a shard is finished.
-        future.wrapped_future.add_done_callback(lambda _: self._finished.put(key))  # type: ignore[no-untyped-call]
+        future.add_done_callback(lambda _: self._finished.put(key))  # type: ignore[no-untyped-call]
 
     def _collect(self) -> None:
         """Wait a moment for a shard to finish, then process all that are finished."""
@@ -230,15 +222,15 @@ class ShardRunner:
             self._take(*self._running.pop(key))
             timeout = 0.0
 
-    def _take(self, work: ShardWork, future: "PrefectDaskFuture[Receipt | None] | _Unseen") -> None:
+    def _take(self, work: ShardWork, future: Future[Any], read: Callable[[], Receipt | None]) -> None:
         """Read the receipt of a finished shard, or determine why there is none."""
         key = (work.stage, work.shard)
         result: Receipt | BaseException | None
         try:
-            result = future.result(raise_on_failure=False)
+            result = read()
         except Exception as error:  # noqa: BLE001 (whatever Dask raises for a task that it could not run)
             result = error
-        future.wrapped_future.release()  # type: ignore[no-untyped-call]
+        future.release()  # type: ignore[no-untyped-call]
         alone, self._alone = self._alone == key, None
         server_is_gone = isinstance(result, TransportError) and (not alone or self._api_watch.is_silent)
         if server_is_gone or (isinstance(result, KilledWorker) and not alone):
@@ -276,6 +268,7 @@ class ShardRunner:
         self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
         committed = {(receipt.stage, receipt.shard) for receipt in self._receipts}
         self._open -= committed
-        self._progress.history.commit(committed)
+        for key in committed:
+            self._progress.history[key].state = "committed"
         self._receipts.clear()
         self._committed_at = time.monotonic()

@@ -25,6 +25,7 @@ import dask
 from dask.system import CPU_COUNT
 from dask.utils import parse_bytes
 from distributed import Client, Nanny, Scheduler, SpecCluster
+from distributed.security import Security
 from distributed.system import MEMORY_LIMIT
 from distributed.versions import VersionMismatchWarning
 from prefect_dask.task_runners import DaskTaskRunner
@@ -251,7 +252,7 @@ def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit:
     Threads are those of the numeric libraries in each worker, which makes one shard at a time in any case: the parsers'
     models are not meant to be shared by threads.
     """
-    security = cluster_security.temporary()
+    security = Security.temporary()  # type: ignore[no-untyped-call]  # only this process and its workers have it
     shared = {
         "host": LOCALHOST,
         "protocol": "tls",

@@ -18,11 +18,6 @@ from flows.server.prefect_address import is_on_this_machine
 _ENCRYPTED = ("tls", "wss")
 
 
-def temporary() -> Security:
-    """Return credentials with which only this process and the workers that it starts can reach each other."""
-    return Security.temporary()  # type: ignore[no-untyped-call, no-any-return]
-
-
 def of_existing(settings: ClusterSettings) -> Security:
     """Return the credentials of this process for an existing cluster, or refuse it if connections would not be safe."""
     address = settings.address or ""
@@ -50,7 +45,13 @@ def of_existing(settings: ClusterSettings) -> Security:
             f"The Dask cluster at {address!r} needs certificates: set tls_ca, tls_cert and tls_key in [cluster], or "
             "distributed.comm.tls in Dask's configuration."
         )
-    _check(security)
+    try:  # once here, because with a wrong one a client would report that nobody answers
+        security.get_connection_args("client")  # type: ignore[no-untyped-call]
+    except (ssl.SSLError, OSError, ValueError) as error:
+        raise CertificatesWrong(
+            f"The certificates for the Dask cluster cannot be used ({error}): ca {files['ca_file']!r}, certificate "
+            f"{files['cert']!r}, key {files['key']!r} must be PEM files, and the key must belong to the certificate."
+        ) from error
     return security
 
 
@@ -66,18 +67,6 @@ def _certified(given: dict[str, Path]) -> Security:
     if "tls_client_cert" in named:  # never the key of another certificate
         named.setdefault("tls_client_key", named["tls_client_cert"])
     return Security(require_encryption=True, **named)  # type: ignore[no-untyped-call]
-
-
-def _check(security: Security) -> None:
-    """Load the certificates once, because with a wrong one a client would report that nobody answers."""
-    try:
-        security.get_connection_args("client")  # type: ignore[no-untyped-call]
-    except (ssl.SSLError, OSError, ValueError) as error:
-        files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
-        raise CertificatesWrong(
-            f"The certificates for the Dask cluster cannot be used ({error}): ca {files['ca_file']!r}, certificate "
-            f"{files['cert']!r}, key {files['key']!r} must be PEM files, and the key must belong to the certificate."
-        ) from error
 
 
 def _is_here(address: str) -> bool:

@@ -44,21 +44,13 @@ class ClusterWatch:
     """Watches a cluster from its own thread, because a request to a dead scheduler may block for long.
 
     Args:
-        look: returns the workers; may raise or block.
-        restart: restarts the worker at an address.
+        client: of the cluster.
         address: of the scheduler; None for the local cluster.
-        inspect: checks each new worker; a `FacetflowError` that it raises ends the build.
+        inspect: checks new workers; a `FacetflowError` that it raises ends the build.
     """
 
-    def __init__(
-        self,
-        look: Callable[[], Workers],
-        restart: Callable[[str], object],
-        address: str | None,
-        inspect: Callable[[Collection[str]], None] = lambda _: None,
-    ) -> None:
-        self._look = look
-        self._restart = restart
+    def __init__(self, client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> None:
+        self._client = client
         self._inspect = inspect
         self._unfit: FacetflowError | None = None
         self._inspected: set[str] = set()
@@ -161,14 +153,14 @@ class ClusterWatch:
             self._restarts[name] += 1
             warn(f"{rests}, so Dask gives it no shard; it is restarted. To avoid this, {what_to_set}.")
             with suppress(Exception):  # whatever Dask raises for a worker that cannot be restarted
-                self._restart(address)
+                self._client.restart_workers([address], timeout=60)
                 return
         raise TooLittleMemory(f"{rests}, so Dask gives it no shard: {what_to_set}, and run the same command.")
 
     def _run(self) -> None:
         while not self._ended.wait(_LOOK_EVERY):
             with suppress(Exception):  # a dead scheduler raises various errors; what counts is the silence
-                workers = self._look()
+                workers = self._client.scheduler_info(n_workers=-1)["workers"]
                 self._answered = time.monotonic()
                 self._workers = workers
                 new = set(workers) - self._inspected
@@ -178,16 +170,6 @@ class ClusterWatch:
                         self._inspected |= new
                     except FacetflowError as error:
                         self._unfit = error
-
-
-def watch(client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> ClusterWatch:
-    """Return a watch over the cluster of a client; what `inspect` raises about new workers ends the build."""
-    return ClusterWatch(
-        lambda: client.scheduler_info(n_workers=-1)["workers"],
-        lambda worker: client.restart_workers([worker], timeout=60),
-        address,
-        inspect,
-    )
 
 
 def _rests(worker: Mapping[str, Any]) -> bool:

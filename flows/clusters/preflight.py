@@ -28,7 +28,7 @@ from distributed.system import MEMORY_LIMIT
 
 from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
 from features.stages.registry import STAGES
-from features.stages.stage import StageModels, total
+from features.stages.stage import total
 from features.store.store import Store
 from flows.stages import Chain
 from flows.terminal import warn
@@ -51,15 +51,12 @@ def compare(
     """Compare the packages of each worker, by address, with those here; `reported` collects differences that may be."""
     tell: defaultdict[str, list[str]] = defaultdict(list)
     for worker, packages in workers.items():
-        for package, theirs, ours in _differences(here, packages, needed):
-            if package in DECIDE and theirs is not None:
-                tell[f"has {package} {theirs}, but this build has {ours}"].append(worker)
-                continue
-            has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
-            raise OtherCode(
-                f"The worker {worker!r} {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, "
-                "start it again, and run the same command."
-            )
+        for package, lacks, differs, remedy in _differences(here, packages, needed):
+            if package not in DECIDE or lacks:
+                raise OtherCode(
+                    f"The worker {worker!r} {cluster} {differs}: {remedy}, start it again, and run the same command."
+                )
+            tell[differs].append(worker)
     for difference, those in tell.items():
         if difference not in reported:
             reported.add(difference)
@@ -72,32 +69,29 @@ def compare(
 
 def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
     """Compare the packages of a scheduler with those of this process; it carries shards and makes none."""
-    for package, theirs, ours in _differences(here, there, ()):
+    for package, _, differs, remedy in _differences(here, there, ()):
         if package not in DECIDE:
-            has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
             raise OtherCode(
-                f"The scheduler {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, start it "
-                "again, with its workers, and run the same command."
+                f"The scheduler {cluster} {differs}: {remedy}, start it again, with its workers, and run the same "
+                "command."
             )
 
 
-def _differences(here: Packages, there: Packages, needed: Collection[str]) -> Iterator[tuple[str, str | None, str]]:
+def _differences(here: Packages, there: Packages, needed: Collection[str]) -> Iterator[tuple[str, bool, str, str]]:
+    """Yield each package that differs, whether it lacks there, and as parts of a sentence how, and what to do."""
     ours, theirs = (".".join(str(packages["python"]).split(".")[:2]) for packages in (here, there))
     if ours != theirs:
-        yield "python", theirs, ours
+        differs = f"has python {theirs}, but this build has {ours}"
+        yield "python", False, differs, f"use an environment with Python {ours}"
     for package in PACKAGES:
         version = here.get(package)
         if version is None or (package in (*IN_RECIPES, *DECIDE) and package not in (*ALWAYS, *needed)):
             continue
         installed = there.get(package)
         if installed is None or _public(installed) != _public(version):
-            yield package, installed, version
-
-
-def _what_to_do(package: str, version: str) -> str:
-    if package == "python":
-        return f"use an environment with Python {version}"
-    return f"install {package}=={_public(version)} where it runs"
+            has = f"no {package}" if installed is None else f"{package} {installed}"
+            remedy = f"install {package}=={_public(version)} where it runs"
+            yield package, installed is None, f"has {has}, but this build has {version}", remedy
 
 
 def _public(version: str) -> str:
@@ -122,6 +116,8 @@ class Preflight:
     def __init__(self, store: Store, chain: Chain, stages: Collection[str], *, gpu: bool) -> None:
         self._store = store
         self._models = {stage: STAGES[stage].models(chain.settings[stage]) for stage in stages}
+        libraries = {library for models in self._models.values() for library in models.libraries}
+        self._packages = {name for library in libraries for name in _PACKAGES_OF[library]}
         self._on_gpu = {stage for stage in stages if gpu and chain.device(stage) != "cpu"}
         self._said: set[str] = set()
         self.fit: set[str] = set()
@@ -132,10 +128,10 @@ class Preflight:
         A shared limit is a share of the machine's memory, and so grows with fewer workers.
         """
         for gpu in (False, True):
-            needed = self._need(gpu=gpu)
+            needed, sentence = self._need(gpu=gpu)
             if needed > limit * pause:
                 raise TooLittleMemory(
-                    f"{self._sentence(needed, gpu=gpu)}, and a worker of the local cluster is paused at "
+                    f"{sentence}, and a worker of the local cluster is paused at "
                     f"{format_bytes(int(limit * pause))} of its limit of {format_bytes(limit)}: "
                     f"{_what_to_set(needed, pause, shared=shared)}."
                 )
@@ -152,7 +148,7 @@ class Preflight:
             if answer and "packages" in answer and (workers is None or worker in workers)
         }
         ours = info["client"]["packages"]
-        compare(ours, versions, self._packages(), cluster, self._said)
+        compare(ours, versions, self._packages, cluster, self._said)
         resources = {
             worker: details["resources"] for worker, details in client.scheduler_info(n_workers=-1)["workers"].items()
         }
@@ -205,35 +201,25 @@ class Preflight:
             raise WorkerLacksModel(
                 f"{who} lacks what its stages read: {answer['missing'][0]}. Do so where the worker runs."
             )
-        needed = self._need(gpu=gpu)
+        needed, sentence = self._need(gpu=gpu)
         if answer["pause"] is not None and needed > answer["pause"]:
             raise TooLittleMemory(
-                f"{self._sentence(needed, gpu=gpu)}, and {who[0].lower()}{who[1:]} is paused at "
+                f"{sentence}, and {who[0].lower()}{who[1:]} is paused at "
                 f"{format_bytes(answer['pause'])}: start it with a higher `--memory-limit`."
             )
 
-    def _of_worker(self, *, gpu: bool) -> dict[str, StageModels]:
-        return {stage: models for stage, models in self._models.items() if (stage in self._on_gpu) == gpu}
-
-    def _need(self, *, gpu: bool) -> int:
-        models = self._of_worker(gpu=gpu)
+    def _need(self, *, gpu: bool) -> tuple[int, str]:
+        """Return the bytes of models that a worker needs, with a GPU or without, and how a sentence about it begins."""
+        models = {stage: needs for stage, needs in self._models.items() if (stage in self._on_gpu) == gpu}
         if not models:
-            return 0
+            return 0, ""
         # Once loaded, models move to the memory of the GPU.
-        return max(total({stage: needs}) for stage, needs in models.items()) if gpu else total(models)
-
-    def _sentence(self, needed: int, *, gpu: bool) -> str:
-        models = self._of_worker(gpu=gpu)
+        needed = max(total({stage: needs}) for stage, needs in models.items()) if gpu else total(models)
         largest = max(models, key=lambda stage: models[stage].own)
-        names = ", ".join(repr(stage) for stage in models)
-        return (
-            f"A worker needs at least {format_bytes(needed)} for the models of the stages {names}, most of it for "
-            f"{largest!r}"
+        return needed, (
+            f"A worker needs at least {format_bytes(needed)} for the models of the stages "
+            f"{', '.join(map(repr, models))}, most of it for {largest!r}"
         )
-
-    def _packages(self) -> set[str]:
-        libraries = {library for models in self._models.values() for library in models.libraries}
-        return {name for library in libraries for name in _PACKAGES_OF[library]}
 
 
 def _what_to_set(needed: int, pause: float, *, shared: bool) -> str:

@@ -63,8 +63,7 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
     from features.store.store import Store
     from flows.building.store_access import only_writer
     from flows.project import load
-    from flows.removal.clean_up import clean_up
-    from flows.removal.retention import Extent, delete_obsolete, find_obsolete, in_words
+    from flows.removal.retention import Extent, clean_up, delete_obsolete, find_obsolete, in_words
 
     settings = load(project)
     store = Store.open(settings.store)

@@ -37,7 +37,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     from flows.server import services
     from flows.server.up_record import running
     from flows.stages import wanted_shards
-    from flows.trainings.shortfalls import shortfalls
+    from flows.trainings.finished_runs import shortfalls
     from training.evaluation.promotion import current_runs, gone_runs
     from training.runs import run_id
 

@@ -8,9 +8,10 @@ Models are used in this thread alone, so they need no lock, and whoever asks whi
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
@@ -27,19 +28,10 @@ class Working(Exception):  # noqa: N818  # not an error
 class _Job:
     make: Callable[[Tell], Any]
     note: str
-    done: Event = field(default_factory=Event)
-    result: Any = None
-    error: Exception | None = None
+    result: Future[Any] = field(default_factory=Future)
 
     def tell(self, note: str) -> None:
         self.note = note
-
-    def run(self) -> None:
-        try:
-            self.result = self.make(self.tell)
-        except Exception as error:  # noqa: BLE001  # raised again where the result is asked for
-            self.error = error
-        self.done.set()
 
 
 class Background:
@@ -84,19 +76,21 @@ class Background:
             Working: when it is not done by then.
         """
         asked = self.begin(key, job, note)
-        if not asked.done.wait(patience):
+        if not wait([asked.result], patience).done:
             raise Working((self._running or asked).note)
         with self._lock:
-            if asked.error is not None:  # the next request tries again
+            if asked.result.exception() is not None:  # the next request tries again
                 self._jobs.pop(key, None)
-                raise asked.error
-            of_kind = [old for old, each in self._jobs.items() if old[0] == key[0] and each.done.is_set()]
+            of_kind = [old for old, each in self._jobs.items() if old[0] == key[0] and each.result.done()]
             for old in of_kind[:-kept]:
                 del self._jobs[old]
-        return cast("Result", asked.result)
+        return cast("Result", asked.result.result())
 
     def _run(self) -> None:
         while True:
-            self._running = self._waiting.get()
-            self._running.run()
+            self._running = job = self._waiting.get()
+            try:
+                job.result.set_result(job.make(job.tell))
+            except Exception as error:  # noqa: BLE001  # raised again where the result is asked for
+                job.result.set_exception(error)
             self._running = None

@@ -5,7 +5,8 @@
 Only the columns that a filter or the order needs are read of all rows.
 """
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,14 +15,13 @@ from markupsafe import Markup
 from features.core.faults import UnknownTable
 from features.core.pages.plots import Axis, bars, draw_plot
 from features.core.wording import counted
+from features.ingest.rejected_rows import rejected_rows
+from features.store.differences import compare_releases
 from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.runs import project_of
 from flows.explorer.views import Answer, Parameter, Query, View
 from flows.pages.difference import difference_values
-
-if TYPE_CHECKING:
-    from features.store.differences import ReleaseDifference
 
 ROWS = 50
 """Rows of a page."""
@@ -53,11 +53,6 @@ class DataView(View):
         Parameter("page", "number of a page of 50 rows", "integer"),
     )
 
-    def form(self, query: Query) -> dict[str, Any]:
-        """Return what was asked, and whether there is a project."""
-        asked = {parameter.name: query.text(parameter.name) for parameter in self.parameters}
-        return {"in_project": self.session.here.store is not None, "asked": asked}
-
     def answer(self, query: Query) -> Answer | None:
         """Read a page of a table."""
         if self.session.here.store is None:
@@ -70,13 +65,23 @@ class DataView(View):
         tables = [name for name in release.versions if name != REJECTS] + [REJECTS]
         name = query.choice("table", tables, "pairs" if "pairs" in tables else tables[0])
         asked = {"releases": releases, "release": release, "tables": tables, "shown": name, "drift": None}
+        read = partial(self.session.reading.result_of, patience=query.patience)
         if against := query.choice("against", numbered):
-            difference = self._difference(store, store.release(int(against)), release, query)
+            old = store.release(int(against))
+            key = ("difference", old.number, release.number)
+            difference = read(key, lambda _: compare_releases(store, old, release), "Comparing two releases")
             empty = {"choices": {}, "numbers": [], "sort": ""}
             return Answer(asked | empty | {"drift": difference_values(difference)}, difference.as_json())
         page = query.count("page", 1, _MOST_PAGES)
         if name == REJECTS:
-            frame = self._rejects(store, query)
+            project = project_of(self.session)
+            # Those of the newest state; finding their lines reads the corpora.
+            rejects = read(
+                (REJECTS, store.versions()[REJECTS]),
+                lambda _: rejected_rows(store, project.corpora, project.base),
+                "Looking up the lines of rejected rows",
+            )
+            frame = rejects.lazy()
         elif name == "pairs":
             frame = _pairs(store, release)
         else:
@@ -107,28 +112,6 @@ class DataView(View):
         return Answer(
             values,
             {"release": release.number, "table": name, "rows": total, "page": page, "found": page_rows.to_dicts()},
-        )
-
-    def _difference(self, store: Store, old: Release, new: Release, query: Query) -> "ReleaseDifference":
-        from features.store.differences import compare_releases
-
-        return self.session.reading.result_of(
-            ("difference", old.number, new.number),
-            lambda _: compare_releases(store, old, new),
-            "Comparing two releases",
-            patience=query.patience,
-        )
-
-    def _rejects(self, store: Store, query: Query) -> pl.LazyFrame:
-        """Return the rejected rows of the newest state; finding their lines reads the corpora."""
-        from features.ingest.rejected_rows import rejected_rows
-
-        settings = project_of(self.session)
-        return self.session.reading.result_of(
-            (REJECTS, store.versions()[REJECTS]),
-            lambda _: rejected_rows(store, settings.corpora, settings.base).lazy(),
-            "Looking up the lines of rejected rows",
-            patience=query.patience,
         )
 
 

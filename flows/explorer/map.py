@@ -10,9 +10,11 @@ The picture is drawn in the browser, on a canvas: any number of points, and what
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from features.core.faults import EmptyText, TooFewTexts, UnknownName
 from features.sentences import normalise, sentence_id
@@ -22,14 +24,12 @@ from flows.explorer.background import Tell
 from flows.explorer.pair import WHOLE
 from flows.explorer.searching import AMONG, SEED, embedded_texts, facets_of, texts_form
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from training.encoders.s3bert.facets import FacetLayout
-    from training.search.blocks import VectorBlocks
-    from training.search.texts import SearchedTexts
+from training.attribution import facet_dimensions
+from training.encoders.s3bert.facets import FacetLayout
+from training.nearest import unit
+from training.search.blocks import VectorBlocks, facet_cosines
+from training.search.texts import SearchedTexts
+from training.search.vectors import embed
 
 _POINTS, _MOST_POINTS = 1000, 10_000
 _COLOURS = 9
@@ -53,20 +53,11 @@ class MapView(View):
 
     def form(self, query: Query) -> dict[str, Any]:
         """Return what to draw."""
-        asked = {name: query.text(name) for name in ("space", "colour", "like")}
-        facets = facets_of(self, query, (asked["space"],))
-        return texts_form(self, query) | {
-            "asked": asked,
-            "facets": facets,
-            "points": query.text("points", f"{_POINTS}"),
-        }
+        facets = facets_of(self, query, (query.text("space"),))
+        return texts_form(self, query) | {"facets": facets, "points": query.text("points", f"{_POINTS}")}
 
     def answer(self, query: Query) -> Answer | None:
         """Place the texts, and find what colours them."""
-        import numpy as np
-
-        from training.attribution import facet_dimensions
-
         if not query.starting(""):
             return None
         count, space = query.count("points", _POINTS, _MOST_POINTS), query.text("space", WHOLE)
@@ -113,31 +104,15 @@ class MapView(View):
         ]
         legend = [{"label": label, "count": count} for label, count in counts]
         shown = [value for value in values if value is not None]
-        ends = [min(shown), max(shown)] if shown else []
+        scale = {"legend": legend, "ends": [min(shown), max(shown)] if shown else []}
+        others = sum(label not in dict(counts) for label in labels)
         return Answer(
-            {
-                "searched": searched,
-                "drawn": len(points),
-                "options": options,
-                "legend": legend,
-                "ends": ends,
-                "seed": SEED,
-                "others": sum(label not in dict(counts) for label in labels),
-            },
-            {
-                "colour": colour,
-                "of": searched.drawn_from or len(searched),
-                "legend": legend,
-                "ends": ends,
-                "points": points,
-            },
+            scale | {"searched": searched, "drawn": len(points), "options": options, "seed": SEED, "others": others},
+            {"colour": colour, "of": searched.drawn_from or len(searched)} | scale | {"points": points},
         )
 
 
-def _options(
-    searched: "SearchedTexts", release: Release | None, store: Store | None, facets: Sequence[str]
-) -> list[str]:
-    """Return what can colour the texts."""
+def _options(searched: SearchedTexts, release: Release | None, store: Store | None, facets: Sequence[str]) -> list[str]:
     aspects = sorted({aspect for labels in searched.labels for aspect in labels})
     metrics: list[str] = []
     if store is not None and release is not None and "metrics" in release.versions:
@@ -147,10 +122,9 @@ def _options(
     return [f"{kind}:{name}" for kind, names in each.items() for name in names]
 
 
-def _places(vectors: "VectorBlocks", rows: Sequence[int], dimensions: slice, tell: Tell) -> "NDArray[np.float64]":
+def _places(vectors: VectorBlocks, rows: Sequence[int], dimensions: slice, tell: Tell) -> NDArray[np.float64]:
     """Return the places of some texts, (n, 2), in [0, 1]."""
     from training.evaluation.retrieval.maps import LEAST_POINTS, fit_places, methods
-    from training.nearest import unit
 
     if len(rows) < LEAST_POINTS:
         raise TooFewTexts(f"There are only {len(rows)} texts: a map needs at least {LEAST_POINTS}.")
@@ -159,12 +133,9 @@ def _places(vectors: "VectorBlocks", rows: Sequence[int], dimensions: slice, tel
 
 
 def _cosines(
-    model: Any, like: str, vectors: "VectorBlocks", rows: Sequence[int], layout: "FacetLayout | None", facet: str
+    model: Any, like: str, vectors: VectorBlocks, rows: Sequence[int], layout: FacetLayout | None, facet: str
 ) -> list[float]:
     """Return the similarity of some texts to another, in a facet."""
-    from training.search.blocks import VectorBlocks, facet_cosines
-    from training.search.vectors import embed
-
     if layout is None:
         raise UnknownName("There is no encoder with facets.")
     some = VectorBlocks.of(vectors.vectors(rows))

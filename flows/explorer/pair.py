@@ -1,17 +1,16 @@
 """The view of two sentences: what they have in common, facet by facet and word by word, and both graphs."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from features.core.errors import ModelError
 from features.core.faults import EmptyText, UnknownName
+from features.metrics.registry import METRICS
+from flows.console.explaining import Explained
 from flows.explorer.session import Asked
 from flows.explorer.views import ENCODER, Answer, Parameter, Query, View
-
-if TYPE_CHECKING:
-    from flows.console.explaining import Explained
-    from training.attribution import Attribution
+from training.attribution import Attribution
 
 WHOLE = "sentence"
 _TINY = 1e-6
@@ -31,18 +30,6 @@ EXAMPLES = (
 everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word as shown."""
-
-    text: str  # the word, or a mark of the tokenizer such as `[CLS]`
-    space: bool  # whether a blank precedes it
-    links: str  # names of its nodes, as in the drawings
-    share: float | None = None  # its share of the similarity, 1 for all of it; None where shares are unknown
-    strength: float = 0.0  # the share relative to the largest of both sentences, in [0, 1]
-    mark: bool = False  # whether it is a mark
-
-
 class PairView(View):
     """Two sentences."""
 
@@ -57,15 +44,8 @@ class PairView(View):
     )
 
     def form(self, query: Query) -> dict[str, Any]:
-        """Return the sentences, ready examples, and the pairs of this session."""
-        return {
-            "a": query.text("a"),
-            "b": query.text("b"),
-            "facet": query.text("facet", WHOLE),
-            "examples": EXAMPLES,
-            "history": self.session.history(self.name),
-            **self.encoders(query),
-        }
+        """Return ready examples, the pairs of this session, and the encoders."""
+        return {"examples": EXAMPLES, "history": self.session.history(self.name), **self.encoders(query)}
 
     def answer(self, query: Query) -> Answer | None:
         """Explain the pair, and share the similarity of the chosen facet among the words."""
@@ -74,55 +54,43 @@ class PairView(View):
             return None
         if not a or not b:
             raise EmptyText(f"The {'second' if a else 'first'} sentence is empty: give two.")
-        explainer, note = self.explainer(query), ""
+        explainer, note, shares = self.explainer(query), "", None
         by = str(explainer.folder)
-        result_of = self.session.background.result_of
-        explained = result_of(
-            ("pair", by, a, b), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair", patience=query.patience
-        )
+        result_of = partial(self.session.background.result_of, patience=query.patience)
+        explained = result_of(("pair", by, a, b), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair")
         explanation = explained.explanation
         names = [reading.name for reading in explanation.facets]
         if facet not in (more := [*names, *(["residual"] if explanation.residual is not None else []), WHOLE]):
             raise UnknownName(f"There is no facet {facet!r}; choose from {', '.join(more)}.")
-        shares = None
         try:
             shares = result_of(
                 ("shares", by, a, b, facet),
                 lambda _: explainer.attribute(explanation.sentence_a, explanation.sentence_b, facet),
                 "Sharing the similarity among the words",
-                patience=query.patience,
             )
         except ModelError as error:  # such as an encoder that pools otherwise
             note = str(error)
         similarity = "" if explanation.similarity is None else f"{explanation.similarity:.2f}  "
-        self.session.remember(
-            Asked(
-                self.name, query.changed(facet=None), f"{similarity}{explanation.sentence_a} | {explanation.sentence_b}"
-            )
-        )
+        words = f"{similarity}{explanation.sentence_a} | {explanation.sentence_b}"
+        self.session.remember(Asked(self.name, query.changed(facet=None), words))
         return Answer(
             {
                 "said": explanation,
                 "facts": explainer.facts,
                 "origin": explained.origin,
                 "sides": _sides(explained, shares, facet),
+                "facet": facet,
                 "shares": shares,
                 "strongest": [] if shares is None else shares.strongest(5),
                 "whole": WHOLE,
                 "note": note,
-                "question": _question(facet),
+                "question": METRICS[facet].question if facet in METRICS else "",
             },
             explained.as_json(explainer.facts, graphs=True) | ({} if shares is None else {"shares": shares.as_json()}),
         )
 
 
-def _question(facet: str) -> str:
-    from features.metrics.registry import METRICS
-
-    return METRICS[facet].question if facet in METRICS else ""
-
-
-def _sides(explained: "Explained", shares: "Attribution | None", facet: str) -> list[dict[str, Any]]:
+def _sides(explained: Explained, shares: Attribution | None, facet: str) -> list[dict[str, Any]]:
     """Return both sentences: their words, and their graphs with what matches in a facet."""
     from features.metrics.explanation.comparing import ComparedGraphs
     from features.metrics.explanation.drawing import draw_sides, links_of
@@ -143,28 +111,22 @@ def _sides(explained: "Explained", shares: "Attribution | None", facet: str) -> 
         ]
     sides = []
     for side, sentence in enumerate(sentences):
-        placed = []
-        for n, (text, start) in enumerate(_placed(words[side], sentence)):
+        placed: list[dict[str, Any]] = []
+        end = 0
+        for n, text in enumerate(words[side]):
+            if (start := sentence.find(text, end)) >= 0:
+                end = start + len(text)
             part = None if (side_parts := parts[side]) is None else side_parts[n]
             placed.append(
-                Word(
-                    text,
-                    space=start <= 0 or sentence[start - 1].isspace(),
-                    links=" ".join(link for first, last, link in spans[side] if first <= start < last),
-                    share=part / whole if part is not None and abs(whole) > _TINY else None,
-                    strength=abs(part or 0.0) / most,
-                    mark=start < 0,
-                )
+                {
+                    "text": text,  # the word, or a mark of the tokenizer such as `[CLS]`
+                    "space": start <= 0 or sentence[start - 1].isspace(),  # whether a blank precedes it
+                    "links": " ".join(link for first, last, link in spans[side] if first <= start < last),
+                    # its share of the similarity, 1 for all of it; None where shares are unknown
+                    "share": part / whole if part is not None and abs(whole) > _TINY else None,
+                    "strength": abs(part or 0.0) / most,  # relative to the largest share of both, in [0, 1]
+                    "mark": start < 0,  # not of the sentence
+                }
             )
         sides.append({"letter": "ab"[side], "text": sentence, "words": placed, "drawing": drawings[side]})
     return sides
-
-
-def _placed(names: Sequence[str], sentence: str) -> Iterator[tuple[str, int]]:
-    """Yield each word of a tokenizer with its place in the sentence; -1 for marks."""
-    at = 0
-    for name in names:
-        start = sentence.find(name, at)
-        if start >= 0:
-            at = start + len(name)
-        yield name, start

@@ -16,22 +16,22 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from features.core.errors import FacetflowError
 from features.core.faults import EvaluationDamaged, NoProjectFile
 from features.core.pages.plots import Axis, draw_plot
+from flows.console.run_list import list_runs, run_messages, runs_table
 from flows.explorer.session import Session
 from flows.explorer.views import Answer, Parameter, Query, View
 from flows.project import Project
+from training.evaluation.run import METRICS_FILE, REPORT_FILE, read_scores
+from training.evaluation.suites import scored_suites
+from training.loop.course import read_course
+from training.runs import all_runs, run_id
 
 REPORT = "/report"
-_REPORT_FILE = "report.html"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 """A report is one file: it has its style inside, and loads nothing."""
 
 
 def project_of(session: Session) -> Project:
-    """Return the project that is explored.
-
-    Raises:
-        SettingsError: when there is none.
-    """
+    """Return the project that is explored; a SettingsError where there is none."""
     if session.here.project is None:
         raise NoProjectFile(
             "There is no project here: start `facetflow explore` in its folder, or make one with `facetflow new`."
@@ -51,28 +51,22 @@ class RunsView(View):
     )
 
     def form(self, query: Query) -> dict[str, Any]:
-        """Return whether there is a project, and which trainings were chosen."""
-        chosen = {"chosen": query.text("run"), "beside": query.text("beside")}
-        return {"in_project": self.session.here.project is not None, **chosen}
+        """Return which trainings were chosen."""
+        return {"chosen": query.text("run"), "beside": query.text("beside")}
 
     def answer(self, query: Query) -> Answer | None:
         """List the trainings, or show the chosen ones."""
-        from flows.console.run_list import list_runs, run_messages, runs_table
-        from training.loop.course import read_course
-
-        if self.session.here.project is None:
+        if (settings := self.session.here.project) is None:
             return None
-        settings = project_of(self.session)
         listed = list_runs(settings)
         states = {run["run"]: run["state"] for run in listed}
-        chosen = [name for name in (query.choice(key, states) for key in ("run", "beside")) if name]
-        chosen = list(dict.fromkeys(chosen))
+        chosen = list(dict.fromkeys(filter(None, (query.choice(key, states) for key in ("run", "beside")))))
         courses = {name: read_course(settings.runs / name) for name in chosen}
         values: dict[str, Any] = {
             "listed": listed,
             "table": runs_table(settings, listed),
             "messages": run_messages(listed),
-            "reports": [run for run in states if (settings.runs / run / _REPORT_FILE).is_file()],
+            "reports": [run for run in states if (settings.runs / run / REPORT_FILE).is_file()],
             "report": REPORT,
             "states": states,
             "is_live": "running" in (states[name] for name in chosen or states),
@@ -90,7 +84,6 @@ class RunsView(View):
     def _comparison(self, runs: Path, chosen: Sequence[str], query: Query) -> dict[str, Any]:
         """Return the scores of two trainings as a table; why there is none, where they have none in common."""
         from training.evaluation.comparison import compare_runs, comparison_table
-        from training.evaluation.run import METRICS_FILE
 
         folders = [runs / name for name in chosen]
         if lacking := [name for name in chosen if not (runs / name / METRICS_FILE).is_file()]:
@@ -112,10 +105,8 @@ def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[s
     charts = []
     for name in dict.fromkeys(name for course in courses for name in course):
         drawn = [course.get(name, {}) for course in courses]
-        steps, values = (
-            [step for course in drawn for step in course],
-            [value for course in drawn for value in course.values()],
-        )
+        steps = [step for course in drawn for step in course]
+        values = [value for course in drawn for value in course.values()]
         title, ends = name.replace("_", " "), f"between {min(values):.3g} and {max(values):.3g}"
         plot = draw_plot(
             f"{title} from step {min(steps)} to {max(steps)}, {ends}",
@@ -130,9 +121,6 @@ def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[s
 
 def _scores(run: Path) -> list[Any]:
     """Return the tables of the evaluation of a run; none if it has none."""
-    from training.evaluation.run import METRICS_FILE, read_scores
-    from training.evaluation.suites import scored_suites
-
     if not (run / METRICS_FILE).is_file():
         return []
     try:
@@ -144,13 +132,11 @@ def _scores(run: Path) -> list[Any]:
 
 def report(session: Session, request: Request) -> Response:
     """Return the report of a run, as the evaluation wrote it."""
-    from training.runs import all_runs, run_id
-
     try:
         folder = project_of(session).runs
         run = next((run for run in all_runs(folder) if run_id(folder, run) == request.query_params.get("run")), None)
     except FacetflowError as error:
         return PlainTextResponse(error.with_code(), 400)
-    if run is None or not (run / _REPORT_FILE).is_file():
+    if run is None or not (run / REPORT_FILE).is_file():
         return PlainTextResponse("This run has no report: `facetflow evaluate` writes one.", 404)
-    return FileResponse(run / _REPORT_FILE, media_type="text/html", headers={"Content-Security-Policy": _POLICY})
+    return FileResponse(run / REPORT_FILE, media_type="text/html", headers={"Content-Security-Policy": _POLICY})

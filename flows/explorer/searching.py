@@ -2,18 +2,21 @@
 
 from collections.abc import Collection, Hashable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from features.core.faults import EmptyText, NoEncoder
+from features.sentences import normalise
+from flows.console.explaining import Explainer
 from flows.explorer.background import Tell
 from flows.explorer.session import Asked, Session
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
-
-if TYPE_CHECKING:
-    from flows.console.explaining import Explainer
-    from training.encoders.s3bert.facets import FacetLayout
-    from training.search.blocks import VectorBlocks
-    from training.search.texts import SearchedTexts
+from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
+from training.search.blocks import VectorBlocks, best_texts, facet_cosines, weighted_scores
+from training.search.choosing import task_of
+from training.search.texts import SearchedTexts
+from training.search.vectors import cached_vectors, embed, embed_in_parts
 
 _WEIGHT = "w_"
 _NO_ENCODER = "There is no encoder to search with: `facetflow models pull` gets the one that comes with facetflow."
@@ -46,11 +49,10 @@ class SearchView(View):
     )
 
     def form(self, query: Query) -> dict[str, Any]:
-        """Return the query, what to search, and the weights of the facets."""
+        """Return what to search, and the weights of the facets."""
         weights = query.starting(_WEIGHT)
         names = facets_of(self, query, weights)
         return texts_form(self, query) | {
-            "q": query.text("q"),
             "k": query.text("k", "10"),
             "names": names,
             "weights": weights,
@@ -80,16 +82,11 @@ class SearchView(View):
         self.session.remember(Asked(self.name, query.changed(), f"{text}{' by facets' if weights else ''}"))
         facts = explainer.facts
         is_map = explainer.layout is not None and explainer.layout.maps_start
+        found = {"found": rows, "plain": plain}
+        among = {"texts": len(searched), "from": searched.origin}
         return Answer(
-            {"found": rows, "plain": plain, "searched": searched, "by": weights, "facts": facts, "is_map": is_map},
-            {
-                "text": text,
-                "encoder": str(explainer.folder),
-                "weights": weights,
-                "among": {"texts": len(searched), "from": searched.origin},
-                "found": rows,
-                "plain": plain,
-            },
+            {"searched": searched, "by": weights, "facts": facts, "is_map": is_map} | found,
+            {"text": text, "encoder": str(explainer.folder), "weights": weights, "among": among} | found,
         )
 
 
@@ -112,8 +109,8 @@ def texts_form(view: View, query: Query) -> dict[str, Any]:
 
 
 def embedded_texts(
-    session: Session, query: Query, explainer: "Explainer", most: int | None = None
-) -> "tuple[SearchedTexts, VectorBlocks, tuple[Hashable, ...]]":
+    session: Session, query: Query, explainer: Explainer, most: int | None = None
+) -> tuple[SearchedTexts, VectorBlocks, tuple[Hashable, ...]]:
     """Return the chosen texts with their vectors, and a key that changes when they do.
 
     Of texts that have to be embedded, `most` are drawn at random; all when None.
@@ -135,13 +132,10 @@ def embedded_texts(
 
 
 def _embed(
-    session: Session, explainer: "Explainer", among: str, column: str, most: int | None, tell: Tell
-) -> "tuple[SearchedTexts, VectorBlocks]":
+    session: Session, explainer: Explainer, among: str, column: str, most: int | None, tell: Tell
+) -> tuple[SearchedTexts, VectorBlocks]:
     """Return the texts and their vectors: those of their file, or else, in a project, stored ones."""
     from flows.console.searching import texts_among
-    from training.search.blocks import VectorBlocks
-    from training.search.choosing import task_of
-    from training.search.vectors import cached_vectors, embed_in_parts
 
     if (folder := explainer.folder) is None or (model := explainer.model) is None:
         raise NoEncoder(_NO_ENCODER)
@@ -162,21 +156,14 @@ def _embed(
 
 
 def _find(
-    explainer: "Explainer",
+    explainer: Explainer,
     text: str,
-    searched: "SearchedTexts",
-    vectors: "VectorBlocks",
+    searched: SearchedTexts,
+    vectors: VectorBlocks,
     weights: dict[str, float],
     k: int,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the texts that are found, and those that the plain encoder finds, or the whole embedding without it."""
-    import numpy as np
-
-    from features.sentences import normalise
-    from training.encoders.s3bert.facets import RESIDUAL
-    from training.search.blocks import VectorBlocks, best_texts, facet_cosines, weighted_scores
-    from training.search.vectors import embed
-
     if (model := explainer.model) is None or (layout := explainer.layout) is None:
         raise NoEncoder(_NO_ENCODER)
     if not (normal := normalise(text)):
@@ -206,7 +193,7 @@ def _find(
     return rows, _rows(searched, plain)
 
 
-def _why(names: Sequence[str], cosines: Sequence[float], layout: "FacetLayout", *, most: int) -> list[dict[str, Any]]:
+def _why(names: Sequence[str], cosines: Sequence[float], layout: FacetLayout, *, most: int) -> list[dict[str, Any]]:
     """Return the similarity in some facets; of many, those in which the fewest dev pairs are as similar."""
     standing = {facet.name: facet.standing for facet in layout.facets}
     facets: list[dict[str, Any]] = [
@@ -216,7 +203,7 @@ def _why(names: Sequence[str], cosines: Sequence[float], layout: "FacetLayout", 
     return facets if len(facets) == most else sorted(facets, key=lambda facet: -(facet["standing"] or 0.0))[:most]
 
 
-def _rows(searched: "SearchedTexts", best: dict[int, float]) -> list[dict[str, Any]]:
+def _rows(searched: SearchedTexts, best: dict[int, float]) -> list[dict[str, Any]]:
     return [
         {"rank": rank, "similarity": round(value, 6), "text": searched.texts[at]}
         | ({"id": searched.ids[at]} if searched.ids else {})

@@ -1,9 +1,8 @@
 """The view of one sentence: its graph, its dependency tree and its semantic roles, of a release or parsed."""
 
-from typing import Any
-
 import polars as pl
 
+from features.metrics.items import items_of
 from features.sentences import normalise, sentence_id
 from features.stages.amr import AMR_STAGE
 from features.stages.dependencies import DEPENDENCY_STAGE
@@ -11,6 +10,9 @@ from features.stages.srl import SRL_STAGE
 from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.views import Answer, Parameter, Query, View
+from training.differences.views import draw_tree
+from training.prediction_page import draw_spans
+from training.span_weights import ExplainedArgument, ExplainedFrame, ExplainedSentence
 
 
 class SentenceView(View):
@@ -24,10 +26,6 @@ class SentenceView(View):
         Parameter("release", "number of a release; the newest by default", "integer"),
     )
     listed = False
-
-    def form(self, query: Query) -> dict[str, Any]:
-        """Return the sentence."""
-        return {"text": query.text("text")}
 
     def answer(self, query: Query) -> Answer | None:
         """Look up what a release has of the sentence; its graph is parsed where it has none."""
@@ -73,7 +71,6 @@ def _graph(row: pl.DataFrame | None, text: str) -> tuple[str, str]:
     from features.graph_files.sentence_graphs import find_graphs
     from features.metrics.explanation.drawing import draw_sides
     from features.metrics.explanation.pair import GraphPair
-    from features.metrics.items import items_of
 
     graphs, origin = find_graphs([text], (), None) if row is None else ({}, "the release")
     graph = graphs.get(text) if row is None else next(iter(items_of("graphs", row).values()))
@@ -83,18 +80,11 @@ def _graph(row: pl.DataFrame | None, text: str) -> tuple[str, str]:
 
 
 def _tree(row: pl.DataFrame) -> str:
-    from features.metrics.items import items_of
-    from training.differences.views import draw_tree
-
     (tree,) = items_of(DEPENDENCY_STAGE.name, row).values()
     return draw_tree(tree.tokens, tree.heads, tree.relations)
 
 
 def _roles(row: pl.DataFrame, text: str) -> str:
-    from features.metrics.items import items_of
-    from training.prediction_page import draw_spans
-    from training.span_weights import ExplainedArgument, ExplainedFrame, ExplainedSentence
-
     (roles,) = items_of(SRL_STAGE.name, row).values()
     frames = []
     for frame in roles.frames:

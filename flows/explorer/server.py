@@ -1,9 +1,12 @@
-"""The addresses of the explorer, and a server for them at 127.0.0.1."""
+"""The addresses of the explorer, their description by OpenAPI, and a server for them at 127.0.0.1."""
 
+import os
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
 from importlib.resources import files
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -14,7 +17,6 @@ from starlette.routing import Route
 from features.core.faults import PortTaken
 from features.core.pages import render
 from flows.console.failures import fault_of
-from flows.explorer.addresses import OPENAPI, AddressesView, describe
 from flows.explorer.data import DataView
 from flows.explorer.guard import HOST, Guard
 from flows.explorer.map import MapView
@@ -23,7 +25,25 @@ from flows.explorer.runs import REPORT, RunsView, report
 from flows.explorer.searching import SearchView
 from flows.explorer.sentence import SentenceView
 from flows.explorer.session import Session
-from flows.explorer.views import View, respond
+from flows.explorer.views import Answer, Parameter, Query, View, respond
+
+OPENAPI = "/openapi.json"
+_FORMAT = Parameter("format", "`json` for JSON; so does the header `Accept: application/json`")
+
+
+class AddressesView(View):
+    """The addresses of the explorer."""
+
+    name = "addresses"
+    title = "Addresses"
+    gives = "this description"
+    listed = False
+
+    def answer(self, query: Query) -> Answer:
+        """Return all addresses with their parameters."""
+        description = describe()
+        return Answer({"paths": description["paths"], "openapi": OPENAPI}, description)
+
 
 VIEWS: tuple[type[View], ...] = (PairView, SearchView, MapView, DataView, RunsView, SentenceView, AddressesView)
 """The views, in the order of the links at the top of a page."""
@@ -42,14 +62,11 @@ class Explorer:
 
     def __init__(self, session: Session, port: int = 0) -> None:
         self.token = secrets.token_urlsafe()
-        self._socket = socket.socket()
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            self._socket.bind((HOST, port))
-            self._socket.listen()  # a browser that is quicker than the server waits for it
+            self._socket = socket.create_server((HOST, port))  # a browser that is quicker than the server waits for it
         except OSError as error:
-            self._socket.close()
-            raise PortTaken(f"Nothing can listen at port {port} ({error.strerror}): name another --port.") from error
+            reason = os.strerror(error.errno or 0)
+            raise PortTaken(f"Nothing can listen at port {port} ({reason}): name another --port.") from error
         self.port: int = self._socket.getsockname()[1]
         app = Guard(application(session), self.token, self.port)
         # A page that is still being made when the server is stopped is not waited for.
@@ -75,7 +92,6 @@ class Explorer:
 def application(session: Session) -> Starlette:
     """Return the application, without its guard."""
     session.views = tuple((view.name, view.title) for view in VIEWS if view.listed)
-    session.description = describe(VIEWS)
     routes = [Route("/", lambda _: RedirectResponse(f"/{VIEWS[0].name}"))]
     routes += [Route(f"/{view.name}", _endpoint(view(session))) for view in VIEWS]
     style = str(render("features.core.pages/style.css")) + str(render("flows.explorer/explorer.css"))
@@ -83,7 +99,7 @@ def application(session: Session) -> Starlette:
     routes += [Route(f"/{name}", _script(name)) for name in scripts]
     routes += [
         Route(REPORT, lambda request: report(session, request)),
-        Route(OPENAPI, lambda _: JSONResponse(session.description)),
+        Route(OPENAPI, lambda _: JSONResponse(describe())),
         Route("/style.css", lambda _: Response(style, media_type="text/css")),
     ]
     return Starlette(routes=routes)
@@ -104,3 +120,40 @@ def _endpoint(view: View) -> Callable[[Request], Response]:
             return Response(page, 500, media_type="text/html")
 
     return endpoint
+
+
+def describe() -> dict[str, Any]:
+    """Return the addresses of all views, of reports, and of this description, by OpenAPI 3.1."""
+    paths = {f"/{view.name}": _path(view.title, view.gives, (*view.parameters, _FORMAT)) for view in VIEWS}
+    run = Parameter("run", "a training")
+    paths[REPORT] = _path("Report", "the report of a training, as HTML", (run,), kind="text/html")
+    paths[OPENAPI] = _path("OpenAPI", "this description", ())
+    error = {"type": "object", "properties": {"code": {"type": "string"}, "message": {"type": "string"}}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "facetflow explore", "version": version("facetflow")},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Error": {"type": "object", "properties": {"error": error}}},
+        },
+    }
+
+
+def _path(title: str, gives: str, parameters: Iterable[Parameter], kind: str = "application/json") -> dict[str, Any]:
+    wrong = {"schema": {"$ref": "#/components/schemas/Error"}}
+    return {
+        "get": {
+            "summary": title,
+            "parameters": [
+                {"name": name, "in": "query", "description": about, "schema": {"type": value_type}}
+                for name, about, value_type in parameters
+            ],
+            "responses": {
+                "200": {"description": gives[0].upper() + gives[1:], "content": {kind: {}}},
+                "400": {"description": "What was asked wrongly", "content": {"application/json": wrong}},
+                "403": {"description": "The token is missing or wrong"},
+            },
+        }
+    }

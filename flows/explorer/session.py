@@ -3,16 +3,19 @@
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from features.core.errors import StoreError
+from features.models import BUNDLED_ENCODER, bundled_encoder
 from features.store.releases import Release
 from features.store.store import Store
 from flows.console.explaining import Explainer
 from flows.console.here import Here
 from flows.explorer.background import Background
+from training.encoders.s3bert.facets import FILE_NAME
+from training.runs import ENCODER, all_runs, is_finished, run_id
 
 _MODELS = 3
 """Encoders that are loaded at once, beside the one that the explorer was started with."""
@@ -34,7 +37,6 @@ class Session:
     explainer: Explainer  # explains pairs
     texts: str = ""  # file, folder or corpus to search where the form names none
     views: tuple[tuple[str, str], ...] = ()  # address and title of each view, for the links at the top of a page
-    description: dict[str, Any] = field(default_factory=dict)  # of all addresses, by OpenAPI
     background: Background = field(default_factory=Background)  # what models do
     # what only reads tables and records, which need not wait for models
     reading: Background = field(default_factory=Background)
@@ -58,10 +60,6 @@ class Session:
 
     def encoders(self) -> list[str]:
         """Return the encoders with facets: finished trainings, and the one that comes with facetflow."""
-        from features.models import BUNDLED_ENCODER, bundled_encoder
-        from training.encoders.s3bert.facets import FILE_NAME
-        from training.runs import ENCODER, all_runs, is_finished, run_id
-
         runs = self.here.runs
         finished = [] if runs is None else [run for run in all_runs(runs) if is_finished(run)]
         trained = [run_id(runs, run) for run in finished if runs and (run / ENCODER / FILE_NAME).is_file()]
@@ -90,7 +88,7 @@ class Session:
 
     def load(self) -> None:
         """Begin to load the models, by explaining a pair that nobody asked for."""
-        pair = ("A cat looks.", "Two cats look.")
+        pairs = [("A cat looks.", "Two cats look.")]
         self.background.begin(
-            ("models",), lambda _: self.explainer.explain([pair], facet="sentence"), "Loading the models"
+            ("models",), lambda _: self.explainer.explain(pairs, facet="sentence"), "Loading the models"
         )

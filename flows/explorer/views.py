@@ -6,6 +6,7 @@ GET /pair?a=…&b=…&format=json      the same as JSON; so does the header Acce
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlencode
@@ -46,9 +47,8 @@ class Query:
     """
 
     def __init__(self, given: Mapping[str, str], patience: float | None = None) -> None:
-        self._given = {
-            name: value for name, value in given.items() if value.strip() and name not in {"format", "token"}
-        }
+        own = {"format", "token"}
+        self._given = {name: value for name, value in given.items() if value.strip() and name not in own}
         self.patience = patience
 
     def text(self, name: str, default: str = "") -> str:
@@ -56,11 +56,7 @@ class Query:
         return self._given.get(name, default).strip()
 
     def choice(self, name: str, among: Collection[str], default: str = "") -> str:
-        """Return a parameter that names something.
-
-        Raises:
-            SettingsError: when nothing has that name.
-        """
+        """Return a parameter that names something; a SettingsError when nothing has that name."""
         value = self.text(name, default)
         if value and value != default and value not in among:
             raise UnknownName(
@@ -69,27 +65,16 @@ class Query:
         return value
 
     def number(self, name: str, default: float | None = None) -> float | None:
-        """Return a parameter that is a number.
-
-        Raises:
-            SettingsError: when it is none.
-        """
+        """Return a parameter that is a number; a SettingsError when it is none."""
         if not (text := self.text(name)):
             return default
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        if not abs(value) < 1e15:
-            raise OutOfRange(f"{name} is {text!r}; give a number.")
-        return value
+        with suppress(ValueError):
+            if abs(value := float(text)) < 1e15:  # which NaN is not
+                return value
+        raise OutOfRange(f"{name} is {text!r}; give a number.")
 
     def count(self, name: str, default: int, most: int) -> int:
-        """Return a parameter that is a whole number from 1.
-
-        Raises:
-            SettingsError: when it is none, or too large.
-        """
+        """Return a parameter that is a whole number from 1; a SettingsError when it is none, or too large."""
         value = self.number(name, default) or 0
         if value != int(value) or not 1 <= value <= most:
             raise OutOfRange(f"{name} is {self.text(name)!r}; give a whole number from 1 to {most:,}.")
@@ -130,20 +115,16 @@ class View(ABC):
         self.session = session
 
     def explainer(self, query: Query) -> Explainer:
-        """Return what explains with the chosen encoder.
-
-        Raises:
-            SettingsError: when there is no such encoder.
-        """
+        """Return what explains with the chosen encoder; a SettingsError when there is no such encoder."""
         return self.session.explainer_of(query.choice("encoder", self.session.encoders()))
 
     def encoders(self, query: Query) -> dict[str, Any]:
         """Return the encoders to choose from, and the chosen one."""
         return {"encoders": self.session.encoders(), "encoder": query.text("encoder")}
 
-    @abstractmethod
     def form(self, query: Query) -> dict[str, Any]:
-        """Return what the form shows, whatever was asked; quickly."""
+        """Return what the form shows besides the query, whatever was asked; quickly. Nothing by default."""
+        return {}
 
     @abstractmethod
     def answer(self, query: Query) -> Answer | None:
@@ -155,25 +136,23 @@ class View(ABC):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    status: int = 200
-    answer: Answer | None = None
-    problem: str = ""
-    code: str = ""
-    working: str = ""
-
-
 def respond(view: View, request: Request) -> Response:
     """Return the page of a view, or its JSON."""
     params = request.query_params
     accepts = request.headers.get("accept", "")
     as_json = params.get("format") == "json" or (accepts.startswith("application/json") and "html" not in accepts)
     query = Query(params, patience=None if as_json else PATIENCE)
-    outcome = _outcome(view, query)
+    answer, status, problem, code, working = None, 200, "", "", ""
+    try:
+        answer = view.answer(query)
+    except Working as what:
+        working = str(what)
+    except Exception as error:  # noqa: BLE001  # a page shows a sentence, the log of the command has the rest
+        fault = fault_of(error)
+        status, problem, code = 500 if isinstance(fault, Unexpected) else 400, fault.with_code(), fault.code
     if as_json:
-        error = {"error": {"code": outcome.code, "message": outcome.problem}}
-        return JSONResponse(error if outcome.problem else outcome.answer and outcome.answer.data, outcome.status)
+        wrong = {"error": {"code": code, "message": problem}}
+        return JSONResponse(wrong if problem else answer and answer.data, status)
     page = render(
         f"flows.explorer/{view.name}.html",
         title=view.title,
@@ -181,21 +160,10 @@ def respond(view: View, request: Request) -> Response:
         session=view.session,
         query=query,
         json_address=query.changed(format="json"),
-        problem=outcome.problem,
-        working=outcome.working,
-        answered=outcome.answer is not None,
+        problem=problem,
+        working=working,
+        answered=answer is not None,
         **view.form(query),
-        **(outcome.answer.values if outcome.answer else {}),
+        **(answer.values if answer else {}),
     )
-    return Response(page, outcome.status, media_type="text/html; charset=utf-8")
-
-
-def _outcome(view: View, query: Query) -> _Outcome:
-    try:
-        return _Outcome(answer=view.answer(query))
-    except Working as working:
-        return _Outcome(working=str(working))
-    except Exception as error:  # noqa: BLE001  # a page shows a sentence, the log of the command has the rest
-        fault = fault_of(error)
-        status = 500 if isinstance(fault, Unexpected) else 400
-        return _Outcome(status, problem=fault.with_code(), code=fault.code)
+    return Response(page, status, media_type="text/html; charset=utf-8")

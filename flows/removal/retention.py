@@ -1,5 +1,7 @@
 """What a project no longer needs: found, then deleted, in an order in which a kill leaves nothing broken.
 
+The next writer, a build or `facetflow gc`, first removes what killed processes left behind.
+
 trainings ──> releases that no training reads ──> files that no release needs ──> builds without a release
 
 training    of the newest release, or finished last; of the current run;          kept
@@ -29,6 +31,7 @@ from typing import Any
 
 from features.core.errors import FacetflowError
 from features.core.file_errors import clear_errors
+from features.core.leftovers import remove_dead, remove_dead_scratch
 from features.core.wording import counted
 from features.store.releases import release_name
 from features.store.runs import RunRecord, record_name
@@ -36,29 +39,54 @@ from features.store.scope import ShardKey
 from features.store.store import Garbage, Store
 from flows.pages.build_facts import newest_page, read
 from flows.project import Project
-from flows.terminal import say, warn
+from flows.terminal import detail, say, warn
 from training.evaluation.promotion import current_runs, gone_runs
 from training.kinds import release_of
 from training.run_records import is_in_use, state_of, unused
-from training.runs import all_runs, encoder_name, group_of, is_finished, newest
+from training.runs import CURRENT, all_runs, encoder_name, group_of, is_finished, newest
 
 _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
 
 
+def clean_up(project: Project, store: Store) -> list[str]:
+    """Remove and return temporary files and folders whose process is gone, never those of a live one.
+
+    They are in the locked store, in the folders of runs, and, of this user's private servers, Dask clusters, trainings
+    and commands, in the system's folder for temporary files.
+    """
+    removed = []
+    for name in (".*.tmp", "_tmp-*"):
+        for folder in ("*", "builds/*", "*/*/seed-*", "*/*/seed-*/*"):
+            removed += remove_dead(project.runs.glob(f"{folder}/{name}"))
+        removed += remove_dead(project.runs.glob(name))
+    removed += _unfinished_promotions(project.runs)
+    removed += remove_dead_scratch()
+    everything = [*store.remove_dead_temporary(), *map(str, removed)]
+    if everything:
+        what = "a temporary file or folder" if len(everything) == 1 else f"{len(everything)} temporary files or folders"
+        say(f"Removed {what} that killed processes had left.")
+    for path in everything:
+        detail(f"removed: {path}")
+    return everything
+
+
+def _unfinished_promotions(runs: Path) -> list[Path]:
+    """Remove the links of killed promotions; a link cannot be held, so one that is younger than a minute stays."""
+    links = []
+    for link in runs.glob(f"*/.{CURRENT}.*"):
+        with suppress(FileNotFoundError):
+            if link.is_symlink() and time.time() - link.lstat().st_mtime > 60:
+                link.unlink()
+                links.append(link)
+    return links
+
+
 @dataclass(frozen=True, slots=True)
 class OldFolder:
-    """A folder that nothing needs, with the size of its files and when the newest of them was changed."""
+    """A folder that nothing needs, with the size of its files."""
 
     path: Path
     bytes: int
-    newest: float
-
-    @classmethod
-    def of(cls, path: Path) -> "OldFolder":
-        """Inspect the files in a folder; links are not followed."""
-        statuses = [Path(root, name).lstat() for root, _, names in os.walk(path) for name in names]
-        newest = max((status.st_mtime for status in statuses), default=path.stat().st_mtime)
-        return cls(path, sum(status.st_size for status in statuses), newest)
 
 
 def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
@@ -66,7 +94,7 @@ def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
     removed = []
     for old in folders:
         with clear_errors(f"Removing {what} in {str(old.path)!r}"):
-            # `flows.removal.clean_up` finishes what a kill leaves.
+            # `clean_up` finishes what a kill leaves.
             going = old.path.with_name(f".{uuid.uuid4().hex}.tmp")
             with unused([old.path, *old.path.glob("seed-*")]) as free:
                 if not free:
@@ -99,8 +127,8 @@ def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
                     and not any(state_of(run).state == "running" for run in seeds)
                     and not any(map(is_in_use, {group, *seeds}))
                 ):
-                    old.append(OldFolder.of(group))
-    return _of_age(old, older_than)
+                    old.append(group)
+        return _of_age(old, older_than)
 
 
 def find_old_releases(
@@ -137,8 +165,8 @@ def find_old_builds(
         for build in builds:
             facts = None if build.name in kept else read(settings, build.name)
             if build.name not in kept and (facts is None or facts.state != "running"):
-                old.append(OldFolder.of(build))
-    return _of_age(old, older_than)
+                old.append(build)
+        return _of_age(old, older_than)
 
 
 def find_old_records(store: Store, older_than: timedelta, *, without: Collection[int] = ()) -> list[str]:
@@ -155,9 +183,14 @@ def find_old_records(store: Store, older_than: timedelta, *, without: Collection
     return old[::-1]
 
 
-def _of_age(folders: Iterable[OldFolder], older_than: timedelta) -> list[OldFolder]:
-    oldest = time.time() - older_than.total_seconds()
-    return [old for old in folders if old.newest <= oldest]
+def _of_age(folders: Iterable[Path], older_than: timedelta) -> list[OldFolder]:
+    """Return the folders whose newest file is older; links are not followed."""
+    old, oldest = [], time.time() - older_than.total_seconds()
+    for folder in folders:
+        statuses = [Path(root, name).lstat() for root, _, names in os.walk(folder) for name in names]
+        if max((status.st_mtime for status in statuses), default=folder.stat().st_mtime) <= oldest:
+            old.append(OldFolder(folder, sum(status.st_size for status in statuses)))
+    return old
 
 
 def _time_before(age: timedelta) -> str:
@@ -264,7 +297,7 @@ def delete_by_age(settings: Project, store: Store) -> None:
     except FacetflowError as error:
         warn(f"Older than {retention.days:g} days, and not deleted: {error} The next build tries again.")
         return
-    if obsolete.trainings or obsolete.releases or obsolete.garbage.files or obsolete.builds or obsolete.records:
+    if any((obsolete.trainings, obsolete.releases, obsolete.garbage.files, obsolete.builds, obsolete.records)):
         say(f"Deleted what is older than {retention.days:g} days: {in_words(obsolete, extent)}.")
 
 
@@ -274,10 +307,7 @@ def in_words(found: Obsolete, extent: Extent) -> str:
     parts += [counted(len(found.releases), "release")] if extent.releases else []
     if found.records:
         parts.append(f"the record{'s' * (len(found.records) != 1)} of {counted(len(found.records), 'build')}")
-    parts += [
-        "the page and logs of 1 build"
-        if len(found.builds) == 1
-        else f"the pages and logs of {len(found.builds)} builds"
-    ]
+    pages = f"the pages and logs of {len(found.builds)} builds"
+    parts.append("the page and logs of 1 build" if len(found.builds) == 1 else pages)
     parts += [counted(len(found.trainings), "training")] if extent.trainings else []
     return f"{', '.join(parts[:-1])} and {parts[-1]}, {found.bytes / 1e6:.1f} MB"

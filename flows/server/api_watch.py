@@ -26,13 +26,17 @@ _TIMEOUT = 5.0
 
 
 class ApiWatch:
-    """Polls Prefect's server, by the address of its API, from its own thread."""
+    """Polls Prefect's server, by the address of its API, from its own thread.
+
+    Attributes:
+        is_silent: whether the last request got no answer.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._answered = time.monotonic()
         self._asked = self._answered
-        self._silent = False
+        self.is_silent = False
         self._is_reached = True
         self._ended = threading.Event()
         threading.Thread(target=self._run, daemon=True, name="Prefect watch").start()
@@ -40,11 +44,6 @@ class ApiWatch:
     def stop(self) -> None:
         """Stop asking."""
         self._ended.set()
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether the last request got no answer."""
-        return self._silent
 
     def check(self) -> None:
         """Raise if the server has not answered repeated requests for `GONE_AFTER` or `STILL_AFTER` seconds."""
@@ -58,9 +57,9 @@ class ApiWatch:
             before = time.monotonic()
             if before - self._asked > _ASK_EVERY + 2 * _TIMEOUT:
                 self._answered = before  # this process was suspended
-            self._silent = not answers(self._url, timeout=_TIMEOUT)
-            self._is_reached = not self._silent or is_reached(self._url, timeout=_TIMEOUT)
-            if not self._silent:
+            self.is_silent = not answers(self._url, timeout=_TIMEOUT)
+            self._is_reached = not self.is_silent or is_reached(self._url, timeout=_TIMEOUT)
+            if not self.is_silent:
                 self._answered = time.monotonic()
             self._asked = time.monotonic()
 

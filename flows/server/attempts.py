@@ -15,20 +15,16 @@ from flows.project import Project
 from flows.server.outbox import resource_id
 from flows.server.prefect_address import server_does, somebody_listens
 from flows.terminal import conclude, warn
-from flows.trainings.due import Due, due
-from flows.trainings.identities import Contents
+from flows.trainings.due import Contents, Due, due
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
-    from prefect.client.schemas.objects import FlowRun
 
 ATTEMPTS = 3
 """Attempts at a training or an evaluation, whatever ended them, before it is left to the user."""
 FLOWS = {"training": "train_encoder", "evaluation": "evaluate_encoder"}
 """Step → its flow."""
 _ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
-_MANY = 200
-"""Runs that a server returns in one request."""
 
 
 def deployment_name(project: str, pool: str | None) -> str:
@@ -60,10 +56,13 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
 
 def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> bool:
     """Begin one training or evaluation; return whether the server does it, and it is not left to the user."""
+    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterTags
+    from prefect.client.schemas.sorting import FlowRunSort
     from prefect.exceptions import ObjectNotFound
 
     flow, tag = FLOWS[item.step], f"facetflow:{item.identity}"
-    runs = _attempts(client, tag)
+    begun, newest_first = FlowRunFilter(tags=FlowRunFilterTags(all_=[tag])), FlowRunSort.EXPECTED_START_TIME_DESC
+    runs = client.read_flow_runs(flow_run_filter=begun, sort=newest_first)
     states = [run.state_type.value if run.state_type else "" for run in runs]
     if any(state not in _ENDED for state in states):
         return True
@@ -90,12 +89,3 @@ def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> bool:
     again = f", attempt {number + 1}" if number else ""
     conclude(f"The server does the {item.step} of {item.subject} ({run.name}{again}), because {item.reason}.")
     return True
-
-
-def _attempts(client: "SyncPrefectClient", tag: str) -> "list[FlowRun]":
-    """Return the runs that were begun under a tag, newest first."""
-    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterTags
-    from prefect.client.schemas.sorting import FlowRunSort
-
-    begun = FlowRunFilter(tags=FlowRunFilterTags(all_=[tag]))
-    return client.read_flow_runs(flow_run_filter=begun, sort=FlowRunSort.EXPECTED_START_TIME_DESC, limit=_MANY)

@@ -26,9 +26,6 @@ SILENCE = 600
 """Seconds without a heartbeat after which a run counts as dead; runs send one every 180 s."""
 FLOWS = ("refresh", "train_encoder", "evaluate_encoder")
 """The flows of a project that have deployments."""
-_MANY = 200
-"""Runs that a server returns in one request."""
-_RUN_ID = "PREFECT__FLOW_RUN_ID"
 
 
 def mark_dead_runs(*, worker_runs: bool) -> list[str]:
@@ -45,7 +42,7 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
     begun = ("RUNNING",) if worker_runs else ("RUNNING", "CANCELLING", "PENDING")
     with server_does("say which runs it holds to be running"), get_client(sync_client=True) as client:
         kinds = FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType(state) for state in begun]))
-        running = client.read_flow_runs(flow_run_filter=FlowRunFilter(state=kinds), limit=_MANY)
+        running = client.read_flow_runs(flow_run_filter=FlowRunFilter(state=kinds))
         suspects = [run for run in running if run.deployment_id is not None]
         here = runs_of_processes() if suspects else set()
         dead = []
@@ -133,4 +130,4 @@ def _processes() -> Iterator[tuple[psutil.Process, UUID, str | None]]:
     for process in psutil.process_iter():
         with suppress(psutil.Error, ValueError, OSError):  # it has just ended, or belongs to another user
             environment = process.environ()
-            yield process, UUID(environment.get(_RUN_ID, "")), environment.get("PREFECT_API_URL")
+            yield process, UUID(environment.get("PREFECT__FLOW_RUN_ID", "")), environment.get("PREFECT_API_URL")

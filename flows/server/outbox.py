@@ -141,7 +141,8 @@ class Outbox:
                     get_client(httpx_settings={"timeout": _REQUEST_TIMEOUT}, sync_client=True) as client,
                 ):
                     self._send_lines(client)
-                    self._send_artifacts(client, due=due)
+                    if due:
+                        self._send_artifacts(client)
             except Exception:  # noqa: BLE001, S110 (unsent items wait; no run may suffer from it)
                 pass
 
@@ -157,29 +158,20 @@ class Outbox:
                     if self._lines and self._lines[0] is line:
                         self._lines.popleft()
 
-    def _send_artifacts(self, client: "SyncPrefectClient", *, due: bool) -> None:
+    def _send_artifacts(self, client: "SyncPrefectClient") -> None:
         from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
 
-        if not due:
-            return
         self._shown = time.monotonic()
         with self._lock:
             waiting = list(self._artifacts.values())
         for artifact in waiting:
-            data: Any = artifact.data
+            content: dict[str, Any] = {"data": artifact.data, "description": artifact.description}
             if artifact.kind == "table":
-                data = json.dumps(list(data), ensure_ascii=False)
+                content["data"] = json.dumps(list(content["data"]), ensure_ascii=False)
             if artifact.key in self._known:
-                update = ArtifactUpdate(data=data, description=artifact.description)
-                client.update_artifact(self._known[artifact.key], update)
+                client.update_artifact(self._known[artifact.key], ArtifactUpdate(**content))
             else:
-                new = ArtifactCreate(
-                    key=artifact.key,
-                    type=artifact.kind,
-                    data=data,
-                    description=artifact.description,
-                    flow_run_id=self._flow_run,
-                )
+                new = ArtifactCreate(key=artifact.key, type=artifact.kind, flow_run_id=self._flow_run, **content)
                 self._known[artifact.key] = client.create_artifact(new).id
             with self._lock:
                 if self._artifacts.get(artifact.key) is artifact:
@@ -189,7 +181,9 @@ class Outbox:
 @contextmanager
 def telling_the_server() -> Iterator[Outbox]:
     """Send the server of this flow run what the terminal shows, and its error if it fails."""
-    outbox = Outbox(_flow_run() if somebody_listens() else None)
+    from prefect.runtime import flow_run
+
+    outbox = Outbox(UUID(flow_run.id) if somebody_listens() and flow_run.id else None)
     try:
         with terminal.heard_by(outbox.log):
             yield outbox
@@ -201,13 +195,6 @@ def telling_the_server() -> Iterator[Outbox]:
         raise
     finally:
         outbox.close()
-
-
-def _flow_run() -> UUID | None:
-    from prefect.context import FlowRunContext
-
-    context = FlowRunContext.get()
-    return context.flow_run.id if context is not None and context.flow_run is not None else None
 
 
 def resource_id(store: Store) -> str:

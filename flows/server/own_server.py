@@ -47,10 +47,6 @@ QUIET = {
 }
 """Environment of every process of a run: no analytics, warnings only, no second server by accident."""
 
-_OF_EVENTS = tuple(
-    f"PREFECT_SERVER_SERVICES_{service}_ENABLED" for service in ("TRIGGERS", "EVENT_PERSISTER", "TASK_RUN_RECORDER")
-)
-
 TALKING = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"}
 """What `--verbose` sets instead: one line for every flow and task run, with its state."""
 
@@ -95,13 +91,13 @@ class OwnServer:
             # Held by the server's process too: as long as one of the two lives, the folder is no leftover.
             home, self._held = scratch_folder("prefect")
         self.home = home
-        self._log = self.home / "server.log"
+        self._log = home / "server.log"
         self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}/api"
         self.credentials = f"facetflow:{secrets.token_urlsafe(32)}"
         leases = "filesystem" if lasting else "memory"
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-        environment |= QUIET | {
+        self._environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+        self._environment |= QUIET | {
             "PREFECT_HOME": str(self.home),
             "PREFECT_SERVER_API_AUTH_STRING": self.credentials,
             "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": self.url.removesuffix("/api"),
@@ -117,10 +113,10 @@ class OwnServer:
         }
         if lasting:
             # Remove runs after 90 days, as events after a week; by default they stay, and the database grows.
-            environment["PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED"] = "events,flow_runs"
+            self._environment["PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED"] = "events,flow_runs"
         if not (lasting or events):
-            environment |= dict.fromkeys(_OF_EVENTS, "false")
-        self._environment = environment
+            for service in ("TRIGGERS", "EVENT_PERSISTER", "TASK_RUN_RECORDER"):
+                self._environment[f"PREFECT_SERVER_SERVICES_{service}_ENABLED"] = "false"
         self._start()
 
     @property
@@ -137,11 +133,10 @@ class OwnServer:
         with suppress(FileNotFoundError):  # why its predecessor ended
             self._log.replace(log_before(self._log))
         descriptor = self._listener.fileno()
-        kind = "lasting" if self._lasting else "private"
-        command = [sys.executable, "-m", "flows.server.server_process"]
+        arguments = (str(self.home), str(descriptor), str(os.getpid()), "lasting" if self._lasting else "private")
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [*command, str(self.home), str(descriptor), str(os.getpid()), kind],
+                [sys.executable, "-m", "flows.server.server_process", *arguments],
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -164,7 +159,7 @@ class OwnServer:
         """Return when the server answers; raise if it ended, or did not within `START_TIMEOUT` seconds."""
         deadline = time.monotonic() + START_TIMEOUT
         while not answers(self.url):
-            if self._process.poll() is not None:
+            if self.ended():
                 raise ServerNotStarted(f"The Prefect server ended while starting: {self._last_words().rstrip('.')}.")
             if time.monotonic() > deadline:
                 log = f"; its log is {str(self._log)!r}" if self._lasting else ""

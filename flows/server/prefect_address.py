@@ -41,7 +41,14 @@ def configured_api() -> str | None:
         url = os.environ["PREFECT_API_URL"] or None
         service = up_record.running() if url is not None else None
         return service.address if service is not None and service.url == url else url
-    return _in_settings() or running_server()
+    if url := _in_settings():
+        return url
+    deadline = time.monotonic() + START_TIMEOUT
+    # A server of `facetflow up` that is starting is waited for: it is to do what is due.
+    while (service := up_record.running()) is not None and service.url is None and time.monotonic() < deadline:
+        time.sleep(_POLL)
+    address = service.address if service is not None else None
+    return address if address is not None and answers(address) else None
 
 
 def somebody_listens() -> bool:
@@ -133,28 +140,11 @@ def server_does(what: str) -> Iterator[None]:
         raise ServerRefused(f"The Prefect server at {where} did not {what} ({reason}).") from error
 
 
-def running_server() -> str | None:
-    """Return the address of the server that `facetflow up` runs for this user, with its password; None without one.
-
-    A starting server is waited for: it is to do what is due.
-    """
-    deadline = time.monotonic() + START_TIMEOUT
-    while (service := up_record.running()) is not None and service.url is None and time.monotonic() < deadline:
-        time.sleep(_POLL)
-    address = service.address if service is not None else None
-    return address if address is not None and answers(address) else None
-
-
 def _in_settings() -> str | None:
     """Ask Prefect, but only if a settings file exists: importing it takes a second."""
     home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect")
-    files = (
-        Path(os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml"),
-        Path("prefect.toml"),
-        Path("pyproject.toml"),
-        Path(".env"),
-    )
-    if not any(file.is_file() for file in files):
+    profiles = os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml"
+    if not any(Path(file).is_file() for file in (profiles, "prefect.toml", "pyproject.toml", ".env")):
         return None
     from prefect.settings import get_current_settings
 

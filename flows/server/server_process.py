@@ -7,6 +7,7 @@ leave nothing behind. Creating the database takes half of a first start, so an e
     lasting    for `facetflow up`: keeps its database
 """
 
+import asyncio
 import gc
 import os
 import shutil
@@ -97,13 +98,7 @@ def _prepare_database(home: Path) -> None:
         shutil.copyfile(template, database)
         # Read when the settings are created, which happens below.
         os.environ["PREFECT_API_DATABASE_MIGRATE_ON_START"] = "false"
-    else:
-        _make_database(database, template)
-
-
-def _make_database(database: Path, template: Path) -> None:
-    import asyncio
-
+        return
     from prefect.server.database import provide_database_interface
 
     asyncio.run(provide_database_interface().create_db())

@@ -48,9 +48,7 @@ _RESTARTS, _WITHIN = 5, 300.0
 _PAUSE = 60.0
 
 
-def keep_running(
-    pool: str, port: int, on_ready: Callable[[str], None], on_restart: Callable[[], None] = lambda: None
-) -> None:
+def keep_running(pool: str, port: int, on_ready: Callable[[str], None], on_restart: Callable[[], None]) -> None:
     """Start server and worker, and keep them running until this process is told to end.
 
     Args:
@@ -211,7 +209,6 @@ def _mark_dead_runs(*, worker_runs: bool) -> None:
 
 
 def _schedule_again(runs: set[UUID]) -> None:
-    """Schedule what was ended again, so that it goes on when `facetflow up` runs again."""
     try:
         for name in schedule_again(runs):
             say(f"The flow run {name!r} was ended, and goes on when `facetflow up` runs again.")

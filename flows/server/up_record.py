@@ -138,7 +138,6 @@ def _record() -> Running | None:
 
 
 def _free(descriptor: int) -> bool:
-    """Take a lock if it is free, and return whether it was."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -4,28 +4,102 @@
                                    │ yes
                                    └──> its seeds evaluated and judged under theirs?    ── no ──> an evaluation is due
 
-A first training, new rows, other settings, a kill, a failure: all this one subtraction, as for shards.
+A first training, new rows, other settings, a kill, a failure: all this one subtraction, as for shards. The identity of
+a training or an evaluation is what decides its result, part by part:
+
+    training      the store, the settings, the seed, and of each table that it reads the shards with their fingerprints
+    evaluation    the encoder, the suites' settings, and the content of each evaluation set
+
+release 1    metrics  pairs-00000 a1…  pairs-00001 b2…        the corpora of the encoder use only pairs-00000:
+release 2    metrics  pairs-00000 a1…  pairs-00001 c3…        both releases give it the same identity
 """
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from features.core.errors import StoreError
+from features.core.durable import file_sha256
+from features.core.errors import InputError, StoreError
+from features.core.types import Fingerprint, Shard
+from features.corpora.settings import EvaluationSet
+from features.store.plan import Plan
+from features.store.reader import StoreReader
+from features.store.releases import Release
+from features.store.scope import Uses, Wanted
 from features.store.store import Store
+from features.store.tables import SOURCES
 from flows.project import Project
 from flows.trainings.finished_runs import shown_runs
-from flows.trainings.identities import Contents, differences, evaluation_identity, key_of, training_identity, unscored
 from training.encoders.settings import EncoderSettings
 from training.evaluation.promotion import PROMOTION_FILE
+from training.evaluation_sets import rating_digest, read_rating_sets
 from training.jobs import EvaluationJob, Source
-from training.kinds import read_encoder_job
-from training.run_records import evaluated_as, failed_evaluation, trained_as
-from training.runs import ENCODER, TRAINING_JOB, is_finished, newest, run_id, runs_named, seeds_of
+from training.kinds import KINDS, read_encoder_job, tables_of
+from training.run_records import Identity, evaluated_as, failed_evaluation, trained_as
+from training.runs import (
+    ENCODER,
+    TRAINING_JOB,
+    is_finished,
+    newest,
+    run_folder,
+    run_id,
+    runs_named,
+    seeds_of,
+    settings_digest,
+)
 
 Step = Literal["training", "evaluation"]
 _IN_WORDS = {"store": "the store", "settings": "its settings", "seed": "its seed", "encoder": "the encoder"}
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a release of a store holds, or would hold: table → shard → fingerprint, and which corpora use a shard."""
+
+    store: str
+    shards: Mapping[str, Mapping[Shard, Fingerprint]]
+    uses: Uses
+
+    @classmethod
+    def of(cls, store: Store, release: Release) -> "Contents":
+        """Return what a release holds."""
+        shards = {
+            table: {shard: file.fingerprint for shard, file in store.committed(table, version).items()}
+            for table, version in release.versions.items()
+            if table in release.rows
+        }
+        return cls(store.id, shards, store.uses(release.versions))
+
+    @classmethod
+    def ahead(cls, store: StoreReader, planned: Plan) -> "Contents":
+        """Return what the next release holds if everything is made that is planned for the store as it will be."""
+        shards = {
+            table: {shard: file.fingerprint for shard, file in store.committed(table).items()}
+            for table in (*SOURCES, *planned.stages)
+        }
+        for table, shard in planned.outdated:
+            del shards[table][shard]
+        for table, wanted in planned.scope.items():
+            shards[table] |= {shard: planned.expected[table, shard] for shard in wanted}
+        # As in a release: no table of labels without any.
+        return cls(
+            store.id,
+            {table: fingerprints for table, fingerprints in shards.items() if fingerprints or table != "labels"},
+            planned.uses,
+        )
+
+    @property
+    def of_pairs(self) -> frozenset[str]:
+        """The corpora of pairs."""
+        return frozenset[str]().union(*self.uses.pairs.values())
+
+    @property
+    def of_texts(self) -> frozenset[str]:
+        """The corpora of texts with labels."""
+        return frozenset[str]().union(*self.uses.sentences.values()) - self.of_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +133,7 @@ def _due(project: Project, encoder: EncoderSettings, contents: Contents) -> Iter
     reason = "it has no finished training"
     if finished:
         last = newest(finished)
-        parts = _in_words(differences(trained_as(last), expected)) if trained_as(last) else "what it was trained on"
+        parts = _differences(trained_as(last), expected) if trained_as(last) else "what it was trained on"
         reason = f"{parts} changed since {run_id(project.runs, last)}"
     yield Due("training", encoder, key_of(project, encoder, expected), reason)
 
@@ -104,14 +178,100 @@ def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Itera
         if failed_evaluation(seed):
             reasons.append("its evaluation failed")
         elif before and before != expected:
-            reasons.append(f"{_in_words(differences(before, expected))} changed since it was evaluated")
+            reasons.append(f"{_differences(before, expected)} changed since it was evaluated")
         else:
             reasons.append("it is not judged yet" if before else "it is not evaluated yet")
     if missing:
         yield Due("evaluation", encoder, key_of(project, encoder, *identities), reasons[0], tuple(missing))
 
 
-def _in_words(parts: list[str]) -> str:
-    """Return names of parts of an identity, such as "its settings, pairs and metrics"."""
-    words = [_IN_WORDS.get(part, part) for part in parts]
+def _differences(before: Identity, now: Identity) -> str:
+    """Return the parts that differ between two identities, such as "its settings, pairs and metrics"."""
+    words = [_IN_WORDS.get(part, part) for part in {**before, **now} if before.get(part) != now.get(part)]
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def training_identity(project: Project, encoder: EncoderSettings, contents: Contents) -> Identity:
+    """Return the identity of the training of an encoder on a release."""
+    digest = _digest_of(project, encoder, unread(project, encoder, contents))
+    tables = [table for table in tables_of(encoder) if table in contents.shards]
+    reader = Wanted(tuple(tables), encoder.corpora)
+    users = {**contents.uses.sentences, **contents.uses.pairs}
+    return {"store": contents.store, "settings": digest, "seed": str(encoder.loop.seed)} | {
+        # If it is unknown who uses a shard, a change of it counts.
+        table: _digest(
+            f"{shard} {mark}"
+            for shard, mark in sorted(contents.shards[table].items())
+            if shard not in users or reader.reads(users[shard])
+        )
+        for table in tables
+    }
+
+
+def evaluation_identity(encoder: Identity, run: str, job: EvaluationJob) -> Identity:
+    """Return the identity of an evaluation of an encoder by all suites."""
+    described = {entry["name"]: entry for entry in (*job.ratings, *job.tasks)}
+    settings = job.model_dump(mode="json", include={"split", "classifiers", "folds"})
+    without = job.source.without if job.source else ()
+    sets = {name: _digest([_json(entry), *_files(entry, job.base)]) for name, entry in described.items()}
+    return {
+        "encoder": _digest([run, _json(encoder)]),
+        "settings": _digest([_json(settings), _json(sorted(without))]),
+        **{f"evaluation.{name}": digest for name, digest in sets.items()},
+    }
+
+
+def key_of(project: Project, encoder: EncoderSettings, *identities: Identity) -> str:
+    """Return one word that is unique on a server, also among encoders and copies of a project with equal settings."""
+    return _digest(map(_json, ({"project": project.name, "encoder": encoder.name}, *identities)))
+
+
+def run_of(project: Project, encoder: EncoderSettings, release: int, without: tuple[str, ...] = ()) -> Path:
+    """Return the folder of an encoder's run, which also depends on the ratings that choose its model."""
+    digest = _digest_of(project, encoder, without)
+    return run_folder(project.runs, encoder.name, release, digest, encoder.loop.seed)
+
+
+def unread(project: Project, encoder: EncoderSettings, contents: Contents) -> tuple[str, ...]:
+    """Return the corpora, sorted, that an encoder is not trained on because the project no longer names them."""
+    if encoder.corpora:
+        return ()
+    read = contents.of_pairs if "pairs" in tables_of(encoder) else contents.of_texts
+    return tuple(sorted(read - {corpus.name for corpus in project.corpora}))
+
+
+def unscored(project: Project, encoder: EncoderSettings, contents: Contents) -> tuple[str, ...]:
+    """Return the corpora that an encoder is not evaluated on, because neither it nor the project names them, sorted."""
+    named = {*encoder.corpora, *(corpus.name for corpus in project.corpora)}
+    return tuple(sorted((contents.of_pairs | contents.of_texts) - named))
+
+
+def _digest_of(project: Project, encoder: EncoderSettings, without: tuple[str, ...]) -> str:
+    return settings_digest(encoder, _ratings_digest(project, encoder), without, KINDS[encoder.kind].version)
+
+
+def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
+    """Digest the ratings that choose the model of an encoder; empty if none do or none can be read."""
+    chosen = [
+        rating_set for rating_set in project.evaluation if encoder.by_ratings and rating_set.name == encoder.choose_by
+    ]
+    try:
+        rated = read_rating_sets([rating_set.model_dump(mode="json") for rating_set in chosen], project.base)
+    except InputError:  # the training reports what is wrong with them
+        return ""
+    return "".join(map(rating_digest, rated))
+
+
+def _files(described: Mapping[str, Any], base: Path) -> list[str]:
+    """Return the digests of the files of an evaluation set, in order; of those that can be read."""
+    splits = EvaluationSet.model_validate(described).splits.values()
+    names = [name for files in splits for name in ([files] if isinstance(files, str) else files)]
+    return [file_sha256(base / name) for name in names if (base / name).is_file()]
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, sort_keys=True)
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from features.core.errors import RunError
 from features.core.faults import TrainingFailed
 from features.core.leftovers import scratch
 from flows.terminal import Verbosity, overheard, verbosity, visible, warn
@@ -74,15 +73,11 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
                     warn(left)
                 raise
     if process.returncode != 0:
-        raise _failure(_reason(module, jobs, process.returncode, withheld))
-
-
-def _failure(reason: str) -> RunError:
-    """Return the error for a reason; it has the code of the error that ended the process."""
-    failure = TrainingFailed(_CODE.sub("", reason))
-    if code := _CODE.search(reason):
-        failure.code = code[1]
-    return failure
+        reason = _reason(module, jobs, process.returncode, withheld)
+        failure = TrainingFailed(_CODE.sub("", reason))
+        if code := _CODE.search(reason):  # of the error that ended the process
+            failure.code = code[1]
+        raise failure
 
 
 @contextmanager

@@ -14,8 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from flows.terminal import Verbosity, say, verbosity, written_by
-from flows.watching.progress import PLAIN_EVERY
-from flows.watching.stage_progress import clock, tells
+from flows.watching.progress import PLAIN_EVERY, clock, tells
 
 
 class FileProgress(ExitStack):

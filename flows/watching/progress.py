@@ -1,12 +1,19 @@
 """What a user sees of a build: bars on a terminal, nothing with `--quiet`, else a line for what moved in ten seconds.
 
 amr           ━━━━━━━╺━━━━  12/30 shards  51,370/122,880 rows  310 rows/s  0:03:50 left
+
+    submitted ── on a worker ── first rows ── … ── done or failed
+    waiting      loading        working: only this time counts for the rate
+
+A worker reports the rows of its shard as it goes. A shard that is made again because its worker died restarts at the
+rows of its new report: nothing is counted twice, and what was lost is no longer counted.
 """
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Self
 
@@ -14,10 +21,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Column
 
+from features.core.types import Shard
 from flows import terminal
 from flows.terminal import Verbosity, verbosity
-from flows.watching.shard_history import BuildHistory
-from flows.watching.stage_progress import StageProgress
+from flows.watching.shard_history import BuildHistory, ShardHistory, State
 
 PLAIN_EVERY = 10.0
 """Seconds between two lines without a terminal."""
@@ -64,36 +71,37 @@ class BuildProgress(ExitStack):
                 self._progress.update(self._bars[stage], total=sum(shard.rows for shard in shards))
                 self._show(stage)
 
-    def reported(self, stage: str, shard: str, done: int, total: int, worker: str) -> None:
+    def reported(self, stage: str, shard: Shard, done: int, total: int, worker: str) -> None:
         """Record how many parts of its shard a worker has done; of 0 while it reads its input and loads a model."""
         if total == 0:
             terminal.detail(f"{stage} {shard}: begun by {worker}")
-        if self.history.report(stage, shard, total, worker):
+        if self.history[stage, shard].report(total, worker):
             self._stages[stage].work(shard, done, total)
 
-    def taken_back(self, stage: str, shard: str) -> None:
+    def taken_back(self, stage: str, shard: Shard) -> None:
         """Record that a shard is no longer being made and will be submitted again."""
         terminal.detail(f"{stage} {shard}: lost with its worker, to be tried again")
         self._stages[stage].rest(shard)
-        self.history.take_back(stage, shard)
+        self.history[stage, shard].take_back()
 
-    def done(self, stage: str, shard: str, rejects: int, seconds: float | None) -> None:
+    def done(self, stage: str, shard: Shard, rejects: int, seconds: float | None) -> None:
         """Record a shard that was made in a time of its worker; None if that found it committed."""
         how = "was committed already" if seconds is None else f"done in {seconds:.1f} s, {rejects} rejected"
         terminal.detail(f"{stage} {shard}: {how}")
-        self._stages[stage].rest(shard, made=self.history.make(stage, shard, rejects, seconds).rows)
+        self.history[stage, shard].make(rejects, seconds)
+        self._stages[stage].rest(shard, made=self.history[stage, shard].rows)
         self._show(stage)
 
-    def failed(self, stage: str, shard: str, error: str) -> None:
+    def failed(self, stage: str, shard: Shard, error: str) -> None:
         """Record a shard that could not be made."""
         terminal.detail(f"{stage} {shard}: failed: {error}")
         self._stages[stage].rest(shard)
-        self.history.fail(stage, shard, error)
+        self.history[stage, shard].fail(error)
         self._show(stage)
 
-    def left_out(self, stage: str, shard: str) -> None:
+    def left_out(self, stage: str, shard: Shard) -> None:
         """Record a shard that is not begun because one that it needs failed."""
-        self.history.leave_out(stage, shard)
+        self.history[stage, shard].leave_out()
         self._show(stage)
 
     def tick(self) -> None:
@@ -104,9 +112,10 @@ class BuildProgress(ExitStack):
                 self._show(stage)
         elif time.monotonic() - self._printed >= PLAIN_EVERY:
             self._printed = time.monotonic()
-            waiting = {stage: progress for stage, progress in self._stages.items() if progress.busy}
-            on_workers = {stage: progress for stage, progress in waiting.items() if progress.on_worker}
-            for stage, progress in (on_workers or waiting).items():
+            on_workers = [stage for stage, progress in self._stages.items() if progress.count("running")]
+            waiting = [stage for stage, progress in self._stages.items() if progress.count("submitted", "running")]
+            for stage in on_workers or waiting:
+                progress = self._stages[stage]
                 if self._said.get(stage) != progress.standing:
                     self._said[stage] = progress.standing
                     terminal.say(f"{stage:<13} {progress.line()}")
@@ -115,5 +124,111 @@ class BuildProgress(ExitStack):
         progress = self._stages[stage]
         if self._progress is not None:
             self._progress.update(self._bars[stage], completed=progress.rows_done, line=progress.line())
-        elif progress.ended:
+        elif not progress.count("waiting", "submitted", "running"):
             terminal.say(f"{stage:<13} {progress.line()}")
+
+
+@dataclass(slots=True)
+class StageProgress:
+    """Progress of a stage, from the history of its shards and what their workers report of them."""
+
+    shards: Sequence[ShardHistory]
+    _shares: dict[Shard, float] = field(default_factory=dict)
+    """Shards that are being worked on → the share of their rows that is done."""
+    _timed: int = 0
+    """Rows of finished shards that had reported, so that their time is known."""
+    _seconds: float = 0.0
+    """Time in which at least one shard was being worked on, up to `_since`."""
+    _since: float | None = None
+
+    def work(self, shard: Shard, done: int, total: int) -> None:
+        """Record how many parts of a shard are done; of 0 while the worker reads its input and loads a model."""
+        self._pass_time()
+        self._shares.pop(shard, None)
+        if total > 0:
+            self._shares[shard] = min(max(done / total, 0.0), 1.0)
+        self._pass_time()
+
+    def rest(self, shard: Shard, *, made: int = 0) -> None:
+        """Record that a shard is no longer being worked on, and how many rows were made, if it is done."""
+        self._pass_time()
+        if self._shares.pop(shard, None) is not None:
+            self._timed += made
+        self._pass_time()
+
+    @property
+    def rows_done(self) -> int:
+        """Number of rows done, including those of shards that are still being made."""
+        return self._rows("made", "committed") + self._in_work()
+
+    def count(self, *states: State) -> int:
+        """Return the number of shards in some states."""
+        return sum(shard.state in states for shard in self.shards)
+
+    @property
+    def standing(self) -> tuple[int, int, int, str]:
+        """What has been reached so far, and what is waited for; it stays the same as long as nothing moves."""
+        waits_for = ""
+        if self._since is None and self.count("submitted", "running"):
+            waits_for = "loading" if self.count("running") else "waiting for a worker"
+        return self.count("made", "committed"), self.count("failed", "left out"), self.rows_done, waits_for
+
+    def rate(self) -> float | None:
+        """Return the rows per second over the time in which shards were being worked on; None while unknown."""
+        self._pass_time()
+        rows = self._timed + self._in_work()
+        return rows / self._seconds if rows and self._seconds >= 1.0 else None
+
+    def left(self) -> float | None:
+        """Return the seconds that the rest takes at this rate; None while no worker is active or too little is done."""
+        rate, rows = self.rate(), sum(shard.rows for shard in self.shards)
+        rest = rows - self.rows_done - self._rows("failed", "left out")
+        if rate is None or rest <= 0 or self._since is None or not tells(self.rows_done / rows, self._seconds):
+            return None
+        return rest / rate
+
+    def line(self) -> str:
+        """Return counts, rate and remaining time as one text."""
+        done, failed, rows_done, waits_for = self.standing
+        rows = sum(shard.rows for shard in self.shards)
+        parts = [f"{done}/{len(self.shards)} shards", f"{rows_done:,}/{rows:,} rows"]
+        if rejects := sum(shard.rejects or 0 for shard in self.shards):
+            parts.append(f"{rejects:,} rejected")
+        if failed:
+            parts.append(f"{failed} failed")
+        if (rate := self.rate()) is not None:
+            parts.append(f"{rate:,.0f} rows/s" if rate >= 10 else f"{rate:.1f} rows/s")
+        if (left := self.left()) is not None:
+            parts.append(f"{clock(left)} left")
+        elif waits_for:
+            parts.append(waits_for)
+        return "  ".join(parts)
+
+    def _rows(self, *states: State) -> int:
+        return sum(shard.rows for shard in self.shards if shard.state in states)
+
+    def _in_work(self) -> int:
+        return sum(int(self._shares.get(shard.shard, 0.0) * shard.rows) for shard in self.shards)
+
+    def _pass_time(self) -> None:
+        """Add the time since the last call if a shard was being worked on, and check whether one is now."""
+        now = time.monotonic()
+        if self._since is not None:
+            self._seconds += now - self._since
+        self._since = now if self._shares else None
+
+
+def tells(share: float, seconds: float) -> bool:
+    """Return whether so much is done, as a share in [0, 1], that its rate says when the rest will be."""
+    return share >= 0.1 or (share >= 0.01 and seconds >= 10.0)
+
+
+def clock(seconds: float) -> str:
+    """Return a time as hours, minutes and seconds.
+
+    >>> clock(3725.2)
+    '1:02:05'
+    """
+    minutes, whole = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}"

@@ -14,6 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from features.core.types import Shard
+from features.store.scope import ShardKey
+
 State = Literal["waiting", "submitted", "running", "made", "committed", "failed", "left out"]
 Outcome = Literal["running", "made", "failed", "lost"]
 ENDED = frozenset({"made", "committed", "failed", "left out"})
@@ -40,7 +43,7 @@ class ShardHistory:
     """What became of one shard."""
 
     stage: str
-    shard: str
+    shard: Shard
     rows: int  # rows that go into it
     why: str = ""  # why it has to be made
     state: State = "waiting"  # its current state; only `committed` outlives the build
@@ -49,90 +52,71 @@ class ShardHistory:
     error: str = ""  # why it failed or was left out; else empty
     attempts: list[Attempt] = field(default_factory=list)  # one for each worker that began it, in order
 
+    def report(self, total: int, worker: str) -> bool:
+        """Record a report of a worker of so many parts, 0 when it begins; return whether it came in time."""
+        if self.state not in {"submitted", "running"}:
+            return False
+        now = time.time()
+        last = self.attempts[-1] if self.attempts else None
+        if last is not None and last.outcome == "running" and last.worker == worker and total > 0:
+            last.heard = now
+            return True
+        self._end("lost")  # if Dask gave the shard to another worker, or to this one after its restart
+        self.state = "running"
+        self.attempts.append(Attempt(worker, now, now))
+        return True
 
-class BuildHistory:
-    """What became of the shards of a build, each named by its stage and its name."""
+    def take_back(self) -> None:
+        """Record that its worker died, and that it will be submitted again."""
+        self.state = "waiting"
+        self._end("lost")
 
-    def __init__(self) -> None:
-        self._shards: dict[tuple[str, str], ShardHistory] = {}
+    def make(self, rejects: int, seconds: float | None) -> None:
+        """Record that it was made, but not committed yet.
+
+        Its worker took some seconds; None if it found the shard committed, and made nothing.
+        """
+        if seconds is None:
+            self.state = "committed"
+            self.attempts = [attempt for attempt in self.attempts if attempt.outcome != "running"]
+            return
+        self.state, self.rejects, self.seconds = "made", rejects, seconds
+        now = time.time()
+        if not self.attempts or self.attempts[-1].outcome != "running":
+            self.attempts.append(Attempt(UNKNOWN_WORKER, now - seconds, now))
+        self._end("made", heard=now)
+
+    def fail(self, error: str) -> None:
+        """Record that it could not be made."""
+        self.state, self.error = "failed", error
+        self._end("failed", heard=time.time())
+
+    def leave_out(self) -> None:
+        """Record that it was not begun because one that it needs failed."""
+        self.state, self.error = "left out", "a shard that it needs failed"
+
+    def _end(self, outcome: Outcome, heard: float | None = None) -> None:
+        if self.attempts and (last := self.attempts[-1]).outcome == "running":
+            last.outcome = outcome
+            last.heard = last.heard if heard is None else heard
+
+
+class BuildHistory(dict[ShardKey, ShardHistory]):
+    """What became of the shards of a build, each under its stage and its name."""
 
     @property
     def shards(self) -> list[ShardHistory]:
         """All shards that were to be made, in the order of the plan."""
-        return list(self._shards.values())
+        return list(self.values())
 
     @property
     def share(self) -> float:
         """Share of the rows that need no more work, in [0, 1]: those of shards made, failed or left out."""
-        rows = sum(shard.rows for shard in self._shards.values())
-        ended = sum(shard.rows for shard in self._shards.values() if shard.state in ENDED)
+        rows = sum(shard.rows for shard in self.values())
+        ended = sum(shard.rows for shard in self.values() if shard.state in ENDED)
         return ended / rows if rows else 1.0
 
     def plan(self, shards: Iterable[ShardHistory]) -> None:
         """Record the shards that are to be made, beside those that were planned before."""
         for shard in shards:
-            self._shards.setdefault((shard.stage, shard.shard), shard)
-
-    def submit(self, stage: str, shard: str) -> None:
-        """Record that a shard waits for a worker."""
-        self._shards[stage, shard].state = "submitted"
-
-    def report(self, stage: str, shard: str, total: int, worker: str) -> bool:
-        """Record a report of a worker of so many parts, 0 when it begins; return whether it came in time."""
-        history = self._shards[stage, shard]
-        if history.state not in {"submitted", "running"}:
-            return False
-        now = time.time()
-        last = history.attempts[-1] if history.attempts else None
-        if last is not None and last.outcome == "running" and last.worker == worker and total > 0:
-            last.heard = now
-            return True
-        self._end(history, "lost")  # if Dask gave the shard to another worker, or to this one after its restart
-        history.state = "running"
-        history.attempts.append(Attempt(worker, now, now))
-        return True
-
-    def take_back(self, stage: str, shard: str) -> None:
-        """Record that the worker of a shard died, and that the shard will be submitted again."""
-        history = self._shards[stage, shard]
-        history.state = "waiting"
-        self._end(history, "lost")
-
-    def make(self, stage: str, shard: str, rejects: int, seconds: float | None) -> ShardHistory:
-        """Record a shard that was made, but not committed yet, and return it.
-
-        Its worker took some seconds; None if it found the shard committed, and made nothing.
-        """
-        history = self._shards[stage, shard]
-        if seconds is None:
-            history.state = "committed"
-            history.attempts = [attempt for attempt in history.attempts if attempt.outcome != "running"]
-            return history
-        history.state, history.rejects, history.seconds = "made", rejects, seconds
-        if not history.attempts or history.attempts[-1].outcome != "running":
-            now = time.time()
-            history.attempts.append(Attempt(UNKNOWN_WORKER, now - seconds, now))
-        self._end(history, "made", heard=time.time())
-        return history
-
-    def commit(self, shards: Iterable[tuple[str, str]]) -> None:
-        """Record that shards are committed to their tables."""
-        for key in shards:
-            self._shards[key].state = "committed"
-
-    def fail(self, stage: str, shard: str, error: str) -> None:
-        """Record that a shard could not be made."""
-        history = self._shards[stage, shard]
-        history.state, history.error = "failed", error
-        self._end(history, "failed", heard=time.time())
-
-    def leave_out(self, stage: str, shard: str) -> None:
-        """Record that a shard was not begun because one that it needs failed."""
-        history = self._shards[stage, shard]
-        history.state, history.error = "left out", "a shard that it needs failed"
-
-    def _end(self, shard: ShardHistory, outcome: Outcome, heard: float | None = None) -> None:
-        if shard.attempts and shard.attempts[-1].outcome == "running":
-            last = shard.attempts[-1]
-            last.outcome = outcome
-            last.heard = last.heard if heard is None else heard
+            self.setdefault((shard.stage, shard.shard), shard)

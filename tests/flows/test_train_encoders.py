@@ -24,8 +24,7 @@ from features.store.tables import TABLES
 from flows.command_line import run
 from flows.project import Project
 from flows.train_encoder import train_encoder
-from flows.trainings.due import due
-from flows.trainings.identities import Contents, training_identity, unread, unscored
+from flows.trainings.due import Contents, due, training_identity, unread, unscored
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
 from training.run_records import state_of
@@ -97,7 +96,7 @@ def project(tmp_path, store, monkeypatch):
     monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
     toy = Kind(S3bertSettings, "toy_training", tables=("sentences", "pairs"))
     monkeypatch.setattr("flows.train_encoder.TRAIN", "toy_training")
-    for module in ("flows.trainings.identities", "training.kinds"):
+    for module in ("flows.trainings.due", "training.kinds"):
         monkeypatch.setattr(f"{module}.KINDS", {**KINDS, "s3bert": toy})
 
     def make(*encoders, evaluation=()):
@@ -253,7 +252,7 @@ def test_other_settings_another_seed_or_other_code_are_another_training(project,
     assert reasons(alpha=0.5) == {"seen": f"its settings changed since {run.run}"}
     assert reasons(loop={"seed": 1}) == {"seen": f"its seed changed since {run.run}"}
     later = dataclasses.replace(KINDS["s3bert"], tables=("sentences", "pairs"), version=2)
-    monkeypatch.setattr("flows.trainings.identities.KINDS", {"s3bert": later})
+    monkeypatch.setattr("flows.trainings.due.KINDS", {"s3bert": later})
     assert reasons() == {"seen": f"its settings changed since {run.run}"}
 
 

@@ -21,8 +21,7 @@ from features.stages.registry import STAGES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from tasks import reporting
-from tasks.shard import Inputs, ShardJob, make_shard
+from tasks.shard import Inputs, ShardJob, make_shard, reporter
 
 GRAPHS = {
     "A cat sleeps .": "(s / sleep-01 :ARG0 (c / cat))",
@@ -205,8 +204,8 @@ def test_reports_are_rare_and_cannot_fail_a_shard(monkeypatch):
             sent.append((topic, message["done"]))
             raise OSError("the connection is gone")
 
-    monkeypatch.setattr(reporting, "get_worker", Worker)
-    tell = reporting.reporter("topic", "amr", FIRST)
+    monkeypatch.setattr("tasks.shard.get_worker", Worker)
+    tell = reporter(ShardJob("store", "amr", FIRST, "fingerprint", topic="topic"))
     for done in range(1001):
         tell(done, 1000)
     assert sent[0] == ("topic", 0)

@@ -13,10 +13,11 @@ import psutil
 import pytest
 from dask.utils import parse_timedelta
 from distributed import Client, Nanny
+from distributed.security import Security
 from sentences import refused
 
 from features.core.faults import NoGpu, NoScheduler
-from flows.clusters import cluster, cluster_security, cluster_watch
+from flows.clusters import cluster, cluster_watch
 from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings
 
@@ -200,7 +201,7 @@ def test_workers_are_reached_by_nobody_but_the_process_that_started_them(tmp_pat
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=10)
         for address in (of.scheduler_address, worker["nanny"], *client.scheduler_info(n_workers=-1)["workers"]):
             assert address.startswith("tls://127.0.0.1:")
-            for security, scheme in ((None, "tcp"), (cluster_security.temporary(), "tls")):
+            for security, scheme in ((None, "tcp"), (Security.temporary(), "tls")):
                 with pytest.raises(OSError, match=r"Timed out|timed out|certificate|SSL|closed"):
                     Client(address.replace("tls", scheme), security=security, timeout=1, set_as_default=False)
         assert client.submit(int, "7").result(timeout=60) == 7
@@ -227,7 +228,7 @@ def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monke
         client.wait_for_workers(1, timeout=60)
         before = client.run(os.getpid)
         client.run(fill)
-        watch = cluster_watch.watch(client, None, lambda _: None)
+        watch = cluster_watch.ClusterWatch(client, None, lambda _: None)
 
         def started_again():
             watch.check()

@@ -25,11 +25,12 @@ class Watched:
         self._look = look
         monkeypatch.setattr(cluster_watch, "time", SimpleNamespace(monotonic=lambda: self._now))
         monkeypatch.setattr(cluster_watch, "_LOOK_EVERY", 0.001)
-        self._watch = ClusterWatch(self._counted, restart, address, inspect)
+        client = SimpleNamespace(scheduler_info=self._counted, restart_workers=lambda workers, **_: restart(*workers))
+        self._watch = ClusterWatch(client, address, inspect)
 
-    def _counted(self):
+    def _counted(self, **_):
         try:
-            return self._look()
+            return {"workers": self._look()}
         finally:
             self._looks += 1
 

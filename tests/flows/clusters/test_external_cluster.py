@@ -229,7 +229,7 @@ def test_a_worker_that_rests_at_its_limit_and_cannot_be_started_again_ends_the_b
         known = connected.scheduler_info(n_workers=-1)["workers"]
         (full,) = (address for address, worker in known.items() if worker["name"] == "full")
         connected.run(fill, 0.86, workers=[full])
-        watch = cluster_watch.watch(connected, external.address, lambda _: None)
+        watch = cluster_watch.ClusterWatch(connected, external.address, lambda _: None)
         try:
             sentence = wait_until(lambda: ended(watch), "the end of the build", 60)
         finally:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from flows.explorer.addresses import OPENAPI
-from flows.explorer.server import VIEWS, application
+from flows.explorer.server import OPENAPI, VIEWS, application
 from flows.explorer.views import Query
 
 ASSETS = {"/", "/style.css", "/explorer.js", "/map.js"}

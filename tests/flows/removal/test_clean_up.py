@@ -9,7 +9,7 @@ import pytest
 
 from features.core.leftovers import held_file
 from features.store.store import Store
-from flows.removal.clean_up import clean_up
+from flows.removal.retention import clean_up
 
 LEFT = (
     "builds/20260101T000000-aaaa/_tmp-1a",

@@ -16,8 +16,7 @@ from features.core.errors import ModelError
 from features.core.faults import RunGone
 from features.store.store import Store
 from flows import project as project_file
-from flows.removal.clean_up import clean_up
-from flows.removal.retention import find_old_runs, remove
+from flows.removal.retention import clean_up, find_old_runs, remove
 from training.evaluation.promotion import promote
 from training.run_records import LOCK, in_use, unused
 from training.runs import all_runs

@@ -116,7 +116,7 @@ def test_a_port_that_cannot_be_had_is_refused_with_its_reason(tmp_path, monkeypa
 def test_a_state_folder_that_cannot_be_written_is_not_called_a_port_that_is_taken(state, monkeypatch):
     (state / "prefect").touch()
     with refused(StoreUnreachable):
-        services.keep_running("pool", 4200, lambda _: None)
+        services.keep_running("pool", 4200, lambda _: None, lambda: None)
     assert running() is None
 
 
@@ -154,7 +154,7 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
     monkeypatch.setattr(services, "_LOOK_EVERY", 0.0)
     monkeypatch.setattr(services, "_POLL", 0.0)
     with pytest.raises(KeyboardInterrupt):
-        services.keep_running("pool", 0, lambda _: None)
+        services.keep_running("pool", 0, lambda _: None, lambda: None)
     assert len(restarts) == (silences == 6)
     assert ("did not answer 6 times in a row and is restarted" in capsys.readouterr().err) == (silences == 6)
 
@@ -189,7 +189,7 @@ def test_what_ran_is_scheduled_again_once_it_has_ended_and_before_the_server_doe
     monkeypatch.setattr(services, "schedule_again", schedule_again)
     monkeypatch.setattr(services, "_POLL", 0.0)
     with pytest.raises(SystemExit):
-        services.keep_running("pool", 0, lambda _: None)
+        services.keep_running("pool", 0, lambda _: None, lambda: None)
     assert steps == ["worker", run, "server"]
     assert "'hasty-heron' was ended, and goes on when `facetflow up` runs again." in capsys.readouterr().err
 

@@ -8,9 +8,8 @@ import pytest
 from rich.console import Console
 
 from flows.terminal import Verbosity, say, set_verbosity
-from flows.watching.progress import BuildProgress
+from flows.watching.progress import BuildProgress, clock
 from flows.watching.shard_history import ShardHistory
-from flows.watching.stage_progress import clock
 
 
 @pytest.fixture
@@ -18,7 +17,6 @@ def seconds(its_time):
     """A clock that stands still until a test moves it: the only number in the list."""
     now = [1000.0]
     its_time("flows.watching.progress", monotonic=lambda: now[0])
-    its_time("flows.watching.stage_progress", monotonic=lambda: now[0])
     return now
 
 
@@ -45,7 +43,7 @@ class Stage:
         self.progress = self.build._stages["amr"]
 
     def submit(self, shard):
-        self.build.history.submit("amr", shard)
+        self.build.history["amr", shard].state = "submitted"
 
     def report(self, shard, done, total):
         self.build.reported("amr", shard, done, total, "worker-0")
@@ -84,7 +82,7 @@ def test_time_in_which_nobody_works_does_not_slow_the_rate(seconds):
         assert stage.rate() == 10
         seconds[0] += 5
         stage.finish(shard, rejects=0)
-    assert (stage.rows_done, stage.ended, stage.left()) == (200, True, None)
+    assert (stage.rows_done, stage.count("made"), stage.left()) == (200, 2, None)
 
 
 def test_two_shards_at_once_are_twice_as_fast(seconds):
@@ -146,7 +144,7 @@ def test_clocks_have_hours():
 def plain(progress, seconds):
     """Make two shards, the first in 25 s; the loop looks twice a second."""
     planned(progress, amr=(100, 100), srl=(50,))
-    progress.history.submit("amr", "s0")
+    progress.history["amr", "s0"].state = "submitted"
     progress.reported("amr", "s0", 0, 0, "worker-0")
     progress.reported("amr", "s0", 0, 100, "worker-0")
     for tick in range(50):
@@ -154,7 +152,7 @@ def plain(progress, seconds):
         progress.reported("amr", "s0", 2 * tick, 100, "worker-0")
         progress.tick()
     progress.done("amr", "s0", 2, 25.0)
-    progress.history.submit("amr", "s1")
+    progress.history["amr", "s1"].state = "submitted"
     progress.failed("amr", "s1", "no graph")
 
 
@@ -173,7 +171,7 @@ def test_without_a_terminal_a_line_comes_every_ten_seconds(seconds, capsys):
 def test_without_a_terminal_no_line_comes_while_nothing_moves(seconds, capsys):
     with BuildProgress(Console(file=io.StringIO())) as progress:
         planned(progress, amr=(100, 100))
-        progress.history.submit("amr", "s0")
+        progress.history["amr", "s0"].state = "submitted"
         for reported in ((), (0, 0), (0, 100), (1, 100), (60, 100)):
             if reported:
                 progress.reported("amr", "s0", *reported, "worker-0")
@@ -221,11 +219,11 @@ def test_verbose_says_who_makes_which_shard(seconds, capsys, verbosity):
 
 def test_on_a_terminal_bars_move_within_a_shard(its_time, capsys):
     ticks = itertools.count(1000.0, 0.5)
-    its_time("flows.watching.stage_progress", monotonic=lambda: next(ticks))
+    its_time("flows.watching.progress", monotonic=lambda: next(ticks))
     terminal = io.StringIO()
     with BuildProgress(Console(file=terminal, force_terminal=True, width=80, color_system=None)) as progress:
         planned(progress, amr=(100,))
-        progress.history.submit("amr", "s0")
+        progress.history["amr", "s0"].state = "submitted"
         progress.reported("amr", "s0", 0, 100, "worker-0")
         progress.reported("amr", "s0", 40, 100, "worker-0")
         progress.tick()

@@ -22,29 +22,29 @@ def history():
 
 def test_a_shard_goes_from_waiting_to_committed(history, seconds):
     first, _ = history.shards
-    history.submit("amr", "s0")
-    history.report("amr", "s0", 0, "worker-1")
+    history["amr", "s0"].state = "submitted"
+    history["amr", "s0"].report(0, "worker-1")
     assert (first.state, history.share) == ("running", 0.0)
     seconds[0] += 7
-    history.make("amr", "s0", 3, 6.5)
+    history["amr", "s0"].make(3, 6.5)
     assert (first.state, first.rejects, first.seconds) == ("made", 3, 6.5)
     assert history.share == 0.25, "counted by rows"
     (attempt,) = first.attempts
     assert (attempt.worker, attempt.begun, attempt.heard, attempt.outcome) == ("worker-1", 1000, 1007, "made")
-    history.commit([("amr", "s0")])
+    history["amr", "s0"].state = "committed"
     assert first.state == "committed"
 
 
 def test_a_shard_that_another_worker_begins_again_was_lost_until_its_last_sign(history, seconds):
     first, _ = history.shards
-    history.submit("amr", "s0")
-    history.report("amr", "s0", 0, "worker-0")
+    history["amr", "s0"].state = "submitted"
+    history["amr", "s0"].report(0, "worker-0")
     seconds[0] += 5
-    history.report("amr", "s0", 100, "worker-0")
+    history["amr", "s0"].report(100, "worker-0")
     seconds[0] += 60
-    history.report("amr", "s0", 0, "worker-1")
+    history["amr", "s0"].report(0, "worker-1")
     seconds[0] += 4
-    history.make("amr", "s0", 0, 3.0)
+    history["amr", "s0"].make(0, 3.0)
     assert [(a.worker, a.begun, a.heard, a.outcome) for a in first.attempts] == [
         ("worker-0", 1000, 1005, "lost"),
         ("worker-1", 1065, 1069, "made"),
@@ -53,35 +53,35 @@ def test_a_shard_that_another_worker_begins_again_was_lost_until_its_last_sign(h
 
 def test_a_shard_that_is_taken_back_waits_again(history, seconds):
     first, _ = history.shards
-    history.submit("amr", "s0")
-    history.report("amr", "s0", 0, "worker-0")
-    history.take_back("amr", "s0")
-    history.report("amr", "s0", 50, "worker-0")  # a late word
+    history["amr", "s0"].state = "submitted"
+    history["amr", "s0"].report(0, "worker-0")
+    history["amr", "s0"].take_back()
+    history["amr", "s0"].report(50, "worker-0")  # a late word
     assert (first.state, [a.outcome for a in first.attempts]) == ("waiting", ["lost"])
 
 
 def test_a_shard_whose_worker_was_not_heard_of_has_the_time_of_its_receipt(history, seconds):
     first, _ = history.shards
-    history.submit("amr", "s0")
-    history.make("amr", "s0", 0, 6.0)
+    history["amr", "s0"].state = "submitted"
+    history["amr", "s0"].make(0, 6.0)
     (attempt,) = first.attempts
     assert (attempt.worker, attempt.begun, attempt.heard) == ("", 994, 1000)
 
 
 def test_a_shard_that_its_worker_found_committed_was_not_made(history, seconds):
     first, _ = history.shards
-    history.submit("amr", "s0")
-    history.report("amr", "s0", 0, "worker-0")
-    history.make("amr", "s0", 0, None)
+    history["amr", "s0"].state = "submitted"
+    history["amr", "s0"].report(0, "worker-0")
+    history["amr", "s0"].make(0, None)
     assert (first.state, first.seconds, first.attempts) == ("committed", None, [])
 
 
 def test_failed_and_left_out_shards_say_why(history, seconds):
     first, second = history.shards
-    history.submit("amr", "s0")
-    history.report("amr", "s0", 0, "worker-0")
-    history.fail("amr", "s0", "no graph")
-    history.leave_out("amr", "s1")
+    history["amr", "s0"].state = "submitted"
+    history["amr", "s0"].report(0, "worker-0")
+    history["amr", "s0"].fail("no graph")
+    history["amr", "s1"].leave_out()
     assert (first.state, first.error, first.attempts[0].outcome) == ("failed", "no graph", "failed")
     assert (second.state, second.error, second.attempts) == ("left out", "a shard that it needs failed", [])
     assert history.share == 1.0
