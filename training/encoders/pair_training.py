@@ -135,7 +135,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         from training.encoders.structures import read_sentences
 
         texts = self.data.texts
-        backbone = Backbone.of(self.start(device), self.settings, precision)
+        backbone = Backbone(self.start(device), self.settings, precision)
         if self.structure is None:
             return backbone, backbone.tokenize([*texts, *further], max_tokens=self.settings.max_tokens)
         if missing := len(texts) - len(self.structure):

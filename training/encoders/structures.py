@@ -15,7 +15,7 @@ from torch import Tensor
 from training.data.parses import Frames, Parses
 from training.encoders.backbone import Tokens
 from training.modules.structured_transformer import StructuredTransformer
-from training.progress import Counted
+from training.progress import with_progress
 
 _AT_ONCE = 512  # sentences
 
@@ -63,12 +63,12 @@ def read_sentences(
     inputs = [*texts, *further]
     ids: list[NDArray[np.int32]] = []
     rows: dict[tuple[str, ...], list[Tensor]] = {names: [] for names in transformer.columns}
-    counted = Counted(f"word pieces and {transformer.what}", len(inputs), "sentences")
-    for start in range(0, len(inputs), _AT_ONCE):
-        some = inputs[start : start + _AT_ONCE]
+    parts = [range(len(inputs))[start : start + _AT_ONCE] for start in range(0, len(inputs), _AT_ONCE)]
+    for part in with_progress(parts, f"word pieces and {transformer.what}", len(inputs), "sentences"):
+        some = [inputs[position] for position in part]
         given = [
-            {"text": text, "parse": parse} if parse is not None or start + position < len(texts) else text
-            for position, (text, parse) in enumerate(zip(some, parses.find(some), strict=True))
+            {"text": text, "parse": parse} if parse is not None or position < len(texts) else text
+            for position, text, parse in zip(part, some, parses.find(some), strict=True)
         ]
         features: dict[str, Any] = transformer.preprocess(given)
         real = features["attention_mask"].bool()
@@ -76,7 +76,6 @@ def read_sentences(
         for names, tensors in rows.items():
             table = torch.stack([features[name] for name in names], dim=2).int()
             tensors += [row[row[:, 0] > 0] for row in table]
-        counted.add(len(some))
     made = {names: (torch.cat(tensors), _starts([len(row) for row in tensors])) for names, tensors in rows.items()}
     return Tokens(np.concatenate(ids), _starts([len(row) for row in ids])), Structures(made)
 

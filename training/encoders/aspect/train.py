@@ -44,7 +44,7 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     routes = [lesson.route for lesson in curriculum.lessons if lesson.route is not None]
     model = start_model(plan.backbone, settings, routes, str(machine.device))
     # What a linear layer is learnt from are the embeddings of the start model to the last digits.
-    backbone = Backbone.of(model, settings, machine.precision if settings.layers_tuned else torch.float32)
+    backbone = Backbone(model, settings, machine.precision if settings.layers_tuned else torch.float32)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     texts, dev = curriculum.texts, curriculum.dev
     used = np.union1d(texts, dev)

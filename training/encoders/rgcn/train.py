@@ -54,7 +54,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
         from training.encoders.rgcn.task import RgcnTask
 
         distils = self.settings.objective == "distillation"
-        teacher = _teacher(backbone, prepared.tokens, self.settings) if distils else None
+        teacher = _teacher(backbone, prepared.tokens) if distils else None
         return lambda settings: RgcnTask(backbone, prepared, settings, teacher)
 
     def facts(self, backbone: "Backbone", prepared: "Prepared") -> dict[str, Any]:
@@ -71,19 +71,14 @@ def train(job: RgcnJob) -> Path:
     return RgcnTraining(job).run()
 
 
-def _teacher(backbone: "Backbone", tokens: "Tokens", settings: RgcnSettings) -> "Tensor":
+def _teacher(backbone: "Backbone", tokens: "Tokens") -> "Tensor":
     """Return the start model's embeddings of all sentences, before training, (n_texts, t)."""
     import torch
     from sentence_transformers import SentenceTransformer
 
     from training.encoders.backbone import Backbone
 
-    start = Backbone(
-        SentenceTransformer(modules=list(backbone.model)[:2], device=str(backbone.device)),
-        layers_tuned=settings.layers_tuned,
-        precision=backbone.precision,
-        dropout=settings.dropout,
-        cache_gib=0.0,
-    )
+    model = SentenceTransformer(modules=list(backbone.model)[:2], device=str(backbone.device))
+    start = Backbone(model, backbone.settings, backbone.precision)
     start.states = backbone.states
     return torch.from_numpy(start.embed_many(tokens, np.arange(len(tokens.lengths))))

@@ -19,7 +19,7 @@ from training.loop.task import Group, Judgement
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.decomposition import DecompositionObjective
 from training.objectives.ordering import OrderingObjective
-from training.progress import Counted
+from training.progress import with_progress
 
 Pairs = NDArray[np.int64]
 _CONSISTENT = 256  # pairs of a batch, at most, whose sentences are compared with one another
@@ -140,12 +140,10 @@ class S3bertTask:
             return {}
         order = dev[np.argsort(self._lengths(dev), kind="stable")]
         sums = torch.zeros(2, dtype=torch.float64)
-        counted = Counted("dev loss", len(order), "pairs")
-        for start in range(0, len(order), size):
-            batch = order[start : start + size]
+        batches = np.split(order, range(size, len(order), size))
+        for batch in with_progress(batches, "dev loss", len(order), "pairs"):
             losses = self._losses(batch, None)
             sums += len(batch) * torch.stack([losses["decomposition"], losses["consistency"]]).cpu().double()
-            counted.add(len(batch))
         means = self._weighed(*(sums / len(order)))
         return {name: value.item() for name, value in means.items()}
 

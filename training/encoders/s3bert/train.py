@@ -180,7 +180,7 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
 
     # Embeddings that a map is learnt from are those of the start model to the last digits.
     precision = machine.precision if settings.layers_tuned else torch.float32
-    backbone = Backbone.of(load_encoder(folder, device=str(machine.device)), settings, precision)
+    backbone = Backbone(load_encoder(folder, device=str(machine.device)), settings, precision)
     if settings.layers_tuned:  # the finished encoder reads as much as was trained and chosen on
         model = backbone.model
         model.max_seq_length = min(settings.max_tokens, model.max_seq_length or settings.max_tokens)

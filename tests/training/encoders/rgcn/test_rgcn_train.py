@@ -123,7 +123,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     parses = Parses(pl.DataFrame(rows), parser.name, parser.max_words)
     settings = job(trees=trees, words_below=below, layers_tuned=1 + below, layers=layers).settings
     model = start_model(tiny_encoder, settings, parses, "cpu")
-    backbone = Backbone(model, layers_tuned=1 + below, precision=torch.float32, dropout=True, cache_gib=1.0)
+    backbone = Backbone(model, RgcnSettings(layers_tuned=1 + below), torch.float32)
     tokens, backbone.beside = read_sentences(model[0], texts, parses)
     assert backbone.keep_states(tokens)
     order = np.array([3, 0, 6, 4, 1, 5, 2])
