@@ -84,8 +84,8 @@ class Backbone:
     def __init__(self, model: "SentenceTransformer", settings: TunedSettings, precision: torch.dtype) -> None:
         self.model, self.settings, self.precision = model, settings, precision
         self.device = model.device
-        self.transformer: Any = model.transformers_model
-        self.layers = find_layers(self.transformer)
+        transformer: Any = model.transformers_model
+        self.layers, self.transformer = find_layers(transformer), transformer
         count = len(self.layers) if settings.layers_tuned == "all" else settings.layers_tuned
         if count > len(self.layers):
             raise OutOfRange(f"layers_tuned is {count}, but the backbone has {len(self.layers)} layers")
@@ -308,7 +308,7 @@ def _padded(tokens: Tokens, sentences: NDArray[np.int64]) -> tuple[NDArray[np.in
 
 
 def _by_length(lengths: NDArray[np.int64], work: str) -> Iterator[NDArray[np.int64]]:
-    """Return batches of positions of sentences of similar length, each with a bounded number of tokens; log the work."""
+    """Yield batches of positions of sentences of similar length, each of a bounded number of tokens; log the work."""
     order = np.argsort(lengths, kind="stable")
     batches, start = [], 0
     for stop in range(1, len(order) + 1):

@@ -13,10 +13,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from features.core.faults import SplitsOverlap
+from features.core.faults import BackboneUnfit, SplitsOverlap
 from training.data.labelled_pairs import LabelledPairs
 from training.data.pair_tables import apart
-from training.encoders.pair_table import PairTable
+from training.encoders.loading import load_encoder, transformer_folder
 from training.encoders.plan import TrainingPlan
 from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.running import corpora_of, train_once, write_encoder
@@ -26,14 +26,17 @@ from training.progress import log
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+    from torch import nn
 
     from training.encoders.backbone import Backbone, Tokens
     from training.encoders.learning import Learnt
-    from training.encoders.pair_task import PairTask, Prepared
+    from training.encoders.pair_task import PairTable, PairTask, Prepared
     from training.encoders.structures import Structure
+    from training.modules.structured_transformer import StructuredTransformer
 
 SettingsT = TypeVar("SettingsT", bound=PairSettings)
 StructureT = TypeVar("StructureT", bound="Structure")
+TransformerT = TypeVar("TransformerT", bound="StructuredTransformer")
 
 
 class PairTraining(ABC, Generic[SettingsT, StructureT]):
@@ -41,14 +44,10 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
 
     lacking: ClassVar[str]
     """End of the log message on sentences without a structure."""
-    resolved: ClassVar["staticmethod[[Any, Any], Any]"]
-    """Data and settings → settings with the labels filled in; raises an error if they are wrong."""
-    learnt_from: ClassVar["staticmethod[[Any, Any], Any]"]
-    """Data and settings → the pairs to train on and to choose the best model by."""
 
     settings: SettingsT
     """Settings of the encoder, with labels filled in."""
-    data: "LabelledPairs"
+    data: LabelledPairs
     """Pairs to train on and to choose the best model by."""
     structure: StructureT | None
     """Structure of their sentences; None for a twin without."""
@@ -79,6 +78,16 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         self.plan = TrainingPlan.of(self.job, settings, digest, data.source, ratings=self.ratings, dropped=dropped)
         return train_once(self.job, self.plan, self._learn)
 
+    @staticmethod
+    @abstractmethod
+    def resolved(data: LabelledPairs, settings: Any) -> Any:
+        """Return the settings with the labels filled in; raise an error if they are wrong."""
+
+    @staticmethod
+    @abstractmethod
+    def learnt_from(data: LabelledPairs, settings: Any) -> LabelledPairs:
+        """Return the pairs to train on and to choose the best model by, from settings with labels."""
+
     @abstractmethod
     def read_structure(self) -> StructureT | None:
         """Return the structure of the sentences; None for a twin without."""
@@ -97,7 +106,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
 
         return lambda settings: PairTask(backbone, prepared, settings)
 
-    def warn_of_little(self, train: PairTable, dev: PairTable) -> None:
+    def warn_of_little(self, train: "PairTable", dev: "PairTable") -> None:
         """Warn when there are too few pairs to learn much from, or to choose the model by."""
         size = self.settings.loop.batch_size
         if len(train) < size:
@@ -114,7 +123,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
     def _learn(self) -> None:
         from training.encoders.frozen_states import SharedStates
         from training.encoders.learning import learn
-        from training.encoders.pair_task import Prepared
+        from training.encoders.pair_task import PairTable, Prepared
         from training.loop.machine import prepare_machine
 
         train, dev = (PairTable(self.data, split, self.settings) for split in self.settings.splits)
@@ -166,3 +175,39 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         }
         head = classifier.save if classifier else None
         write_encoder(self.job, self.plan, learnt, task.backbone, facts, head=head)
+
+
+def transformer_and_pooling(folder: Path, settings: PairSettings) -> "tuple[nn.Module, Any, int]":
+    """Return the transformer of a backbone with the layers that it keeps, its pooling, and its maximum of tokens.
+
+    A final normalisation is dropped: the modules that follow determine the length of embeddings.
+    """
+    from sentence_transformers.base.modules import Normalize
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    from training.modules.layers import keep_layers
+
+    plain = load_encoder(folder, device="cpu")
+    first, *others = plain
+    pooling = [module for module in others if isinstance(module, Pooling)]
+    if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
+        made_of = ", ".join(type(module).__name__ for module in plain)
+        raise BackboneUnfit(
+            f"the backbone {settings.backbone!r} is made of {made_of}; an encoder of kind {settings.kind!r} needs one "
+            "of a transformer and one pooling, such as all-MiniLM-L6-v2"
+        )
+    if settings.layers is not None:
+        keep_layers(plain.transformers_model, settings.layers)
+    return first, pooling[0], min(settings.max_tokens, int(plain.max_seq_length or settings.max_tokens))
+
+
+def structured(kind: "type[TransformerT]", folder: Path, settings: PairSettings, **options: Any) -> "TransformerT":
+    """Return the transformer of a backbone, with the layers that it keeps, as one of a kind that adds a structure."""
+    subfolder = transformer_folder(folder)
+    options["words_below"] = settings.words_below
+    transformer: TransformerT = kind.load(
+        str(folder), subfolder=subfolder, local_files_only=True, init_defaults=options
+    )
+    if settings.layers is not None:
+        transformer.keep_layers(settings.layers)
+    return transformer

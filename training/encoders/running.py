@@ -14,15 +14,18 @@ import polars as pl
 
 from features import models
 from features.core.faults import WrongValue
-from training.encoders.cards import write_card
 from training.encoders.plan import TrainingPlan, is_finished, sizes_of
 from training.encoders.search import with_values
-from training.encoders.settings import EncoderSettings
+from training.encoders.settings import EncoderSettings, is_chosen, score_in_words
 from training.jobs import TRAIN, TrainingJob
 from training.loop import together
 from training.loop.launching import all_processes, only_trainer
+from training.markdown import render_card
+from training.modules.calibration import NEEDED, Calibration
 from training.progress import log
 from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB, TRAINING_LOCK
+from training.thresholds import LabelThreshold
+from training.types import USUAL_PARTS
 from training.writing import require_writable, write_json, write_text, writing
 
 if TYPE_CHECKING:
@@ -132,3 +135,26 @@ def _report(plan: TrainingPlan, learnt: "Learnt[Any]", backbone: "Backbone") -> 
         "dev": outcome.best_scores,
         **({"search": searched} if learnt.tried else {}),
     }
+
+
+def write_card(training: Mapping[str, Any]) -> str:
+    """Return the README.md of an encoder, from the content of its `training.json`; an evaluation adds its scores.
+
+    Each kind has a template, which extends `templates/card.md`.
+    """
+    settings, dev = training["settings"], training["dev"] or {}
+    calibration, below = training.get("calibration"), settings.get("words_below", 0)
+    return render_card(
+        f"training.encoders.{settings['kind']}/card.md",
+        training=training,
+        settings=settings,
+        chosen=is_chosen(settings),
+        last_kept="The model of the last step was kept, whatever its dev score",
+        dev_scores=", ".join(f"{score_in_words(name)} {value:.4f}" for name, value in dev.items()),
+        calibration=Calibration.read(calibration) if calibration else None,
+        threshold=LabelThreshold.read(training.get("threshold")),
+        needed=NEEDED,
+        usual_parts=USUAL_PARTS,
+        layer_of_words=f", from the layer {below} below the last one," if below else "",
+        words=score_in_words,
+    )

@@ -8,7 +8,6 @@ import polars as pl
 
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
-from training.encoders.aspect.encoder import position_of_layers, start_model
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.plan import TrainingPlan
 from training.encoders.running import corpora_of, train_once, write_encoder
@@ -33,7 +32,7 @@ def train(job: AspectJob) -> Path:
 def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) -> None:
     import torch
 
-    from training.encoders.aspect.task import AspectTask
+    from training.encoders.aspect.task import AspectTask, position_of_layers, start_model
     from training.encoders.backbone import Backbone
     from training.encoders.frozen_states import SharedStates
     from training.encoders.learning import learn

@@ -5,8 +5,7 @@ import torch
 from torch import Tensor
 
 from training.encoders.backbone import Backbone
-from training.encoders.pair_table import Batch, PairTable
-from training.encoders.pair_task import PairTask, Prepared
+from training.encoders.pair_task import Batch, PairTable, PairTask, Prepared
 from training.encoders.rgcn.settings import RgcnSettings
 from training.loop.settings import LoopSettings
 from training.objectives.consistency import ConsistencyObjective

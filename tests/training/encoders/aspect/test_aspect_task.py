@@ -9,8 +9,7 @@ import torch
 
 from training.data.triplets import TripletMaker, in_batch_mask
 from training.encoders.aspect.data import learnt_from, plan_lessons
-from training.encoders.aspect.encoder import start_model
-from training.encoders.aspect.task import AspectTask
+from training.encoders.aspect.task import AspectTask, start_model
 from training.encoders.backbone import Backbone
 from training.encoders.embedding import embed_together
 

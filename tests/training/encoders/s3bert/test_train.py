@@ -12,7 +12,7 @@ from sentences import refused
 
 from features.core.faults import CheckpointDamaged, Conflict, LossNotFinite, NoTrainingData, OtherSettings
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.cards import write_card
+from training.encoders.running import write_card
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
