@@ -9,7 +9,6 @@ from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.releases import choose_rows
 from training.encoders.aspect.settings import AspectSettings
-from training.encoders.label_checks import check_dev
 from training.encoders.settings import EncoderSettings, PairSettings
 from training.kinds import tables_of
 
@@ -26,6 +25,7 @@ def check_ahead(settings: EncoderSettings, pairs: pl.DataFrame, labels: pl.DataF
 
 
 def _check_pairs(settings: Any, pairs: pl.DataFrame, *, has_texts: bool) -> None:
+    from training.encoders.pair_training import check_dev
     from training.encoders.pas.train import PasTraining
     from training.encoders.rgcn.train import RgcnTraining
 

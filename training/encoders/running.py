@@ -15,7 +15,6 @@ import polars as pl
 from features import models
 from features.core.faults import WrongValue
 from training.encoders.plan import TrainingPlan, is_finished, sizes_of
-from training.encoders.search import with_values
 from training.encoders.settings import EncoderSettings, is_chosen, score_in_words
 from training.jobs import TRAIN, TrainingJob
 from training.loop import together
@@ -114,7 +113,7 @@ def write_encoder(
 def _report(plan: TrainingPlan, learnt: "Learnt[Any]", backbone: "Backbone") -> dict[str, Any]:
     name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
     asked = plan.settings.model_dump(mode="json")
-    used = with_values(plan.settings, learnt.values).model_dump(mode="json", exclude={"search"})
+    used = plan.settings.with_values(learnt.values).model_dump(mode="json", exclude={"search"})
     searched = {"chosen": learnt.values, "tried": [asdict(tried) for tried in learnt.tried]}
     return {
         "identity": plan.identity,

@@ -34,7 +34,7 @@ from training.encoders.loading import load_encoder
 from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.nearest import neighbours_of, unit
-from training.objectives.info_nce import InfoNceObjective
+from training.objectives import InfoNceObjective
 from training.ranking import MEASURES, judge
 
 _DEPTH = 10  # neighbours that are scored

@@ -17,8 +17,15 @@ from features.core.faults import NothingToLearn, OtherParser
 from features.parsers.settings import SrlSettings
 from training.data.labelled_pairs import LabelledPairs
 from training.data.parses import Frames
-from training.encoders.label_checks import check_dev, classes_of, found_positive, training_labels
-from training.encoders.pair_training import PairTraining, structured, transformer_and_pooling
+from training.encoders.pair_training import (
+    PairTraining,
+    check_dev,
+    classes_of,
+    found_positive,
+    structured,
+    training_labels,
+    transformer_and_pooling,
+)
 from training.encoders.pas.settings import PasSettings
 from training.jobs import Source, TrainingJob
 

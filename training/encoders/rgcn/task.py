@@ -8,8 +8,7 @@ from training.encoders.backbone import Backbone
 from training.encoders.pair_task import Batch, PairTable, PairTask, Prepared
 from training.encoders.rgcn.settings import RgcnSettings
 from training.loop.settings import LoopSettings
-from training.objectives.consistency import ConsistencyObjective
-from training.objectives.info_nce import InfoNceObjective
+from training.objectives import ConsistencyObjective, InfoNceObjective
 
 
 class RgcnTask(PairTask[RgcnSettings]):

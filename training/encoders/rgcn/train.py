@@ -16,8 +16,16 @@ from features.core.errors import ModelError
 from features.core.faults import Conflict, OtherParser, UnknownLabel
 from training.data.labelled_pairs import LabelledPairs
 from training.data.parses import Parses
-from training.encoders.label_checks import check_dev, check_labels, classes_of, found_positive, training_labels
-from training.encoders.pair_training import PairTraining, structured, transformer_and_pooling
+from training.encoders.pair_training import (
+    PairTraining,
+    check_dev,
+    check_labels,
+    classes_of,
+    found_positive,
+    structured,
+    training_labels,
+    transformer_and_pooling,
+)
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.settings import BY_POSITIVE
 from training.jobs import Source, TrainingJob

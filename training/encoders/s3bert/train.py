@@ -18,7 +18,6 @@ from training.encoders.s3bert.data import Targets, check_pairs, make_targets, wa
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
-from training.loop.settings import LoopSettings
 from training.runs import MAP
 
 if TYPE_CHECKING:
@@ -54,10 +53,18 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
 
     from training.encoders.frozen_states import SharedStates
     from training.encoders.learning import learn, learn_first
-    from training.encoders.s3bert.embedders import MappedEmbeddings, StartEmbeddings, TunedLayers, add_map, few_threads
-    from training.encoders.s3bert.task import Prepared, S3bertTask, recorded
+    from training.encoders.s3bert.task import (
+        MappedEmbeddings,
+        Prepared,
+        S3bertTask,
+        StartEmbeddings,
+        TunedLayers,
+        add_map,
+        few_threads,
+        recorded,
+    )
     from training.loop.machine import prepare_machine
-    from training.objectives.decomposition import DecompositionObjective
+    from training.objectives import DecompositionObjective
 
     settings = cast("S3bertSettings", plan.settings)
     facets, width = settings.facets or (), settings.facet_dimensions
@@ -91,12 +98,9 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
     report: dict[str, object] = {}
 
-    def map_loop(settings: S3bertSettings) -> LoopSettings:
-        return settings.map_loop(len(train_pairs))
-
     def map_task(settings: S3bertSettings) -> S3bertTask:
         assert mapped is not None  # noqa: S101 - tells mypy
-        return S3bertTask(mapped, decomposition, prepared, settings, map_loop(settings))
+        return S3bertTask(mapped, decomposition, prepared, settings, settings.map_loop(len(train_pairs)))
 
     def complete(learnt: "Learnt[S3bertTask]") -> None:
         _complete(job, plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
@@ -104,11 +108,11 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
     if not settings.layers_tuned:
         with few_threads(settings.loop):
-            learn(plan, machine, job.output, map_task, complete, about=about, loop_of=map_loop)
+            learn(plan, machine, job.output, map_task, complete, about=about)
         return
     if mapped is not None:
         with few_threads(settings.loop):
-            outcome = learn_first(plan, machine, job.output / MAP, map_task(settings), map_loop)
+            outcome = learn_first(plan, machine, job.output / MAP, map_task(settings))
         history = [recorded(look) for look in outcome.history]
         report["map"] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
     trained_on = settings.loop.epochs * len(prepared.drawn)

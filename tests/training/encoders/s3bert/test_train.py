@@ -19,7 +19,7 @@ from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.loop import checkpoints, loop
 from training.loop.settings import LoopSettings
-from training.objectives.consistency import ConsistencyObjective
+from training.objectives import ConsistencyObjective
 from training.runs import latest_encoder
 from training.train import main
 
