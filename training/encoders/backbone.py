@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -62,7 +62,7 @@ class Tokens:
         """Return the tokens of the sentences at some positions; the others keep their positions, without tokens."""
         kept = np.zeros(len(self.lengths), dtype=np.bool_)
         kept[sentences] = True
-        starts = np.concatenate([[0], np.cumsum(np.where(kept, self.lengths, 0))])
+        starts = starts_of(np.where(kept, self.lengths, 0))
         return replace(self, ids=self.ids[np.repeat(kept, self.lengths)], starts=starts)
 
     def digest(self) -> str:
@@ -129,8 +129,7 @@ class Backbone:
             list(texts), truncation=True, max_length=limit, padding=False, return_attention_mask=False
         )
         encoded = made["input_ids"]
-        starts = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(ids) for ids in encoded], out=starts[1:])
+        starts = starts_of([len(ids) for ids in encoded])
         ids = np.fromiter((i for ids in encoded for i in ids), dtype=np.int32, count=starts[-1])
         # A pure Python tokenizer does not report which sentences it truncated.
         cut = [bool(each.overflowing) for each in made.encodings] if made.encodings else np.diff(starts) >= limit
@@ -155,7 +154,7 @@ class Backbone:
         beside = {} if self.beside is None else self.beside(sentences)
         if self.states is None:
             return self._finish(self._transform(self._inputs(tokens, sentences) | beside), route)
-        positions, mask = _padded(tokens, sentences)
+        positions, mask = padded(tokens.starts, sentences)
         states = self.states[torch.from_numpy(positions).to(self.states.device)].to(self.device)
         ids = torch.zeros(mask.shape, dtype=torch.long, device=self.device)
         with self._only(self.tuned, states):
@@ -207,7 +206,7 @@ class Backbone:
             for chosen in _by_length(tokens.lengths[present], "frozen layers"):
                 sentences = present[chosen]
                 outputs = self._transform(self._inputs(tokens, sentences))["token_embeddings"]
-                positions, mask = _padded(tokens, sentences)
+                positions, mask = padded(tokens.starts, sentences)
                 real = mask.bool()
                 kept = outputs[real.to(self.device)].to(states.device, self.precision)
                 states[torch.from_numpy(positions)[real].to(states.device)] = kept
@@ -235,7 +234,7 @@ class Backbone:
         return {name: p for name, p in self.transformer.named_parameters() if p.requires_grad}
 
     def _inputs(self, tokens: Tokens, sentences: NDArray[np.int64]) -> dict[str, Tensor]:
-        positions, mask = _padded(tokens, sentences)
+        positions, mask = padded(tokens.starts, sentences)
         ids = torch.from_numpy(tokens.ids[positions].astype(np.int64))
         ids = ids.masked_fill(~mask.bool(), int(self.model.tokenizer.pad_token_id or 0))
         return {"input_ids": ids.to(self.device), "attention_mask": mask.to(self.device)}
@@ -298,13 +297,17 @@ class _Given(nn.Module):
         return self.states
 
 
-def _padded(tokens: Tokens, sentences: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tensor]:
-    """Return positions in `tokens.ids`, (n, longest), and the attention mask, 1 at tokens and 0 at padding."""
-    lengths = tokens.lengths[sentences]
-    columns = np.arange(int(lengths.max()))
+def starts_of(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Return where sentences of some lengths, (n,), start one after the other, and where the last ends, (n + 1,)."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def padded(starts: NDArray[np.int64], sentences: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tensor]:
+    """Return positions of the rows of some sentences, (n, longest), and their mask, 1 at rows and 0 at padding."""
+    first, lengths = starts[sentences][:, None], np.diff(starts)[sentences]
+    columns = np.arange(int(lengths.max(initial=0)))
     mask = columns[None, :] < lengths[:, None]
-    positions = np.where(mask, tokens.starts[sentences][:, None] + columns[None, :], tokens.starts[sentences][:, None])
-    return positions, torch.from_numpy(mask.astype(np.int64))
+    return np.where(mask, first + columns[None, :], first), torch.from_numpy(mask.astype(np.int64))
 
 
 def _by_length(lengths: NDArray[np.int64], work: str) -> Iterator[NDArray[np.int64]]:

@@ -176,8 +176,8 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
             "chosen_by": self.ratings.recorded() if self.ratings else {"set": None},
             **self.facts(task.backbone, task.prepared),
         }
-        head = classifier.save if classifier else None
-        write_encoder(self.job, self.plan, learnt, task.backbone, facts, head=head)
+        further = classifier.save if classifier else None
+        write_encoder(self.job, self.plan, learnt, task.backbone, facts, further=further)
 
 
 def training_labels(data: LabelledPairs, settings: EncoderSettings) -> dict[str, int]:

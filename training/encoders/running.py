@@ -86,10 +86,9 @@ def write_encoder(
     backbone: "Backbone",
     facts: Mapping[str, Any],
     *,
-    further: Mapping[str, str] | None = None,
-    head: Callable[[Path], None] | None = None,
+    further: Callable[[Path], None] | None = None,
 ) -> None:
-    """Write model, training.json, README.md and the kind's own files; the folder appears when it is complete."""
+    """Write model, training.json, README.md and `further` files; the folder appears when it is complete."""
     folder = job.output / ENCODER
     partial = folder.with_name(f".{folder.name}.partial")
     training = {**_report(plan, learnt, backbone), **facts}
@@ -97,10 +96,8 @@ def write_encoder(
     try:
         with writing(folder):
             backbone.model.save_pretrained(str(partial), create_model_card=False)
-            for name, text in (further or {}).items():
-                write_text(partial / name, text)
-            if head is not None:
-                head(partial)
+            if further is not None:
+                further(partial)
             write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
             # Its size is not recorded: an evaluation adds scores.
             write_text(partial / "README.md", write_card(training))

@@ -61,6 +61,7 @@ class AspectTask:
 
     def __init__(self, backbone: Backbone, tokens: Tokens, curriculum: Curriculum, settings: AspectSettings) -> None:
         self.backbone, self.tokens, self.curriculum, self.settings = backbone, tokens, curriculum, settings
+        self.train = backbone.train
         self.objective = InfoNceObjective(settings.temperature)
         factor = settings.route_learning_rate / settings.loop.learning_rate
         self.groups: Sequence[Group] = decaying_matrices(backbone.tuned_parameters())
@@ -91,10 +92,6 @@ class AspectTask:
         size = self.settings.loop.batch_size
         anchors = [len(self._drawn(lesson, 0)[0]) for lesson in self.curriculum.lessons]
         return sum(n // size + (n % size > 1) for n in anchors)
-
-    def train(self) -> None:
-        """Switch on the dropout of the tuned layers, if the settings ask for it."""
-        self.backbone.train()
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Return the loss of a batch; each text is embedded once, by one of the processes."""

@@ -88,8 +88,7 @@ class MappedEmbeddings:
     def train(self) -> None:
         """Do nothing: a map has no dropout."""
 
-    def eval(self) -> None:
-        """Do nothing."""
+    eval = train
 
     def embed(self, sentences: Sentences) -> Tensor:
         """Return the embeddings of some sentences, with gradients, (n, d)."""
@@ -197,7 +196,7 @@ class S3bertTask:
         settings: S3bertSettings,
         loop: LoopSettings,
     ) -> None:
-        self.embedder = embedder
+        self.embedder, self.train = embedder, embedder.train
         self.decomposition = decomposition.to(embedder.device)
         self.consistency, self.ordering = ConsistencyObjective(), OrderingObjective()
         self.prepared = prepared
@@ -223,10 +222,6 @@ class S3bertTask:
     def count(self) -> int:
         """Return the number of batches of an epoch."""
         return math.ceil(len(self._drawn) / self.loop.batch_size)
-
-    def train(self) -> None:
-        """Switch on the dropout of tuned layers, if the settings ask for it."""
-        self.embedder.train()
 
     def losses(self, batch: Pairs) -> dict[str, Tensor]:
         """Return the loss, decomposition and consistency of a batch.

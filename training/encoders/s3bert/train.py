@@ -19,13 +19,14 @@ from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
 from training.runs import MAP
+from training.writing import write_text
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from training.encoders.backbone import Backbone
     from training.encoders.learning import Learnt
-    from training.encoders.s3bert.task import Prepared, S3bertTask
+    from training.encoders.s3bert.task import S3bertTask
     from training.loop.machine import Machine
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
@@ -115,10 +116,11 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
             outcome = learn_first(plan, machine, job.output / MAP, map_task(settings))
         history = [recorded(look) for look in outcome.history]
         report["map"] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
-    trained_on = settings.loop.epochs * len(prepared.drawn)
+    trained_on = settings.loop.epochs * len(drawn)
     if settings.loop.steps is not None:
         trained_on = min(trained_on, settings.loop.steps * settings.loop.batch_size)
-    used = _sentences_of(prepared)
+    ends = [side[pairs] for side in (data.first, data.second) for pairs in (drawn, dev_pairs)]
+    used = np.unique(np.concatenate([*ends, *([placed.places] if placed else [])]))
     tokens = start.tokens.only(used)
     if 2 * trained_on > len(used):  # else most states would never be used
         shared = SharedStates(job.shared, plan.backbone_digest) if job.shared else None
@@ -162,7 +164,9 @@ def _complete(
         "chosen_by": ratings.chosen.recorded() if ratings else {"set": None},
         **report,
     }
-    write_encoder(job, plan, learnt, backbone, facts, further={FILE_NAME: layout.text()})
+    write_encoder(
+        job, plan, learnt, backbone, facts, further=lambda folder: write_text(folder / FILE_NAME, layout.text())
+    )
     shutil.rmtree(job.output / MAP, ignore_errors=True)
 
 
@@ -189,12 +193,6 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
         model = backbone.model
         model.max_seq_length = min(settings.max_tokens, model.max_seq_length or settings.max_tokens)
     return backbone
-
-
-def _sentences_of(prepared: "Prepared") -> NDArray[np.int64]:
-    """Return the positions of the sentences that batches of tuned layers have, and dev pairs and ratings."""
-    ends = [side[pairs] for side in (prepared.first, prepared.second) for pairs in (prepared.drawn, prepared.dev)]
-    return np.unique(np.concatenate([*ends, *([prepared.ratings.places] if prepared.ratings else [])]))
 
 
 def _is_drawn(data: MeasuredPairs, settings: S3bertSettings) -> NDArray[np.bool_]:
