@@ -21,7 +21,7 @@ import torch
 
 from features.core.errors import SettingsError
 from features.core.faults import Conflict
-from training.encoders.plan import TrainingPlan
+from training.encoders.running import TrainingPlan
 from training.encoders.settings import EncoderSettings, Point
 from training.loop import checkpoints, together
 from training.loop.loop import Loop, Outcome

@@ -20,9 +20,8 @@ from features.core.wording import all_of
 from training.data.labelled_pairs import LabelledPairs
 from training.data.pair_tables import apart
 from training.encoders.loading import load_encoder, transformer_folder
-from training.encoders.plan import TrainingPlan
 from training.encoders.ratings import ChosenRatings, chosen_ratings
-from training.encoders.running import corpora_of, train_once, write_encoder
+from training.encoders.running import TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.settings import BY_POSITIVE, EncoderSettings, PairSettings, check_corpora
 from training.jobs import Source, TrainingJob
 from training.progress import log

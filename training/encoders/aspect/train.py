@@ -9,8 +9,7 @@ import polars as pl
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
 from training.encoders.aspect.settings import AspectSettings
-from training.encoders.plan import TrainingPlan
-from training.encoders.running import corpora_of, train_once, write_encoder
+from training.encoders.running import TrainingPlan, corpora_of, train_once, write_encoder
 from training.jobs import Source, TrainingJob
 
 if TYPE_CHECKING:

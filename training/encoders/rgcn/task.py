@@ -18,11 +18,7 @@ class RgcnTask(PairTask[RgcnSettings]):
     """
 
     def __init__(
-        self,
-        backbone: Backbone,
-        prepared: Prepared,
-        settings: RgcnSettings,
-        teacher: Tensor | None = None,
+        self, backbone: Backbone, prepared: Prepared, settings: RgcnSettings, teacher: Tensor | None = None
     ) -> None:
         super().__init__(backbone, prepared, settings, classifies=settings.objective == "softmax")
         self.info_nce = InfoNceObjective(settings.temperature)

@@ -173,7 +173,6 @@ class Prepared:
     first: NDArray[np.int64]  # positions of sentences a, (n_pairs,)
     second: NDArray[np.int64]  # positions of sentences b, (n_pairs,)
     targets: Tensor  # values of the metrics, (n_pairs, n_facets), float32
-    groups: NDArray[np.int64]  # group of each pair, those that share sentence a, (n_pairs,)
     train: NDArray[np.int64]  # positions of the pairs to train on
     # those of them that batches are made of where sentences are encoded; the others are compared where both of their
     # sentences are in a batch
@@ -215,7 +214,7 @@ class S3bertTask:
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""
         train, loop = self._drawn, self.loop
-        _, groups = np.unique(self.prepared.groups[train], return_inverse=True)
+        _, groups = np.unique(self.prepared.first[train], return_inverse=True)  # those that share sentence a
         chosen = epoch_batches(groups, self._lengths(train), batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [train[batch] for batch in chosen]
 

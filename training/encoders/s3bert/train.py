@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from training.data.measured_pairs import MeasuredPairs
 from training.data.pair_tables import apart
 from training.encoders.loading import load_encoder
-from training.encoders.plan import TrainingPlan
 from training.encoders.ratings import ChosenRatings, chosen_ratings
-from training.encoders.running import corpora_of, train_once, write_encoder
+from training.encoders.running import TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.s3bert.data import Targets, check_pairs, make_targets, warn_of_little
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
@@ -82,7 +81,6 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         first=data.first,
         second=data.second,
         targets=torch.from_numpy(targets.values),
-        groups=np.unique(data.first, return_inverse=True)[1],
         train=train_pairs,
         drawn=drawn,
         ordered=drawn[(data.pairs["kind"] == "positive").to_numpy()[drawn]],
