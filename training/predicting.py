@@ -201,11 +201,7 @@ class PairPredictor:
             model.encode([_ANY], show_progress_bar=False)  # loads the parser, which is not counted as prediction time
 
     def predict(
-        self,
-        pairs: Sequence[tuple[str, str]],
-        on_rows: OnRows = ignore_rows,
-        *,
-        threshold: GivenThreshold = None,
+        self, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows, *, threshold: GivenThreshold = None
     ) -> Predictions:
         """Return the predictions for pairs of sentences, none empty; `on_rows` hears of distinct sentences embedded.
 

@@ -51,10 +51,7 @@ class Structures:
 
 
 def read_sentences(
-    transformer: StructuredTransformer,
-    texts: Sequence[str],
-    parses: Structure,
-    further: Sequence[str] = (),
+    transformer: StructuredTransformer, texts: Sequence[str], parses: Structure, further: Sequence[str] = ()
 ) -> tuple[Tokens, Structures]:
     """Return word pieces and structure of the sentences to train on, and of further ones that choose the model."""
     inputs = [*texts, *further]
