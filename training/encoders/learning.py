@@ -12,16 +12,16 @@ The folder of a search, within that of the run, is deleted once the encoder is w
 
 import math
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import torch
 
 from features.core.errors import SettingsError
 from features.core.faults import Conflict
-from training.encoders.running import TrainingPlan
+from training.encoders.running import Learnt, TaskT, TrainingPlan, Tried
 from training.encoders.settings import EncoderSettings, Point
 from training.loop import checkpoints, together
 from training.loop.loop import Loop, Outcome
@@ -31,31 +31,7 @@ from training.progress import log
 from training.runs import SEARCH, flattened
 from training.writing import read_json, require_writable, write_json
 
-TaskT = TypeVar("TaskT", bound=Task)
-
 _TRIED = "tried.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """Result of a point of a search."""
-
-    values: Mapping[str, float]  # values that were tried
-    value: float  # dev score of the best model; higher is better, as in `Judgement.value`
-    dev: Mapping[str, float]  # all its dev scores
-    steps: int  # number of steps done
-    best_step: int  # step with the best dev score
-    seconds: float  # time in the loop
-
-
-@dataclass(frozen=True, slots=True)
-class Learnt(Generic[TaskT]):
-    """Result of a training."""
-
-    task: TaskT  # task whose model has the final weights
-    outcome: Outcome  # outcome of its loop
-    values: dict[str, float]  # values chosen by a search; empty if there was none
-    tried: tuple[Tried, ...] = ()  # all points that were tried, in order
 
 
 def learn(

@@ -21,7 +21,7 @@ from training.data.labelled_pairs import LabelledPairs
 from training.data.pair_tables import apart
 from training.encoders.loading import load_encoder, transformer_folder
 from training.encoders.ratings import ChosenRatings, chosen_ratings
-from training.encoders.running import TrainingPlan, corpora_of, train_once, write_encoder
+from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.settings import BY_POSITIVE, EncoderSettings, PairSettings, check_corpora
 from training.jobs import Source, TrainingJob
 from training.progress import log
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from torch import nn
 
     from training.encoders.backbone import Backbone, Tokens
-    from training.encoders.learning import Learnt
     from training.encoders.pair_task import PairTable, PairTask, Prepared
     from training.encoders.structures import Structure
     from training.modules.structured_transformer import StructuredTransformer

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import polars as pl
 
@@ -31,8 +31,11 @@ from training.writing import read_json, require_writable, write_json, write_text
 
 if TYPE_CHECKING:
     from training.encoders.backbone import Backbone
-    from training.encoders.learning import Learnt
     from training.encoders.ratings import ChosenRatings
+    from training.loop.loop import Outcome
+    from training.loop.task import Task
+
+TaskT = TypeVar("TaskT", bound="Task")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,28 @@ class TrainingPlan:
         parts = [self.decisive, self.data_digest, self.backbone_digest]
         parts += [self.ratings_digest] if self.ratings_digest else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Result of a point of a search."""
+
+    values: Mapping[str, float]  # values that were tried
+    value: float  # dev score of the best model; higher is better, as in `Judgement.value`
+    dev: Mapping[str, float]  # all its dev scores
+    steps: int  # number of steps done
+    best_step: int  # step with the best dev score
+    seconds: float  # time in the loop
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt(Generic[TaskT]):
+    """Result of a training."""
+
+    task: TaskT  # task whose model has the final weights
+    outcome: "Outcome"  # outcome of its loop
+    values: dict[str, float]  # values chosen by a search; empty if there was none
+    tried: tuple[Tried, ...] = ()  # all points that were tried, in order
 
 
 def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, learn: Callable[[], None]) -> Path:
@@ -198,7 +223,7 @@ def corpora_of(
 def write_encoder(
     job: TrainingJob[Any, Any],
     plan: TrainingPlan,
-    learnt: "Learnt[Any]",
+    learnt: Learnt[Any],
     backbone: "Backbone",
     facts: Mapping[str, Any],
     *,
@@ -223,7 +248,7 @@ def write_encoder(
     log.info("%s is done: %.0f %s/s", folder, learnt.outcome.per_second, learnt.task.unit)
 
 
-def _report(plan: TrainingPlan, learnt: "Learnt[Any]", backbone: "Backbone") -> dict[str, Any]:
+def _report(plan: TrainingPlan, learnt: Learnt[Any], backbone: "Backbone") -> dict[str, Any]:
     name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
     asked = plan.settings.model_dump(mode="json")
     used = plan.settings.with_values(learnt.values).model_dump(mode="json", exclude={"search"})

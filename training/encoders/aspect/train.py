@@ -9,12 +9,11 @@ import polars as pl
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
 from training.encoders.aspect.settings import AspectSettings
-from training.encoders.running import TrainingPlan, corpora_of, train_once, write_encoder
+from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.jobs import Source, TrainingJob
 
 if TYPE_CHECKING:
     from training.encoders.aspect.task import AspectTask
-    from training.encoders.learning import Learnt
 
 AspectJob = TrainingJob[Source, AspectSettings]
 

@@ -12,7 +12,7 @@ from training.data.measured_pairs import MeasuredPairs
 from training.data.pair_tables import apart
 from training.encoders.loading import load_encoder
 from training.encoders.ratings import ChosenRatings, chosen_ratings
-from training.encoders.running import TrainingPlan, corpora_of, train_once, write_encoder
+from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.s3bert.data import Targets, check_pairs, make_targets, warn_of_little
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from training.encoders.backbone import Backbone
-    from training.encoders.learning import Learnt
     from training.encoders.s3bert.task import S3bertTask
     from training.loop.machine import Machine
 
