@@ -6,7 +6,6 @@ done already? ── no ── lock ── other processes ── learn (the kin
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import polars as pl
 
 from features import models
 from features.core.faults import EncoderDamaged, OtherSettings, WrongValue
+from training.encoders.ratings import ChosenRatings
 from training.encoders.settings import EncoderSettings, is_chosen, score_in_words
 from training.jobs import TRAIN, TrainingJob
 from training.loop import together
@@ -27,11 +27,10 @@ from training.progress import log
 from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB, TRAINING_LOCK, UNDECISIVE, flattened
 from training.thresholds import LabelThreshold
 from training.types import USUAL_PARTS
-from training.writing import read_json, require_writable, write_json, write_text, writing
+from training.writing import read_json, require_writable, whole_folder, write_json, write_text
 
 if TYPE_CHECKING:
     from training.encoders.backbone import Backbone
-    from training.encoders.ratings import ChosenRatings
     from training.loop.loop import Outcome
     from training.loop.task import Task
 
@@ -58,7 +57,7 @@ class TrainingPlan:
         data_digest: str,
         source: Mapping[str, Any],
         *,
-        ratings: "ChosenRatings | None" = None,
+        ratings: ChosenRatings | None = None,
         dropped: int = 0,
     ) -> Self:
         """Return the plan of a job from its completed settings and its data."""
@@ -230,21 +229,14 @@ def write_encoder(
     further: Callable[[Path], None] | None = None,
 ) -> None:
     """Write model, training.json, README.md and `further` files; the folder appears when it is complete."""
-    folder = job.output / ENCODER
-    partial = folder.with_name(f".{folder.name}.partial")
-    training = {**_report(plan, learnt, backbone), **facts}
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        with writing(folder):
-            backbone.model.save_pretrained(str(partial), create_model_card=False)
-            if further is not None:
-                further(partial)
-            write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
-            # Its size is not recorded: an evaluation adds scores.
-            write_text(partial / "README.md", write_card(training))
-            partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)  # a partial encoder would keep a full disk full
+    folder, training = job.output / ENCODER, {**_report(plan, learnt, backbone), **facts}
+    with whole_folder(folder) as partial:
+        backbone.model.save_pretrained(str(partial), create_model_card=False)
+        if further is not None:
+            further(partial)
+        write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
+        # Its size is not recorded: an evaluation adds scores.
+        write_text(partial / "README.md", write_card(training))
     log.info("%s is done: %.0f %s/s", folder, learnt.outcome.per_second, learnt.task.unit)
 
 
