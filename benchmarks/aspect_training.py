@@ -96,6 +96,7 @@ def settings_of(epochs: int, *, kept: bool) -> Any:
     return AspectSettings.model_validate(
         {
             "layers_tuned": LAYERS,
+            "dropout": True,
             "cache_gib": 8.0 if kept else 0.0,
             "disk_gib": 0.0,
             "aspects": ["label"],
@@ -112,20 +113,14 @@ def prepare(texts: list[str], labels: Any, epochs: int, *, kept: bool) -> Any:
     from features import models
     from training.data.labelled_texts import LabelledTexts
     from training.encoders.aspect.data import plan_lessons
-    from training.encoders.aspect.encoder import start_model
-    from training.encoders.aspect.task import AspectTask
+    from training.encoders.aspect.task import AspectTask, start_model
     from training.encoders.backbone import Backbone
 
     settings = settings_of(epochs, kept=kept)
     table = pl.DataFrame({"text": texts, "corpus": "made", "split": "train", "aspect": "label", "label": labels})
     data = LabelledTexts.from_table(table.cast({"label": pl.String}), source={})
-    backbone = Backbone(
-        start_model(models.locate(settings.backbone, Path()), settings, (), "cpu"),
-        layers_tuned=LAYERS,
-        precision=torch.bfloat16,
-        dropout=True,
-        cache_gib=settings.cache_gib,
-    )
+    model = start_model(models.locate(settings.backbone, Path()), settings, (), "cpu")
+    backbone = Backbone(model, settings, torch.bfloat16)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     return data, settings, AspectTask(backbone, tokens, plan_lessons(data, settings), settings)
 

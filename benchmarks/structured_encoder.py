@@ -27,6 +27,7 @@ from features.parsers.settings import DependencySettings, SrlSettings
 from features.parsers.srl.parser import load as load_tagger
 from features.sentences import normalise
 from training.encoders.backbone import Backbone
+from training.encoders.pas.settings import PasSettings
 from training.encoders.structures import read_sentences
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.pair_classifier import PairClassifier
@@ -147,13 +148,8 @@ def _compare_steps(modules: list[Any], texts: Sequence[str], known: Known) -> No
     """Print the time of a step with and without structure, measured alternately."""
     steps = {}
     for name, some in (("with", modules), ("without", modules[:2])):
-        backbone = Backbone(
-            SentenceTransformer(modules=some, device="cpu"),
-            layers_tuned=2,
-            precision=torch.float32,
-            dropout=True,
-            cache_gib=8.0,
-        )
+        model = SentenceTransformer(modules=some, device="cpu")
+        backbone = Backbone(model, PasSettings(cache_gib=8.0), torch.float32)
         tokens, structures = read_sentences(modules[0], texts, known)
         backbone.beside = structures if name == "with" else None
         backbone.keep_states(tokens)

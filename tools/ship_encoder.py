@@ -20,8 +20,8 @@ from safetensors.numpy import load_file, save_file
 
 from features.models.assembling import TUNED, WEIGHTS
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.cards import write_card
 from training.encoders.loading import load_encoder
+from training.encoders.running import write_card
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.runs import TRAINING_FILE
 

@@ -121,6 +121,7 @@ def _word_vectors(
 def _token_vectors(model: "SentenceTransformer", text: str, route: str | None) -> "torch.Tensor":
     """Return the vectors of a sentence's tokens whose mean is its embedding, up to the norm, (n_tokens, d)."""
     from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Router
+    from sentence_transformers.util import batch_to_device
     from torch.nn import Identity
 
     modules: list[Any] = []
@@ -133,10 +134,7 @@ def _token_vectors(model: "SentenceTransformer", text: str, route: str | None) -
             "words have shares only where an embedding is the mean of its tokens, and this encoder pools otherwise: "
             "leave the words out, or use an encoder of kind s3bert"
         )
-    features: Any = {
-        name: value.to(model.device) if hasattr(value, "to") else value
-        for name, value in model.preprocess([text]).items()
-    }
+    features: Any = batch_to_device(model.preprocess([text]), model.device)
     for module in modules[:pooled]:
         features = module(features)
     vectors: torch.Tensor = features["token_embeddings"][0][features["attention_mask"][0].bool()]

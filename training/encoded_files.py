@@ -2,6 +2,7 @@
 
     vectors.parquet.parts/      made.json        what the parts are made from
                                 00000.parquet    the first 4,096 rows, whole or absent; 00001.parquet …
+                                ranges.npy       for int8: lowest and highest value of each dimension, (2, d)
     vectors.parquet             all parts, once the last is there; vectors.arrow can be mapped into memory
 
 Each part is encoded on its own, so the file is the same to the byte however often the run was killed.
@@ -113,7 +114,8 @@ def encode_file(
     folder = output.with_name(f"{output.name}.parts")
     with _parts(folder, made, output) as parts, _encoding(model, task, processes) as encode:
         rows = stream_texts(source, columns)
-        ranges: NDArray[np.float32] | None = None
+        of_int8 = parts / "ranges.npy"
+        ranges: NDArray[np.float32] | None = np.load(of_int8, allow_pickle=False) if of_int8.exists() else None
         on_rows(0, total)
         for number, start in enumerate(range(0, total, _PART)):
             some = list(itertools.islice(rows, _PART))
@@ -121,13 +123,13 @@ def encode_file(
             if not part.exists():
                 vectors = require_finite(encode([row.text for row in some if row.text]), encoder)
                 if precision == "int8" and ranges is None and len(vectors):
-                    ranges = _ranges(parts, vectors)
+                    ranges = np.stack([vectors.min(axis=0), vectors.max(axis=0)])
+                    with whole_file(of_int8) as file:
+                        np.save(file, ranges)
                 ids = [row.id or f"{'row ' if named else ''}{start + n}" for n, row in enumerate(some, start=1)]
                 table = _table(ids, [row.text for row in some], _columns(vectors, layout, precision, ranges))
                 with whole_file(part) as file:
                     pq.write_table(table, file)
-            elif precision == "int8" and ranges is None:
-                ranges = _ranges(parts)
             on_rows(start + len(some), total)
         _join(sorted(parts.glob("*.parquet")), output, made | ({} if ranges is None else {"ranges": ranges.tolist()}))
     return Encoded(total, empty, tuple(wrong))
@@ -168,16 +170,6 @@ def _encoding(model: "SentenceTransformer", task: str | None, processes: int) ->
             return np.asarray(encoded, dtype=np.float32)
 
         yield encode
-
-
-def _ranges(parts: Path, vectors: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Return the lowest and highest value of each dimension, (2, d): of vectors, or those that a killed run kept."""
-    file = parts / "ranges.npy"
-    if vectors is not None and not file.exists():
-        with whole_file(file) as written:
-            np.save(written, np.stack([vectors.min(axis=0), vectors.max(axis=0)]))
-    ranges: NDArray[np.float32] = np.load(file, allow_pickle=False)
-    return ranges
 
 
 def _columns(

@@ -3,39 +3,33 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic import ValidationError
 
 from features.core.faults import JobWrong, SplitsOverlap
+from features.corpora.classified import ClassTask, read_tasks
+from features.corpora.dataset import TableLayout
+from features.corpora.reading import EvaluationPairs, own_record, read_evaluation
+from features.corpora.settings import EvaluationSet
+from features.corpora.sources import locate
 
-if TYPE_CHECKING:
-    from features.corpora.classified import ClassTask
-    from features.corpora.reading import EvaluationPairs
-    from features.corpora.settings import EvaluationSet
 
-
-def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> "list[EvaluationPairs]":
+def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> list[EvaluationPairs]:
     """Read sets of human ratings, described as `features.corpora.settings.EvaluationSet`; paths start from `base`."""
-    from features.corpora.reading import read_evaluation
-
     return [read_evaluation(evaluation, base) for evaluation in _checked(described, "ratings")]
 
 
-def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> "list[ClassTask]":
+def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> list[ClassTask]:
     """Read texts and pairs to classify from their embeddings; arguments as for `read_rating_sets`."""
-    from features.corpora.classified import read_tasks
-
     sets = _checked(described, "tasks")
     for evaluation in sets:
         _require_files_of_their_own(evaluation, base)
     return [task for evaluation in sets for task in read_tasks(evaluation, base)]
 
 
-def _require_files_of_their_own(evaluation: "EvaluationSet", base: Path) -> None:
+def _require_files_of_their_own(evaluation: EvaluationSet, base: Path) -> None:
     """Check that no file is named by two splits of a set, unless it has a column with the split."""
-    from features.corpora.dataset import TableLayout
-    from features.corpora.reading import own_record
-    from features.corpora.sources import locate
-
     record = own_record(evaluation)
     if any(isinstance(layout, TableLayout) and "split" in layout.columns for layout in record.layouts):
         return
@@ -49,7 +43,7 @@ def _require_files_of_their_own(evaluation: "EvaluationSet", base: Path) -> None
             )
 
 
-def rating_digest(rated: "EvaluationPairs") -> str:
+def rating_digest(rated: EvaluationPairs) -> str:
     """Return a hash of the sentences of a set and of their ratings, independent of its name."""
     digest = hashlib.sha256()
     for a, b, score in zip(rated.texts_a, rated.texts_b, rated.scores, strict=True):
@@ -57,11 +51,7 @@ def rating_digest(rated: "EvaluationPairs") -> str:
     return digest.hexdigest()
 
 
-def _checked(described: Sequence[Mapping[str, Any]], what: str) -> "list[EvaluationSet]":
-    from pydantic import ValidationError
-
-    from features.corpora.settings import EvaluationSet
-
+def _checked(described: Sequence[Mapping[str, Any]], what: str) -> list[EvaluationSet]:
     sets = []
     for one in described:
         try:

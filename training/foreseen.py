@@ -1,5 +1,7 @@
 """What a training will refuse, found from the judgements and labels of a store before anything costly is made of it."""
 
+from typing import Any
+
 import polars as pl
 
 from features.core.faults import NoTrainingData
@@ -7,9 +9,6 @@ from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.releases import choose_rows
 from training.encoders.aspect.settings import AspectSettings
-from training.encoders.label_checks import check_dev
-from training.encoders.pas.settings import PasSettings
-from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.settings import EncoderSettings, PairSettings
 from training.kinds import tables_of
 
@@ -25,7 +24,11 @@ def check_ahead(settings: EncoderSettings, pairs: pl.DataFrame, labels: pl.DataF
         _check_pairs(settings, pairs, has_texts=labels.height > 0)
 
 
-def _check_pairs(settings: EncoderSettings, pairs: pl.DataFrame, *, has_texts: bool) -> None:
+def _check_pairs(settings: Any, pairs: pl.DataFrame, *, has_texts: bool) -> None:
+    from training.encoders.pair_training import check_dev
+    from training.encoders.pas.train import PasTraining
+    from training.encoders.rgcn.train import RgcnTraining
+
     pairs = choose_rows(pairs, corpus=settings.corpora)
     if not pairs.filter(split=settings.splits[0]).height:
         texts = ": they have texts with labels, from which encoders of kind `aspect` learn"
@@ -39,19 +42,10 @@ def _check_pairs(settings: EncoderSettings, pairs: pl.DataFrame, *, has_texts: b
             f"The encoder {settings.name!r} learns from labels of pairs, and no pair of its corpora has one: name the "
             'column, columns = { label = "…" }, or choose another kind of encoder.'
         )
-    data = LabelledPairs((), judged)  # these checks read no sentence
-    if isinstance(settings, RgcnSettings):
-        from training.encoders.rgcn.data import resolved as of_trees
-
-        _check_dev(data, of_trees(data, settings))
-    elif isinstance(settings, PasSettings):
-        from training.encoders.pas.data import resolved as of_spans
-
-        _check_dev(data, of_spans(data, settings))
-
-
-def _check_dev(data: LabelledPairs, settings: PairSettings) -> None:
-    check_dev(LabelledPairs((), choose_rows(data.pairs, label=settings.labels)), settings, settings.positive_label)
+    trainings: dict[str, Any] = {"rgcn": RgcnTraining, "pas": PasTraining}
+    if settings.kind in trainings:  # these checks read no sentence
+        settings = trainings[settings.kind].resolved(LabelledPairs((), judged), settings)
+        check_dev(LabelledPairs((), choose_rows(judged, label=settings.labels)), settings, settings.positive_label)
 
 
 def _check_texts(settings: AspectSettings, labels: pl.DataFrame) -> None:

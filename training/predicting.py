@@ -162,9 +162,7 @@ def has_classifier(folder: Path) -> bool:
     """Return whether an encoder has a classifier, or had one at the end of its training."""
     from training.modules.pair_classifier import PairClassifier
 
-    if PairClassifier.is_in(folder):
-        return True
-    return learns_labels(_settings(folder))
+    return PairClassifier.is_in(folder) or learns_labels(_settings(folder))
 
 
 def _settings(folder: Path) -> Mapping[str, Any]:
@@ -201,11 +199,7 @@ class PairPredictor:
             model.encode([_ANY], show_progress_bar=False)  # loads the parser, which is not counted as prediction time
 
     def predict(
-        self,
-        pairs: Sequence[tuple[str, str]],
-        on_rows: OnRows = ignore_rows,
-        *,
-        threshold: GivenThreshold = None,
+        self, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows, *, threshold: GivenThreshold = None
     ) -> Predictions:
         """Return the predictions for pairs of sentences, none empty; `on_rows` hears of distinct sentences embedded.
 
@@ -238,9 +232,7 @@ class PairPredictor:
 
     def require_spans(self) -> None:
         """Check that the encoder weights spans, before predictions that are to be explained."""
-        from training.modules.span_pooling import SpanPooling
-
-        if not any(isinstance(module, SpanPooling) for module in self._model):
+        if not weights_spans(self._folder):
             raise CannotExplain(
                 f"The encoder {str(self._folder)!r} does not weight spans, so its labels cannot be explained by them: "
                 "leave out --explain (in Python: spans=), or use an encoder of kind 'pas' that has spans."

@@ -30,8 +30,6 @@ INTERRUPTED = "interrupted: "
 LEVELS = "FACETFLOW_LOG_LEVELS"
 """Environment variable that makes log lines begin with their level, `<20>12:00:00 step 1`, for the flow that reads
 them."""
-
-
 FOLLOWS = "FACETFLOW_FOLLOWS"
 """Environment variable of processes that train together with the one that started them, and end with it."""
 
@@ -59,7 +57,6 @@ def run_process(module: str, description: str, run: Callable[[Path], object], ar
     if FOLLOWS in os.environ:
         threading.Thread(target=_leave_with_the_first, daemon=True).start()
     begin(logging.WARNING if options.quiet else logging.DEBUG if options.verbose else logging.INFO)
-
     return reported(lambda: _run_all(run, options.settings))
 
 
@@ -91,12 +88,9 @@ def reported(run: Callable[[], object]) -> int:
     except FacetflowError as error:
         sys.stderr.write(f"{ERROR}{error.with_code()}\n")
         return 1
-    except Interrupted as interrupt:
+    except KeyboardInterrupt as interrupt:  # without a number where another of several processes was asked to end
         sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")
-        return 128 + interrupt.number
-    except KeyboardInterrupt as interrupt:  # another of several processes was asked to end
-        sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")
-        return 130
+        return 128 + getattr(interrupt, "number", signal.SIGINT)
     return 0
 
 

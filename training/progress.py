@@ -2,6 +2,8 @@
 
 import logging
 import time
+from collections.abc import Iterable, Iterator, Sized
+from typing import TypeVar
 
 log = logging.getLogger("training")
 """Logger of all trainings: not `__name__`, which is `__main__` in a separate process."""
@@ -10,27 +12,21 @@ EVERY = 10.0
 """Seconds between two lines; anything that takes longer reports progress."""
 
 
-class Counted:
-    """Counter of work, such as "encoding", on a number of items, such as "sentences", whose progress is logged."""
+BatchT = TypeVar("BatchT", bound=Sized)
 
-    def __init__(self, work: str, total: int, unit: str) -> None:
-        self.work, self.total, self.unit = work, total, unit
-        self.done = 0
-        self.started = self.told = time.monotonic()
 
-    def add(self, count: int) -> None:
-        """Count finished items."""
-        self.done += count
+def with_progress(batches: Iterable[BatchT], work: str, total: int, unit: str) -> Iterator[BatchT]:
+    """Yield batches of some items, such as "sentences", and log the progress of work on them, such as "encoding"."""
+    done = 0
+    started = told = time.monotonic()
+    for batch in batches:
+        yield batch
+        done += len(batch)
         now = time.monotonic()
-        if now - self.told < EVERY or self.done >= self.total:
-            return
-        self.told = now
-        speed = self.done / (now - self.started)
-        left = duration((self.total - self.done) / speed)
-        log.info(
-            "%s: %s of %s %s, %.0f/s, %s left",
-            *(self.work, f"{self.done:,}", f"{self.total:,}", self.unit, speed, left),
-        )
+        if now - told >= EVERY and done < total:
+            told, speed = now, done / (now - started)
+            left = duration((total - done) / speed)
+            log.info("%s: %s of %s %s, %.0f/s, %s left", work, f"{done:,}", f"{total:,}", unit, speed, left)
 
 
 def duration(seconds: float) -> str:

@@ -15,7 +15,7 @@ from features.core.faults import ModelUnfit, NotAnEncoder, OutputOverwrites, Upl
 from features.core.file_errors import first_line
 from features.models.records import Hub, Wheel, is_hub_name
 from training.runs import TRAINING_FILE
-from training.writing import read_json, write_json, write_text, writing
+from training.writing import read_json, whole_folder, write_json, write_text
 
 CARD = "README.md"
 _UNSAFE = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
@@ -51,20 +51,14 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None) -> int:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputOverwrites(f"There is something in {str(folder)!r} already; name a new folder")
     training, folder = read_json(encoder / TRAINING_FILE), folder.resolve()
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        with writing(folder):
-            for path in files:
-                target = partial / path.relative_to(encoder)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, target)
-            write_json(partial / TRAINING_FILE, without_folders(training))
-            card = (encoder / CARD).read_text(encoding="utf-8")
-            write_text(partial / CARD, published_card(card, training, name))
-            partial.replace(folder)  # an empty folder gives way
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    with whole_folder(folder) as partial:
+        for path in files:
+            target = partial / path.relative_to(encoder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        write_json(partial / TRAINING_FILE, without_folders(training))
+        card = (encoder / CARD).read_text(encoding="utf-8")
+        write_text(partial / CARD, published_card(card, training, name))
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 

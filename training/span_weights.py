@@ -64,6 +64,7 @@ def tell_spans(model: "SentenceTransformer") -> str:
 def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> list[ExplainedSentence]:
     """Return sentences with their spans as weighted by an encoder that weights spans."""
     import torch
+    from sentence_transformers.util import batch_to_device
 
     from training.modules.span_pooling import WEIGHTS
 
@@ -73,11 +74,7 @@ def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> lis
     for start in range(0, len(texts), _AT_ONCE):
         some = list(texts[start : start + _AT_ONCE])
         with torch.no_grad():
-            features = {
-                name: value.to(model.device) if isinstance(value, torch.Tensor) else value
-                for name, value in model.preprocess(some).items()
-            }
-            weights = model(features)[WEIGHTS].cpu().tolist()
+            weights = model(batch_to_device(model.preprocess(some), model.device))[WEIGHTS].cpu().tolist()
         for text, spans, of_spans in zip(some, tagging.named_spans(some), weights, strict=True):
             words = (spans[0][1] if spans else ()) or text.split()
             explained.append(_explained(words, [span for span, _ in spans], of_spans))

@@ -1,6 +1,7 @@
 """Writing the files of a training or evaluation atomically; an error of the file system becomes one sentence."""
 
 import json
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,19 @@ def writing(path: Path) -> Iterator[None]:
         if of_system is None:
             raise
         raise RunNotWritten(f"{str(path)!r} cannot be written: {explain(of_system)}.") from error
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Provide a hidden folder to fill, which then appears as the given one; an empty one gives way."""
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        with writing(folder):
+            yield partial
+            partial.replace(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)  # it would keep a full disk full
 
 
 def require_writable(folder: Path) -> None:

@@ -27,8 +27,7 @@ import torch
 
 from toy.settings import ToySettings
 from training.encoders.learning import learn
-from training.encoders.plan import TrainingPlan
-from training.encoders.running import train_once
+from training.encoders.running import TrainingPlan, train_once
 from training.loop.machine import prepare_machine
 from training.loop.task import Group, Judgement
 from training.runs import ENCODER, TRAINING_FILE

@@ -120,6 +120,19 @@ def test_parts_of_other_texts_or_of_another_size_are_not_used(model, tiny_encode
     assert pl.read_parquet(output)["text"].to_list() == source.read_text().split("\n")[:-1]
 
 
+def test_int8_goes_on_where_no_text_was_encoded_yet(model, tiny_encoder, source, tmp_path):
+    source.write_text("\n" * 8 + source.read_text())
+
+    def stop(done, total):
+        if done == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", precision="int8", on_rows=stop)
+    encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", precision="int8")
+    assert pl.read_parquet(tmp_path / "v.parquet")["vector"].null_count() == 9
+
+
 def test_facets_are_columns_of_their_own(model, tiny_encoder, source, tmp_path):
     d = model.get_embedding_dimension()
     layout = plan_layout(["smatch", "srl"], width=2, dimension=d)

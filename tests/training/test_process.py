@@ -13,7 +13,7 @@ from training.encoders.backbone import Backbone
 from training.encoders.s3bert.train import load_backbone
 from training.loop.machine import prepare_machine
 from training.process import run_process
-from training.progress import Counted
+from training.progress import with_progress
 
 
 @pytest.fixture(autouse=True)
@@ -92,10 +92,9 @@ def test_a_line_comes_when_the_last_one_is_long_ago_and_says_how_far_it_is(its_t
     now = [100.0]
     its_time("training.progress", monotonic=lambda: now[0])
     with caplog.at_level(logging.INFO, logger="training"):
-        counted = Counted("encoding", 3000, "sentences")
-        for seconds in (4, 4, 4, 4, 4, 40):
+        batches = with_progress([range(500)] * 6, "encoding", 3000, "sentences")
+        for seconds, _ in zip((4, 4, 4, 4, 4, 40), batches, strict=False):
             now[0] += seconds
-            counted.add(500)
     assert caplog.messages == ["encoding: 1,500 of 3,000 sentences, 125/s, 12 s left"]
 
 

@@ -14,20 +14,20 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from features.core.faults import OutOfRange
 from features.core.file_errors import explain
 from training.encoders.frozen_states import SharedStates, size_of, unnamed_file
-from training.encoders.settings import Dropout, TunedSettings
+from training.encoders.settings import TunedSettings
 from training.modules.layers import WORDS, find_attention, find_layers
-from training.progress import Counted, log
+from training.progress import log, with_progress
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -62,7 +62,7 @@ class Tokens:
         """Return the tokens of the sentences at some positions; the others keep their positions, without tokens."""
         kept = np.zeros(len(self.lengths), dtype=np.bool_)
         kept[sentences] = True
-        starts = np.concatenate([[0], np.cumsum(np.where(kept, self.lengths, 0))])
+        starts = starts_of(np.where(kept, self.lengths, 0))
         return replace(self, ids=self.ids[np.repeat(kept, self.lengths)], starts=starts)
 
     def digest(self) -> str:
@@ -79,33 +79,19 @@ class Backbone:
     `beside` gives further input of the modules after the transformer, such as trees, by positions of sentences.
     """
 
-    def __init__(
-        self,
-        model: "SentenceTransformer",
-        *,
-        layers_tuned: int | Literal["all"],
-        precision: torch.dtype,
-        dropout: Dropout,
-        cache_gib: float,
-        disk_gib: float = 0.0,
-        beside: Callable[[NDArray[np.int64]], dict[str, Tensor]] | None = None,
-    ) -> None:
-        self.model = model
-        self.beside = beside
-        self.precision = precision
-        self.dropout = dropout
-        self.cache_gib = cache_gib
-        self.disk_gib = disk_gib
+    beside: Callable[[NDArray[np.int64]], dict[str, Tensor]] | None = None
+
+    def __init__(self, model: "SentenceTransformer", settings: TunedSettings, precision: torch.dtype) -> None:
+        self.model, self.settings, self.precision = model, settings, precision
         self.device = model.device
         transformer: Any = model.transformers_model
-        self.layers = find_layers(transformer)
-        self.transformer = transformer
-        count = len(self.layers) if layers_tuned == "all" else layers_tuned
+        self.layers, self.transformer = find_layers(transformer), transformer
+        count = len(self.layers) if settings.layers_tuned == "all" else settings.layers_tuned
         if count > len(self.layers):
-            raise OutOfRange(f"layers_tuned is {layers_tuned}, but the backbone has {len(self.layers)} layers")
-        self.tuned = self.layers[len(self.layers) - count :]
-        self._without_dropout = find_attention(self.tuned) if dropout == "states" else []
-        if count and dropout == "states" and not self._without_dropout:
+            raise OutOfRange(f"layers_tuned is {count}, but the backbone has {len(self.layers)} layers")
+        self.frozen, self.tuned = self.layers[: len(self.layers) - count], self.layers[len(self.layers) - count :]
+        self._without_dropout = find_attention(self.tuned) if settings.dropout == "states" else []
+        if count and settings.dropout == "states" and not self._without_dropout:
             log.warning(
                 "no attention module found in a %s, so the attention weights keep their dropout, if they have any",
                 type(self.tuned[0]).__name__,
@@ -116,22 +102,10 @@ class Backbone:
         model.requires_grad_(requires_grad=False)
         # With all layers tuned this is the whole transformer except a pooler, which no sentence embedding uses.
         self._learning = nn.ModuleList([self.tuned])
-        if layers_tuned == "all":
+        if settings.layers_tuned == "all":
             children: dict[str, nn.Module] = dict(self.transformer.named_children())
             self._learning.extend(part for name, part in children.items() if name != "pooler")
         self._learning.requires_grad_(requires_grad=True)
-
-    @classmethod
-    def of(cls, model: "SentenceTransformer", settings: TunedSettings, precision: torch.dtype) -> Self:
-        """Return a backbone to be tuned as the settings say."""
-        return cls(
-            model,
-            layers_tuned=settings.layers_tuned,
-            precision=precision,
-            dropout=settings.dropout,
-            cache_gib=settings.cache_gib,
-            disk_gib=settings.disk_gib,
-        )
 
     @property
     def dimension(self) -> int:
@@ -140,7 +114,7 @@ class Backbone:
 
     def train(self) -> None:
         """Switch on the dropout of the tuned layers, as far as the settings ask for it."""
-        self._learning.train(bool(self.dropout))
+        self._learning.train(bool(self.settings.dropout))
         for attention in self._without_dropout:
             attention.eval()
 
@@ -155,8 +129,7 @@ class Backbone:
             list(texts), truncation=True, max_length=limit, padding=False, return_attention_mask=False
         )
         encoded = made["input_ids"]
-        starts = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(ids) for ids in encoded], out=starts[1:])
+        starts = starts_of([len(ids) for ids in encoded])
         ids = np.fromiter((i for ids in encoded for i in ids), dtype=np.int32, count=starts[-1])
         # A pure Python tokenizer does not report which sentences it truncated.
         cut = [bool(each.overflowing) for each in made.encodings] if made.encodings else np.diff(starts) >= limit
@@ -176,42 +149,39 @@ class Backbone:
     def _embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None) -> Tensor:
         if self._embeddings is not None:
             kept, start = self._embeddings
-            return self._finish(
-                {"sentence_embedding": kept[torch.from_numpy(sentences).to(self.device)]}, route, start=start
-            )
+            features = {"sentence_embedding": kept[torch.from_numpy(sentences).to(self.device)]}
+            return self._finish(features, route, start=start)
         beside = {} if self.beside is None else self.beside(sentences)
         if self.states is None:
-            return self._forward(self._inputs(tokens, sentences) | beside, route)
-        positions, mask = _padded(tokens, sentences)
+            return self._finish(self._transform(self._inputs(tokens, sentences) | beside), route)
+        positions, mask = padded(tokens.starts, sentences)
         states = self.states[torch.from_numpy(positions).to(self.states.device)].to(self.device)
-        with self._from_cut(states):
-            ids = torch.zeros(mask.shape, dtype=torch.long, device=self.device)
-            return self._forward({"input_ids": ids, "attention_mask": mask.to(self.device)} | beside, route)
+        ids = torch.zeros(mask.shape, dtype=torch.long, device=self.device)
+        with self._only(self.tuned, states):
+            features = self._transform({"input_ids": ids, "attention_mask": mask.to(self.device)} | beside)
+        return self._finish(features, route)
 
     def embed_many(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> NDArray[np.float32]:
         """Return the embeddings of any number of sentences by the current model, without gradients, (n, d)."""
         self.eval()
         embeddings = np.empty((len(sentences), self.dimension), dtype=np.float32)
-        counted = Counted("encoding", len(sentences), "sentences")
         with torch.no_grad():
-            for chosen in _by_length(tokens.lengths[sentences]):
+            for chosen in _by_length(tokens.lengths[sentences], "encoding"):
                 embeddings[chosen] = self.embed(tokens, sentences[chosen], route).cpu().numpy()
-                counted.add(len(chosen))
         return embeddings
 
     def keep_states(self, tokens: Tokens, shared: SharedStates | None = None) -> bool:
         """Compute and keep the states at the cut for all sentences, if backbone, memory and disk allow; log it."""
-        frozen = len(self.layers) - len(self.tuned)
-        if self.transformer.config.model_type not in _CUTTABLE or not frozen:
+        if self.transformer.config.model_type not in _CUTTABLE or not self.frozen:
             return False
         shape = (len(tokens.ids), int(self.transformer.config.hidden_size))
         if shared is not None and self.device.type == "cpu":
             self.states = shared.find_or_make(
                 tokens.digest(),
-                frozen,
+                len(self.frozen),
                 shape=shape,
                 precision=self.precision,
-                at_most=self.disk_gib * _GIB,
+                at_most=self.settings.disk_gib * _GIB,
                 compute=lambda states: self._compute_states(tokens, states),
             )
         if self.states is None and (states := self._room(shape)) is not None:
@@ -223,45 +193,31 @@ class Backbone:
     def keep_embeddings(self, tokens: Tokens, sentences: NDArray[np.int64], *, before: int) -> None:
         """Compute and keep what the module at a position is given for some sentences; nothing learns before it."""
         kept = torch.zeros((len(tokens.lengths), self.dimension), device=self.device)
-        counted = Counted("encoding", len(sentences), "sentences")
         with torch.no_grad():
-            for chosen in _by_length(tokens.lengths[sentences]):
+            for chosen in _by_length(tokens.lengths[sentences], "encoding"):
                 features = self._transform(self._inputs(tokens, sentences[chosen]))
                 kept[torch.from_numpy(sentences[chosen]).to(self.device)] = self._finish(features, None, stop=before)
-                counted.add(len(chosen))
         self._embeddings = kept, before
 
     def _compute_states(self, tokens: Tokens, states: Tensor) -> None:
         """Write the states at the cut of all sentences, (n_tokens, d), in the precision of the backbone."""
-        captured: list[Tensor] = []
-
-        def capture(_module: nn.Module, _arguments: Any, output: Any) -> None:
-            captured.append(output[0] if isinstance(output, tuple) else output)
-
         present = np.flatnonzero(tokens.lengths)
-        counted = Counted("frozen layers", len(present), "sentences")
-        hook = self.layers[len(self.layers) - len(self.tuned) - 1].register_forward_hook(capture)
-        try:
-            with torch.no_grad(), self._without_tuned():
-                for chosen in _by_length(tokens.lengths[present]):
-                    sentences = present[chosen]
-                    inputs = self._inputs(tokens, sentences)
-                    self._transform(inputs)
-                    positions, mask = _padded(tokens, sentences)
-                    real = mask.bool()
-                    outputs = captured.pop()[real.to(self.device)].to(states.device, self.precision)
-                    states[torch.from_numpy(positions)[real].to(states.device)] = outputs
-                    counted.add(len(sentences))
-        finally:
-            hook.remove()
+        with torch.no_grad(), self._only(self.frozen):
+            for chosen in _by_length(tokens.lengths[present], "frozen layers"):
+                sentences = present[chosen]
+                outputs = self._transform(self._inputs(tokens, sentences))["token_embeddings"]
+                positions, mask = padded(tokens.starts, sentences)
+                real = mask.bool()
+                kept = outputs[real.to(self.device)].to(states.device, self.precision)
+                states[torch.from_numpy(positions)[real].to(states.device)] = kept
 
     def _room(self, shape: tuple[int, int]) -> Tensor | None:
         """Return an empty tensor for the states, in memory or in a file; None if they fit into neither."""
         size = size_of(shape, self.precision)
-        if size <= self.cache_gib * _GIB:
+        if size <= self.settings.cache_gib * _GIB:
             return torch.empty(shape, dtype=self.precision, device=self.device)
         # A GPU computes them faster than a disk reads them.
-        if size > self.disk_gib * _GIB or self.device.type != "cpu":
+        if size > self.settings.disk_gib * _GIB or self.device.type != "cpu":
             return None
         try:
             return unnamed_file(shape, self.precision)
@@ -278,7 +234,7 @@ class Backbone:
         return {name: p for name, p in self.transformer.named_parameters() if p.requires_grad}
 
     def _inputs(self, tokens: Tokens, sentences: NDArray[np.int64]) -> dict[str, Tensor]:
-        positions, mask = _padded(tokens, sentences)
+        positions, mask = padded(tokens.starts, sentences)
         ids = torch.from_numpy(tokens.ids[positions].astype(np.int64))
         ids = ids.masked_fill(~mask.bool(), int(self.model.tokenizer.pad_token_id or 0))
         return {"input_ids": ids.to(self.device), "attention_mask": mask.to(self.device)}
@@ -287,9 +243,6 @@ class Backbone:
         with self._autocast(), self._attention(inputs["attention_mask"].shape[1]):
             features: dict[str, Any] = self.model[0](inputs)
         return features
-
-    def _forward(self, inputs: dict[str, Tensor], route: str | None) -> Tensor:
-        return self._finish(self._transform(inputs), route)
 
     def _finish(
         self, features: dict[str, Any], route: str | None, *, start: int = 1, stop: int | None = None
@@ -321,24 +274,16 @@ class Backbone:
         return torch.autocast(self.device.type, self.precision)
 
     @contextmanager
-    def _from_cut(self, states: Tensor) -> Iterator[None]:
-        """Make the transformer start at the cut: its embeddings are the states, its layers the tuned ones."""
+    def _only(self, layers: nn.ModuleList, states: Tensor | None = None) -> Iterator[None]:
+        """Let the transformer have some of its layers only, with the states at the cut as its embeddings if given."""
         embeddings = self.transformer.embeddings
-        self.transformer.embeddings = _Given(states)
-        self.transformer.encoder.layer = self.tuned
+        self.transformer.encoder.layer = layers
+        self.transformer.embeddings = embeddings if states is None else _Given(states)
         try:
             yield
         finally:
+            self.transformer.encoder.layer = self.layers
             self.transformer.embeddings = embeddings
-            self.transformer.encoder.layer = self.layers
-
-    @contextmanager
-    def _without_tuned(self) -> Iterator[None]:
-        self.transformer.encoder.layer = self.layers[: len(self.layers) - len(self.tuned)]
-        try:
-            yield
-        finally:
-            self.transformer.encoder.layer = self.layers
 
 
 class _Given(nn.Module):
@@ -352,22 +297,25 @@ class _Given(nn.Module):
         return self.states
 
 
-def _padded(tokens: Tokens, sentences: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tensor]:
-    """Return positions in `tokens.ids`, (n, longest), and the attention mask, 1 at tokens and 0 at padding."""
-    lengths = tokens.lengths[sentences]
-    columns = np.arange(int(lengths.max()))
+def starts_of(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Return where sentences of some lengths, (n,), start one after the other, and where the last ends, (n + 1,)."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def padded(starts: NDArray[np.int64], sentences: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tensor]:
+    """Return positions of the rows of some sentences, (n, longest), and their mask, 1 at rows and 0 at padding."""
+    first, lengths = starts[sentences][:, None], np.diff(starts)[sentences]
+    columns = np.arange(int(lengths.max(initial=0)))
     mask = columns[None, :] < lengths[:, None]
-    positions = np.where(mask, tokens.starts[sentences][:, None] + columns[None, :], tokens.starts[sentences][:, None])
-    return positions, torch.from_numpy(mask.astype(np.int64))
+    return np.where(mask, first + columns[None, :], first), torch.from_numpy(mask.astype(np.int64))
 
 
-def _by_length(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield batches of positions of sentences of similar length, each with a bounded number of tokens."""
+def _by_length(lengths: NDArray[np.int64], work: str) -> Iterator[NDArray[np.int64]]:
+    """Yield batches of positions of sentences of similar length, each of a bounded number of tokens; log the work."""
     order = np.argsort(lengths, kind="stable")
-    start = 0
-    while start < len(order):
-        stop = start + 1
-        while stop < len(order) and (stop + 1 - start) * lengths[order[stop]] <= _TOKENS_AT_ONCE:
-            stop += 1
-        yield order[start:stop]
-        start = stop
+    batches, start = [], 0
+    for stop in range(1, len(order) + 1):
+        if stop == len(order) or (stop + 1 - start) * lengths[order[stop]] > _TOKENS_AT_ONCE:
+            batches.append(order[start:stop])
+            start = stop
+    return with_progress(batches, work, len(order), "sentences")

@@ -13,39 +13,25 @@ The folder of a search, within that of the run, is deleted once the encoder is w
 import math
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from operator import attrgetter
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import torch
 
 from features.core.errors import SettingsError
 from features.core.faults import Conflict
-from training.encoders.plan import TrainingPlan
-from training.encoders.search import Point, Tried, points_of
+from training.encoders.running import Learnt, TaskT, TrainingPlan, Tried
+from training.encoders.settings import EncoderSettings, Point
 from training.loop import checkpoints, together
 from training.loop.loop import Loop, Outcome
 from training.loop.machine import Machine
-from training.loop.settings import LoopSettings
 from training.loop.task import Task
 from training.progress import log
 from training.runs import SEARCH, flattened
 from training.writing import read_json, require_writable, write_json
 
-TaskT = TypeVar("TaskT", bound=Task)
-
 _TRIED = "tried.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Learnt(Generic[TaskT]):
-    """Result of a training."""
-
-    task: TaskT  # task whose model has the final weights
-    outcome: Outcome  # outcome of its loop
-    values: dict[str, float]  # values chosen by a search; empty if there was none
-    tried: tuple[Tried, ...] = ()  # all points that were tried, in order
 
 
 def learn(
@@ -56,25 +42,25 @@ def learn(
     complete: Callable[[Learnt[TaskT]], None],
     *,
     about: str,
-    loop_of: Callable[[Any], LoopSettings] = attrgetter("loop"),
 ) -> None:
-    """Train to the end, resuming an interrupted training, and `complete` the encoder in the first process."""
+    """Train to the end, resuming an interrupted training, and `complete` the encoder in the first process.
+
+    The settings of its loop are those of the plan, unless the task has a `loop` of its own.
+    """
     log.info("%s, %s on %s", about, str(machine.precision).removeprefix("torch."), machine.device)
-    points = points_of(plan.settings, plan.settings.search)
+    points = plan.settings.points()
     if points[0].values:
-        _search(plan, machine, folder, points, make_task, complete, loop_of)
+        _search(plan, machine, folder, points, make_task, complete)
         return
     task = make_task(plan.settings)
-    loop = _make_loop(plan.settings, loop_of, task, machine, folder, plan.identity)
+    loop = _make_loop(plan.settings, task, machine, folder, plan.identity)
     loop.run_and_write(lambda outcome: complete(Learnt(task, outcome, {})))
 
 
-def learn_first(
-    plan: TrainingPlan, machine: Machine, folder: Path, task: Task, loop_of: Callable[[Any], LoopSettings]
-) -> Outcome:
+def learn_first(plan: TrainingPlan, machine: Machine, folder: Path, task: Task) -> Outcome:
     """Train what a training starts from, in a folder of its own within that of the run, where it also resumes."""
     require_writable(folder)
-    loop = _make_loop(plan.settings, loop_of, task, machine, folder, f"{plan.identity}, {folder.name}", folder.name)
+    loop = _make_loop(plan.settings, task, machine, folder, f"{plan.identity}, {folder.name}", folder.name)
     with loop.saying_what_is_left():
         return loop.run()
 
@@ -86,7 +72,6 @@ def _search(
     points: list[Point],
     make_task: Callable[[Any], TaskT],
     complete: Callable[[Learnt[TaskT]], None],
-    loop_of: Callable[[Any], LoopSettings],
 ) -> None:
     """Try each point from the same start weights, then complete the best from its checkpoint."""
     folder = folder / SEARCH
@@ -102,7 +87,7 @@ def _search(
                 value.copy_(start[name])
         require_writable(folder / point.name)
         identity = f"{plan.identity}, {point.name}"
-        return task, _make_loop(point.settings, loop_of, task, machine, folder / point.name, identity, point.name)
+        return task, _make_loop(point.settings, task, machine, folder / point.name, identity, point.name)
 
     tried: list[Tried] = []
     for number, point in enumerate(points, start=1):
@@ -133,19 +118,11 @@ def _no_score(why: str) -> SettingsError:
 
 
 def _make_loop(
-    settings: Any,
-    loop_of: Callable[[Any], LoopSettings],
-    task: Task,
-    machine: Machine,
-    folder: Path,
-    identity: str,
-    part: str = "",
+    settings: EncoderSettings, task: Task, machine: Machine, folder: Path, identity: str, part: str = ""
 ) -> Loop:
-    described = flattened(settings.model_dump(mode="json"))
+    own, described = getattr(task, "loop", settings.loop), flattened(settings.model_dump(mode="json"))
     tracked_as = f"facetflow-{part}" if part else "facetflow"  # else parts would share a run of TensorBoard
-    loop = Loop(
-        task, loop_of(settings), machine, folder=folder, identity=identity, described=described, tracked_as=tracked_as
-    )
+    loop = Loop(task, own, machine, folder=folder, identity=identity, described=described, tracked_as=tracked_as)
     log.info("%d steps", loop.total_steps)
     torch.manual_seed(settings.loop.seed)
     return loop

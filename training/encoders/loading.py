@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 _WEIGHTS = "model.safetensors"
 _OWN = {
-    "training.modules.parsing_transformer": ("ParsingTransformer",),
-    "training.modules.graph_pooling": ("GraphPooling", "NodeCombination"),
-    "training.modules.span_pooling": ("SpanPooling",),
-    "training.modules.tagging_transformer": ("TaggingTransformer",),
+    "training.modules.graph_pooling.GraphPooling",
+    "training.modules.graph_pooling.NodeCombination",
+    "training.modules.parsing_transformer.ParsingTransformer",
+    "training.modules.span_pooling.SpanPooling",
+    "training.modules.tagging_transformer.TaggingTransformer",
 }
 """Modules of facetflow that saved encoders may contain."""
 
@@ -47,13 +48,11 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
             encoder = SentenceTransformer(str(folder), device=device, local_files_only=True)
         require_vocabulary(encoder)
         _require_layers(encoder, folder)
-    except RuntimeError as error:
-        why = _misfit(error, folder)
+    except (OSError, RuntimeError, ValueError, TypeError, SafetensorError) as error:
+        # A TypeError where a module lacks its settings; a RuntimeError may be about something else than its weights.
+        why = _misfit(error, folder) if isinstance(error, RuntimeError) else str(error).partition("\n")[0].rstrip(".")
         if why is None:
             raise
-        raise EncoderDamaged(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
-    except (OSError, ValueError, TypeError, SafetensorError) as error:  # a TypeError where a module lacks its settings
-        why = str(error).partition("\n")[0].rstrip(".")
         raise EncoderDamaged(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
     use_onednn(encoder)
     return encoder
@@ -100,31 +99,30 @@ def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
 
 def transformer_folder(folder: Path) -> str:
     """Return the path of the transformer within an encoder; empty where that is a transformer alone."""
-    try:
-        return str(json.loads((folder / "modules.json").read_bytes())[0]["path"])
-    except FileNotFoundError:
-        return ""
+    modules = _modules(folder)
+    return str(modules[0]["path"]) if modules else ""
+
+
+def _modules(folder: Path) -> list[dict[str, Any]]:
+    """Return the modules of an encoder as sentence-transformers lists them; none for a transformer alone."""
+    file = folder / "modules.json"
+    modules: list[dict[str, Any]] = json.loads(file.read_bytes()) if file.is_file() else []
+    return modules
 
 
 def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
     try:
-        named = {module["type"] for module in json.loads((folder / "modules.json").read_bytes())}
+        own = sorted({module["type"] for module in _modules(folder)} & _OWN)
     except (OSError, ValueError, TypeError, KeyError):
         return {}  # sentence-transformers reports the error
-    classes = {}
-    for name in sorted(named & {f"{module}.{kind}" for module, kinds in _OWN.items() for kind in kinds}):
-        module, _, kind = name.rpartition(".")
-        classes[name] = getattr(import_module(module), kind)
-    return classes
+    parts = {name: name.rpartition(".") for name in own}
+    return {name: getattr(import_module(module), kind) for name, (module, _, kind) in parts.items()}
 
 
 def routes_in(folder: Path) -> tuple[str, ...]:
     """Return the routes of an encoder in its order, the values of `task` in `encode`; empty for most encoders."""
-    modules = folder / "modules.json"
-    if not modules.is_file():
-        return ()
     try:
-        routers = [each for each in json.loads(modules.read_bytes()) if each["type"].endswith(".Router")]
+        routers = [each for each in _modules(folder) if each["type"].endswith(".Router")]
         files = [folder / each["path"] / "router_config.json" for each in routers]
         return tuple(route for file in files for route in json.loads(file.read_bytes())["structure"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

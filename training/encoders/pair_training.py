@@ -8,32 +8,36 @@ without the structure is trained in the same way.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from features.core.faults import SplitsOverlap
+import polars as pl
+
+from features.core.faults import BackboneUnfit, NothingToLearn, NoTrainingData, SplitsOverlap, UnknownLabel
+from features.core.wording import all_of
 from training.data.labelled_pairs import LabelledPairs
 from training.data.pair_tables import apart
-from training.encoders.pair_table import PairTable
-from training.encoders.plan import TrainingPlan
+from training.encoders.loading import load_encoder, transformer_folder
 from training.encoders.ratings import ChosenRatings, chosen_ratings
-from training.encoders.running import corpora_of, train_once, write_encoder
-from training.encoders.settings import PairSettings
+from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
+from training.encoders.settings import BY_POSITIVE, EncoderSettings, PairSettings, check_corpora
 from training.jobs import Source, TrainingJob
 from training.progress import log
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+    from torch import nn
 
     from training.encoders.backbone import Backbone, Tokens
-    from training.encoders.learning import Learnt
-    from training.encoders.pair_task import PairTask, Prepared
+    from training.encoders.pair_task import PairTable, PairTask, Prepared
     from training.encoders.structures import Structure
+    from training.modules.structured_transformer import StructuredTransformer
 
 SettingsT = TypeVar("SettingsT", bound=PairSettings)
 StructureT = TypeVar("StructureT", bound="Structure")
+TransformerT = TypeVar("TransformerT", bound="StructuredTransformer")
 
 
 class PairTraining(ABC, Generic[SettingsT, StructureT]):
@@ -41,14 +45,10 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
 
     lacking: ClassVar[str]
     """End of the log message on sentences without a structure."""
-    resolved: ClassVar["staticmethod[[Any, Any], Any]"]
-    """Data and settings → settings with the labels filled in; raises an error if they are wrong."""
-    learnt_from: ClassVar["staticmethod[[Any, Any], Any]"]
-    """Data and settings → the pairs to train on and to choose the best model by."""
 
     settings: SettingsT
     """Settings of the encoder, with labels filled in."""
-    data: "LabelledPairs"
+    data: LabelledPairs
     """Pairs to train on and to choose the best model by."""
     structure: StructureT | None
     """Structure of their sentences; None for a twin without."""
@@ -79,6 +79,16 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         self.plan = TrainingPlan.of(self.job, settings, digest, data.source, ratings=self.ratings, dropped=dropped)
         return train_once(self.job, self.plan, self._learn)
 
+    @staticmethod
+    @abstractmethod
+    def resolved(data: LabelledPairs, settings: Any) -> Any:
+        """Return the settings with the labels filled in; raise an error if they are wrong."""
+
+    @staticmethod
+    @abstractmethod
+    def learnt_from(data: LabelledPairs, settings: Any) -> LabelledPairs:
+        """Return the pairs to train on and to choose the best model by, from settings with labels."""
+
     @abstractmethod
     def read_structure(self) -> StructureT | None:
         """Return the structure of the sentences; None for a twin without."""
@@ -97,7 +107,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
 
         return lambda settings: PairTask(backbone, prepared, settings)
 
-    def warn_of_little(self, train: PairTable, dev: PairTable) -> None:
+    def warn_of_little(self, train: "PairTable", dev: "PairTable") -> None:
         """Warn when there are too few pairs to learn much from, or to choose the model by."""
         size = self.settings.loop.batch_size
         if len(train) < size:
@@ -114,7 +124,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
     def _learn(self) -> None:
         from training.encoders.frozen_states import SharedStates
         from training.encoders.learning import learn
-        from training.encoders.pair_task import Prepared
+        from training.encoders.pair_task import PairTable, Prepared
         from training.loop.machine import prepare_machine
 
         train, dev = (PairTable(self.data, split, self.settings) for split in self.settings.splits)
@@ -135,7 +145,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         from training.encoders.structures import read_sentences
 
         texts = self.data.texts
-        backbone = Backbone.of(self.start(device), self.settings, precision)
+        backbone = Backbone(self.start(device), self.settings, precision)
         if self.structure is None:
             return backbone, backbone.tokenize([*texts, *further], max_tokens=self.settings.max_tokens)
         if missing := len(texts) - len(self.structure):
@@ -164,5 +174,103 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
             "chosen_by": self.ratings.recorded() if self.ratings else {"set": None},
             **self.facts(task.backbone, task.prepared),
         }
-        head = classifier.save if classifier else None
-        write_encoder(self.job, self.plan, learnt, task.backbone, facts, head=head)
+        further = classifier.save if classifier else None
+        write_encoder(self.job, self.plan, learnt, task.backbone, facts, further=further)
+
+
+def training_labels(data: LabelledPairs, settings: EncoderSettings) -> dict[str, int]:
+    """Return the labels of the training pairs, sorted, with their counts."""
+    corpora = sorted(set(data.pairs["corpus"]))
+    check_corpora(settings, corpora, "pairs with labels")
+    of_corpora = data.pairs.filter(pl.col("corpus").is_in(list(settings.corpora or corpora)))
+    of_train = of_corpora.filter(split=settings.splits[0])
+    if not of_train.height:
+        splits = ", ".join(sorted(set(of_corpora["split"])))
+        raise NoTrainingData(
+            f"No pair in the split {settings.splits[0]!r} has a label, which the encoder {settings.name!r} needs; "
+            f"splits with such pairs: {splits}. Name one of these first in its `splits`."
+        )
+    return dict(of_train.group_by("label").len().sort("label").iter_rows())
+
+
+def check_labels(labels: Sequence[str], known: Sequence[str], settings: EncoderSettings) -> None:
+    """Check that every label occurs in the training pairs."""
+    if unknown := [name for name in labels if name not in known]:
+        raise UnknownLabel(
+            f"`labels` of the encoder {settings.name!r} names {unknown[0]!r}, which no training pair has; there are: "
+            f"{', '.join(known) or 'none'}."
+        )
+
+
+def classes_of(counts: Mapping[str, int], settings: PairSettings, remedy: str) -> tuple[str, ...]:
+    """Return the labels that a classifier learns: those of the settings, or else all that training pairs have."""
+    labels = tuple(counts)
+    check_labels(settings.labels, labels, settings)
+    if len(labels) == 1:
+        have_the_same = "has the label" if counts[labels[0]] == 1 else "have the same label,"
+        raise NothingToLearn(
+            f"{all_of(counts[labels[0]], 'training pair')} {have_the_same} {labels[0]!r}: a classifier learns nothing "
+            f"from it. {remedy}"
+        )
+    return settings.labels or labels
+
+
+def found_positive(known: Sequence[str], settings: PairSettings) -> str:
+    """Return which of the labels of the training pairs is the positive one."""
+    label = settings.positive_among(known)
+    if label is None:
+        raise UnknownLabel(
+            f"`positive_label` of the encoder {settings.name!r} is {settings.positive_label!r}, which no training pair "
+            f"has; name one of: {', '.join(known)}."
+        )
+    if label != settings.positive_label:
+        log.info("the positive label is %r: no pair has the label %r", label, settings.positive_label)
+    return label
+
+
+def check_dev(data: LabelledPairs, settings: EncoderSettings, positive: str) -> None:
+    """Check that the dev pairs can choose a model by a score of `BY_POSITIVE`."""
+    dev = data.pairs.filter(split=settings.splits[1])
+    positives = dev.filter(label=positive).height
+    if settings.choose_by in BY_POSITIVE and dev.height and positives in {0, dev.height}:
+        raise NothingToLearn(
+            f"Of the {dev.height:,} dev pairs {positives:,} have the label {positive!r}, so no model can be chosen by "
+            f"`{settings.choose_by}`: give the encoder {settings.name!r} dev pairs of both kinds, or set "
+            'choose_by = "loss".'
+        )
+
+
+def transformer_and_pooling(folder: Path, settings: PairSettings) -> "tuple[nn.Module, Any, int]":
+    """Return the transformer of a backbone with the layers that it keeps, its pooling, and its maximum of tokens.
+
+    A final normalisation is dropped: the modules that follow determine the length of embeddings.
+    """
+    from sentence_transformers.base.modules import Normalize
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    from training.modules.layers import keep_layers
+
+    plain = load_encoder(folder, device="cpu")
+    first, *others = plain
+    pooling = [module for module in others if isinstance(module, Pooling)]
+    if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
+        made_of = ", ".join(type(module).__name__ for module in plain)
+        raise BackboneUnfit(
+            f"the backbone {settings.backbone!r} is made of {made_of}; an encoder of kind {settings.kind!r} needs one "
+            "of a transformer and one pooling, such as all-MiniLM-L6-v2"
+        )
+    if settings.layers is not None:
+        keep_layers(plain.transformers_model, settings.layers)
+    return first, pooling[0], min(settings.max_tokens, int(plain.max_seq_length or settings.max_tokens))
+
+
+def structured(kind: "type[TransformerT]", folder: Path, settings: PairSettings, **options: Any) -> "TransformerT":
+    """Return the transformer of a backbone, with the layers that it keeps, as one of a kind that adds a structure."""
+    subfolder = transformer_folder(folder)
+    options["words_below"] = settings.words_below
+    transformer: TransformerT = kind.load(
+        str(folder), subfolder=subfolder, local_files_only=True, init_defaults=options
+    )
+    if settings.layers is not None:
+        transformer.keep_layers(settings.layers)
+    return transformer

@@ -5,27 +5,25 @@ settings.choose_by ── job.ratings ──> ChosenRatings ── among(texts) 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from features.core.faults import NothingToLearn, UnknownName
+from features.corpora.reading import EvaluationPairs
+from training.encoders.settings import EncoderSettings
 from training.evaluation_sets import rating_digest, read_rating_sets
+from training.jobs import TrainingJob
 from training.progress import log
 from training.similarity import cosines, spearman
-
-if TYPE_CHECKING:
-    from features.corpora.reading import EvaluationPairs
-    from training.encoders.settings import EncoderSettings
-    from training.jobs import TrainingJob
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenRatings:
     """Rated pairs that choose the best model."""
 
-    rated: "EvaluationPairs"
+    rated: EvaluationPairs
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -74,7 +72,7 @@ class PlacedRatings:
     places: NDArray[np.int64]  # position of each sentence, in the order of `ChosenRatings.texts`, (n_texts,)
 
 
-def chosen_ratings(job: "TrainingJob[Any, Any]") -> ChosenRatings | None:
+def chosen_ratings(job: TrainingJob[Any, Any]) -> ChosenRatings | None:
     """Read the ratings that choose the best model of a training; None if no ratings do."""
     settings: EncoderSettings = job.settings
     if not settings.by_ratings:

@@ -1,33 +1,103 @@
-"""Steps around the loop that all kinds of encoders share: train once, under a lock, and write the encoder atomically.
+"""Around the loop of every kind of encoder: what determines the result, training once, writing it atomically.
 
 done already? ── no ── lock ── other processes ── learn (the kind's own) ── encoder/ appears, complete
       └─ yes: nothing is done
 """
 
-import shutil
+import hashlib
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import polars as pl
 
 from features import models
-from features.core.faults import WrongValue
-from training.encoders.cards import write_card
-from training.encoders.plan import TrainingPlan, is_finished, sizes_of
-from training.encoders.search import with_values
-from training.encoders.settings import EncoderSettings
+from features.core.faults import EncoderDamaged, OtherSettings, WrongValue
+from training.encoders.ratings import ChosenRatings
+from training.encoders.settings import EncoderSettings, is_chosen, score_in_words
 from training.jobs import TRAIN, TrainingJob
 from training.loop import together
 from training.loop.launching import all_processes, only_trainer
+from training.loop.settings import decisive
+from training.markdown import render_card
+from training.modules.calibration import NEEDED, Calibration
 from training.progress import log
-from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB, TRAINING_LOCK
-from training.writing import require_writable, write_json, write_text, writing
+from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB, TRAINING_LOCK, UNDECISIVE, flattened
+from training.thresholds import LabelThreshold
+from training.types import USUAL_PARTS
+from training.writing import read_json, require_writable, whole_folder, write_json, write_text
 
 if TYPE_CHECKING:
     from training.encoders.backbone import Backbone
-    from training.encoders.learning import Learnt
+    from training.loop.loop import Outcome
+    from training.loop.task import Task
+
+TaskT = TypeVar("TaskT", bound="Task")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """Everything that determines the result of a training."""
+
+    settings: EncoderSettings  # settings, with everything that follows from the data
+    data_digest: str  # digest of the training data (`MeasuredPairs.digest`, `LabelledTexts.digest`)
+    backbone_digest: str  # digest of the files of the start model
+    source: Mapping[str, Any]  # where the data came from; used in messages only
+    ratings_digest: str = ""  # digest of the ratings that choose the model; empty if it is chosen on the dev pairs
+    dropped: int = 0  # number of training pairs that are left out because they are also in another split
+    backbone: Path = Path()  # folder of the start model
+
+    @classmethod
+    def of(
+        cls,
+        job: TrainingJob[Any, Any],
+        settings: EncoderSettings,
+        data_digest: str,
+        source: Mapping[str, Any],
+        *,
+        ratings: ChosenRatings | None = None,
+        dropped: int = 0,
+    ) -> Self:
+        """Return the plan of a job from its completed settings and its data."""
+        folder = models.locate(settings.backbone, job.base)
+        digest = ratings.digest if ratings else ""
+        return cls(settings, data_digest, models.digest(folder), source, digest, dropped, folder)
+
+    @property
+    def decisive(self) -> dict[str, Any]:
+        """Settings that determine the result."""
+        return flattened(decisive(self.settings, exclude=UNDECISIVE))
+
+    @property
+    def identity(self) -> str:
+        """Hash of the plan."""
+        parts = [self.decisive, self.data_digest, self.backbone_digest]
+        parts += [self.ratings_digest] if self.ratings_digest else []
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Result of a point of a search."""
+
+    values: Mapping[str, float]  # values that were tried
+    value: float  # dev score of the best model; higher is better, as in `Judgement.value`
+    dev: Mapping[str, float]  # all its dev scores
+    steps: int  # number of steps done
+    best_step: int  # step with the best dev score
+    seconds: float  # time in the loop
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt(Generic[TaskT]):
+    """Result of a training."""
+
+    task: TaskT  # task whose model has the final weights
+    outcome: "Outcome"  # outcome of its loop
+    values: dict[str, float]  # values chosen by a search; empty if there was none
+    tried: tuple[Tried, ...] = ()  # all points that were tried, in order
 
 
 def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, learn: Callable[[], None]) -> Path:
@@ -60,6 +130,78 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, learn: Callable[[
     return encoder
 
 
+def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
+    """Return whether a plan has its encoder, in this folder within that of the run."""
+    if not encoder.is_dir():
+        return False
+    training = read_json(encoder / TRAINING_FILE)
+    try:
+        difference = _difference(training, plan)
+        if not difference:
+            _check_files(encoder, training["files"])
+    except KeyError as error:
+        raise EncoderDamaged(
+            f"{str(encoder / TRAINING_FILE)!r} has no {error}, so it is damaged, or of another version of facetflow: "
+            f"delete the folder {str(encoder.parent)!r} to train it anew."
+        ) from error
+    if not difference:
+        log.info("%s is done already", encoder)
+        return True
+    run = encoder.parent
+    raise OtherSettings(
+        f"The run {run.name!r} in {str(run.parent)!r} has a finished encoder with {difference}: give the encoder "
+        f"another `name`, or delete the folder {str(run)!r} to train it anew."
+    )
+
+
+def sizes_of(encoder: Path) -> dict[str, int]:
+    """Return path → bytes of all files of an encoder."""
+    files = sorted(path for path in encoder.rglob("*") if path.is_file())
+    return {path.relative_to(encoder).as_posix(): path.stat().st_size for path in files}
+
+
+def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
+    """Check that the files of an encoder have the sizes in its training.json: none is missing, no weights truncated."""
+    now = sizes_of(encoder)
+    for name, size in sizes.items():
+        if name not in now:
+            wrong = f"lacks {name},"
+        elif now[name] != size and name.endswith(".safetensors"):  # later commands may change JSON files
+            wrong = f"has {name} with {now[name]} bytes, not {size},"
+        else:
+            continue
+        raise EncoderDamaged(
+            f"The encoder {str(encoder)!r} {wrong} so it is damaged: delete the folder, then train it again."
+        )
+
+
+def _difference(training: Mapping[str, Any], plan: TrainingPlan) -> str:
+    """Return how a finished training (`training.json`) differs from a plan; empty if it does not."""
+    parts = []
+    before = flattened(training["settings"])
+    # A searched setting has the value that was chosen; the values that were tried must be the same.
+    searched = {name for name in plan.settings.search if f"search.{name}" in before}
+    changed = [
+        # A list of facets or corpora would make the message too long.
+        name if isinstance(value, list) else f"{name} {json.dumps(before[name])}, now {json.dumps(value)}"
+        for name, value in plan.decisive.items()
+        if name in before and before[name] != value and name.removeprefix("loop.") not in searched
+    ]
+    if changed:
+        parts.append(f"other settings ({'; '.join(changed)})")
+    if training["data_digest"] != plan.data_digest:
+        numbers = [source.get("release") for source in (training["source"], plan.source)]
+        # Another version of facetflow may read the same release differently.
+        moved = all(numbers) and numbers[0] != numbers[1]
+        parts.append(f"other data (release {numbers[0]}, now {numbers[1]})" if moved else "other data")
+    if training["backbone_digest"] != plan.backbone_digest:
+        parts.append("another backbone")
+    ratings = training.get("chosen_by", {}).get("digest", "")
+    if ratings and plan.ratings_digest and ratings != plan.ratings_digest:
+        parts.append(f"other ratings in {plan.settings.choose_by!r}, by which it was chosen")
+    return " and ".join(parts)
+
+
 def corpora_of(
     rows: pl.DataFrame, settings: EncoderSettings, licences: Mapping[str, str], *, unit: str = "pairs"
 ) -> dict[str, dict[str, Any]]:
@@ -80,38 +222,28 @@ def corpora_of(
 def write_encoder(
     job: TrainingJob[Any, Any],
     plan: TrainingPlan,
-    learnt: "Learnt[Any]",
+    learnt: Learnt[Any],
     backbone: "Backbone",
     facts: Mapping[str, Any],
     *,
-    further: Mapping[str, str] | None = None,
-    head: Callable[[Path], None] | None = None,
+    further: Callable[[Path], None] | None = None,
 ) -> None:
-    """Write model, training.json, README.md and the kind's own files; the folder appears when it is complete."""
-    folder = job.output / ENCODER
-    partial = folder.with_name(f".{folder.name}.partial")
-    training = {**_report(plan, learnt, backbone), **facts}
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        with writing(folder):
-            backbone.model.save_pretrained(str(partial), create_model_card=False)
-            for name, text in (further or {}).items():
-                write_text(partial / name, text)
-            if head is not None:
-                head(partial)
-            write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
-            # Its size is not recorded: an evaluation adds scores.
-            write_text(partial / "README.md", write_card(training))
-            partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)  # a partial encoder would keep a full disk full
+    """Write model, training.json, README.md and `further` files; the folder appears when it is complete."""
+    folder, training = job.output / ENCODER, {**_report(plan, learnt, backbone), **facts}
+    with whole_folder(folder) as partial:
+        backbone.model.save_pretrained(str(partial), create_model_card=False)
+        if further is not None:
+            further(partial)
+        write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
+        # Its size is not recorded: an evaluation adds scores.
+        write_text(partial / "README.md", write_card(training))
     log.info("%s is done: %.0f %s/s", folder, learnt.outcome.per_second, learnt.task.unit)
 
 
-def _report(plan: TrainingPlan, learnt: "Learnt[Any]", backbone: "Backbone") -> dict[str, Any]:
+def _report(plan: TrainingPlan, learnt: Learnt[Any], backbone: "Backbone") -> dict[str, Any]:
     name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
     asked = plan.settings.model_dump(mode="json")
-    used = with_values(plan.settings, learnt.values).model_dump(mode="json", exclude={"search"})
+    used = plan.settings.with_values(learnt.values).model_dump(mode="json", exclude={"search"})
     searched = {"chosen": learnt.values, "tried": [asdict(tried) for tried in learnt.tried]}
     return {
         "identity": plan.identity,
@@ -132,3 +264,26 @@ def _report(plan: TrainingPlan, learnt: "Learnt[Any]", backbone: "Backbone") -> 
         "dev": outcome.best_scores,
         **({"search": searched} if learnt.tried else {}),
     }
+
+
+def write_card(training: Mapping[str, Any]) -> str:
+    """Return the README.md of an encoder, from the content of its `training.json`; an evaluation adds its scores.
+
+    Each kind has a template, which extends `templates/card.md`.
+    """
+    settings, dev = training["settings"], training["dev"] or {}
+    calibration, below = training.get("calibration"), settings.get("words_below", 0)
+    return render_card(
+        f"training.encoders.{settings['kind']}/card.md",
+        training=training,
+        settings=settings,
+        chosen=is_chosen(settings),
+        last_kept="The model of the last step was kept, whatever its dev score",
+        dev_scores=", ".join(f"{score_in_words(name)} {value:.4f}" for name, value in dev.items()),
+        calibration=Calibration.read(calibration) if calibration else None,
+        threshold=LabelThreshold.read(training.get("threshold")),
+        needed=NEEDED,
+        usual_parts=USUAL_PARTS,
+        layer_of_words=f", from the layer {below} below the last one," if below else "",
+        words=score_in_words,
+    )

@@ -1,12 +1,13 @@
 """User settings shared by all kinds of encoders."""
 
+import itertools
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from features.core.faults import OutOfRange, RepeatedValue, UnknownName
-from training.encoders.search import check_search
+from features.core.faults import OutOfRange, RepeatedValue, UnknownName, WrongValue
 from training.loop.settings import Trainable
 from training.thresholds import positive_of
 from training.types import Part
@@ -26,6 +27,10 @@ _IN_WORDS = {
     "ndcg": "nDCG",
 }
 
+OF_LOOP = ("learning_rate", "epochs", "warmup", "weight_decay")
+"""Settings of the loop that may be searched. Their dev scores are comparable; those of different batch sizes are not
+when the texts of a batch are each other's negatives."""
+
 Dropout = bool | Literal["states"]
 """Dropout of the tuned layers: all of it, none, or that of the states without that of the attention."""
 
@@ -41,6 +46,19 @@ def score_in_words(score: str) -> str:
 def is_chosen(settings: Mapping[str, Any]) -> bool:
     """Return whether dev chose the model of recorded settings: unless the last one was kept and nothing searched."""
     return bool(settings.get("loop", {}).get("keep", "best") != "last" or settings.get("search"))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One combination of the searched values."""
+
+    values: Mapping[str, float]  # by setting; empty when nothing is searched
+    settings: Any  # settings of the encoder with these values
+
+    @property
+    def name(self) -> str:
+        """The values as text, which is also a folder name: `learning_rate=2e-05,epochs=4`."""
+        return ",".join(f"{name}={value!r}" for name, value in self.values.items())
 
 
 class EncoderSettings(Trainable):
@@ -76,8 +94,38 @@ class EncoderSettings(Trainable):
 
     @model_validator(mode="after")
     def _check_search(self) -> Self:
-        check_search(self, self.search, self.OWN_SEARCHED)
+        known = (*OF_LOOP, *self.OWN_SEARCHED)
+        for name, values in self.search.items():
+            if name not in known:
+                raise UnknownName(f"search cannot vary {name!r}; it can vary: {', '.join(known)}")
+            if not values or len(set(values)) < len(values):
+                raise RepeatedValue(
+                    f"search.{name} must be a list of values that differ from one another, got {list(values)}"
+                )
+        try:
+            self.points()
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][-1]) if first["loc"] else "a value"
+            raise WrongValue(f"search: {name} {first.get('input')!r} cannot be tried ({first['msg']})") from error
         return self
+
+    def points(self) -> list[Point]:
+        """Return every combination of the searched values, the last setting varying fastest; one point for no search.
+
+        search = { learning_rate = [1e-5, 2e-5], epochs = [2, 4] }  ──>  4 points, each a whole set of settings
+        """
+        if not self.search:
+            return [Point({}, self)]
+        every = [dict(zip(self.search, chosen, strict=True)) for chosen in itertools.product(*self.search.values())]
+        return [Point(values, self.with_values(values)) for values in every]
+
+    def with_values(self, values: Mapping[str, float]) -> Self:
+        """Return the settings with some values replaced, and without a search."""
+        written = self.model_dump(exclude={"search"})
+        loop = {name: value for name, value in values.items() if name in OF_LOOP}
+        own = {name: value for name, value in values.items() if name not in OF_LOOP}
+        return type(self).model_validate({**written, **own, "loop": {**written["loop"], **loop}})
 
     @property
     def unread(self) -> frozenset[str]:

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from training.data.parses import Frames, Parses
-from training.encoders.backbone import Tokens
+from training.encoders.backbone import Tokens, padded, starts_of
 from training.modules.structured_transformer import StructuredTransformer
-from training.progress import Counted
+from training.progress import with_progress
 
 _AT_ONCE = 512  # sentences
-
 
 Structure: TypeAlias = Parses | Frames
 """Structure of sentences in a release, looked up by text."""
@@ -38,12 +37,10 @@ class Structures:
         """Return the tensors of some sentences as `StructuredTransformer.structure` gives them, (n, longest), int64."""
         made: dict[str, Tensor] = {}
         for names, (rows, starts) in self.rows.items():
-            lengths = np.diff(starts)[sentences]
-            columns = np.arange(int(lengths.max(initial=0)))
-            real = torch.from_numpy(columns[None, :] < lengths[:, None])
+            positions, mask = padded(starts, sentences)
+            real = mask.bool()
             tensor = torch.zeros(*real.shape, len(names), dtype=torch.int64)
-            positions = (starts[sentences][:, None] + columns[None, :])[real.numpy()]
-            tensor[real] = rows[torch.from_numpy(positions)].long()
+            tensor[real] = rows[torch.from_numpy(positions)[real]].long()
             made |= {name: tensor[:, :, part] for part, name in enumerate(names)}
         return made
 
@@ -54,21 +51,18 @@ class Structures:
 
 
 def read_sentences(
-    transformer: StructuredTransformer,
-    texts: Sequence[str],
-    parses: Structure,
-    further: Sequence[str] = (),
+    transformer: StructuredTransformer, texts: Sequence[str], parses: Structure, further: Sequence[str] = ()
 ) -> tuple[Tokens, Structures]:
     """Return word pieces and structure of the sentences to train on, and of further ones that choose the model."""
     inputs = [*texts, *further]
     ids: list[NDArray[np.int32]] = []
     rows: dict[tuple[str, ...], list[Tensor]] = {names: [] for names in transformer.columns}
-    counted = Counted(f"word pieces and {transformer.what}", len(inputs), "sentences")
-    for start in range(0, len(inputs), _AT_ONCE):
-        some = inputs[start : start + _AT_ONCE]
+    parts = [range(len(inputs))[start : start + _AT_ONCE] for start in range(0, len(inputs), _AT_ONCE)]
+    for part in with_progress(parts, f"word pieces and {transformer.what}", len(inputs), "sentences"):
+        some = [inputs[position] for position in part]
         given = [
-            {"text": text, "parse": parse} if parse is not None or start + position < len(texts) else text
-            for position, (text, parse) in enumerate(zip(some, parses.find(some), strict=True))
+            {"text": text, "parse": parse} if parse is not None or position < len(texts) else text
+            for position, text, parse in zip(part, some, parses.find(some), strict=True)
         ]
         features: dict[str, Any] = transformer.preprocess(given)
         real = features["attention_mask"].bool()
@@ -76,12 +70,5 @@ def read_sentences(
         for names, tensors in rows.items():
             table = torch.stack([features[name] for name in names], dim=2).int()
             tensors += [row[row[:, 0] > 0] for row in table]
-        counted.add(len(some))
-    made = {names: (torch.cat(tensors), _starts([len(row) for row in tensors])) for names, tensors in rows.items()}
-    return Tokens(np.concatenate(ids), _starts([len(row) for row in ids])), Structures(made)
-
-
-def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
-    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
+    made = {names: (torch.cat(tensors), starts_of([len(row) for row in tensors])) for names, tensors in rows.items()}
+    return Tokens(np.concatenate(ids), starts_of([len(row) for row in ids])), Structures(made)

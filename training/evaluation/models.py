@@ -21,7 +21,7 @@ from training.data.parses import Frames, ParsedSentences, Parses
 from training.encoders.loading import load_encoder, routes_in
 from training.jobs import Source
 from training.modules.parse import Parse
-from training.progress import Counted
+from training.progress import with_progress
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -67,15 +67,14 @@ class Embedder:
         """Return the embeddings of texts, as `Embed`."""
         vectors = self._vectors.setdefault(task, {})
         new = list(dict.fromkeys(text for text in texts if text not in vectors))
-        counted = Counted(f"encoding with {self.name}{f' for {task!r}' if task else ''}", len(new), "sentences")
+        parts = [new[start : start + _ENCODED_AT_ONCE] for start in range(0, len(new), _ENCODED_AT_ONCE)]
+        work = f"encoding with {self.name}{f' for {task!r}' if task else ''}"
         options: dict[str, Any] = {} if task is None else {"task": task}
-        for start in range(0, len(new), _ENCODED_AT_ONCE):
-            some = new[start : start + _ENCODED_AT_ONCE]
+        for some in with_progress(parts, work, len(new), "sentences"):
             self._parses.tell(some)
             encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
             vectors.update(zip(some, encoded, strict=True))
             self._parses.keep(some)
-            counted.add(len(some))
         return np.array([vectors[text] for text in texts], dtype=np.float32)
 
 

@@ -9,7 +9,7 @@ from sentences import told
 
 from features.core.faults import Conflict, ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
 from flows.command_line import run
-from training.encoders.cards import write_card
+from training.encoders.running import write_card
 
 
 @pytest.fixture

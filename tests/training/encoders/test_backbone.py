@@ -11,6 +11,7 @@ from sentences import refused
 
 from features.core.faults import BackboneUnfit, OutOfRange
 from training.encoders import backbone as backbone_module
+from training.encoders.aspect.settings import AspectSettings
 from training.encoders.backbone import Backbone
 
 TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park", "no man sees three woman in a small house the"]
@@ -21,9 +22,10 @@ def backbone(tiny_encoder):
     return make(tiny_encoder)
 
 
-def make(folder, *, layers=2, cache_gib=1.0, precision=torch.float32, dropout=True):
+def make(folder, *, layers=2, cache_gib=1.0, disk_gib=0.0, precision=torch.float32, dropout=True):
     model = SentenceTransformer(str(folder), device="cpu")
-    return Backbone(model, layers_tuned=layers, precision=precision, dropout=dropout, cache_gib=cache_gib)
+    settings = AspectSettings(layers_tuned=layers, dropout=dropout, cache_gib=cache_gib, disk_gib=disk_gib)
+    return Backbone(model, settings, precision)
 
 
 def test_only_the_last_layers_learn(backbone):
@@ -59,13 +61,11 @@ def test_states_are_those_of_some_sentences_only(backbone, tiny_encoder):
     assert tokens.only(np.arange(4)).digest() == tokens.digest()
 
 
-def test_states_are_kept_where_they_fit_only(backbone):
+def test_states_are_kept_where_they_fit_only(backbone, tiny_encoder):
     tokens = backbone.tokenize(TEXTS, max_tokens=32)
     size = len(tokens.ids) * 48 * 4 / 2**30
-    backbone.cache_gib = size * 0.99
-    assert not backbone.keep_states(tokens)
-    backbone.cache_gib = size * 1.01
-    assert backbone.keep_states(tokens)
+    assert not make(tiny_encoder, cache_gib=size * 0.99).keep_states(tokens)
+    assert make(tiny_encoder, cache_gib=size * 1.01).keep_states(tokens)
 
 
 def test_kept_states_change_no_gradient(tiny_encoder):
@@ -180,14 +180,15 @@ def test_more_layers_than_there_are_is_an_error(tiny_encoder):
 def test_a_model_without_layers_is_an_error(backbone):
     backbone.transformer.config.num_hidden_layers = 7
     with refused(BackboneUnfit):
-        Backbone(backbone.model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
+        Backbone(backbone.model, backbone.settings, torch.float32)
 
 
 def test_states_that_do_not_fit_into_memory_are_kept_in_a_file(tiny_encoder, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for precision in (torch.float32, torch.bfloat16):
-        inside, beside = (make(tiny_encoder, precision=precision, cache_gib=gib) for gib in (1.0, 0.0))
-        beside.disk_gib = 1.0
+        inside, beside = (
+            make(tiny_encoder, precision=precision, cache_gib=gib, disk_gib=1.0 - gib) for gib in (1.0, 0.0)
+        )
         tokens = inside.tokenize(TEXTS, max_tokens=32)
         assert inside.keep_states(tokens) == beside.keep_states(tokens) is True
         assert torch.equal(inside.states, beside.states)
@@ -196,12 +197,12 @@ def test_states_that_do_not_fit_into_memory_are_kept_in_a_file(tiny_encoder, tmp
     assert not [*tmp_path.iterdir()]  # nothing is left of it, whatever ends the process
 
 
-def test_a_disk_without_room_is_told_and_the_states_are_computed_again(backbone, monkeypatch, caplog):
+def test_a_disk_without_room_is_told_and_the_states_are_computed_again(tiny_encoder, monkeypatch, caplog):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("os.posix_fallocate", full)
-    backbone.cache_gib, backbone.disk_gib = 0.0, 1.0
+    backbone = make(tiny_encoder, cache_gib=0.0, disk_gib=1.0)
     assert not backbone.keep_states(backbone.tokenize(TEXTS, max_tokens=32))
     assert "recomputed in every step" in caplog.text
 

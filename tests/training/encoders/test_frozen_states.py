@@ -10,6 +10,7 @@ from sentence_transformers import SentenceTransformer
 
 from training.encoders.backbone import Backbone
 from training.encoders.frozen_states import SharedStates
+from training.encoders.s3bert.settings import S3bertSettings
 
 TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park"]
 
@@ -23,9 +24,8 @@ def make(tiny_encoder, monkeypatch):
 
     def make(*, layers=2, precision=torch.float32, cache_gib=1.0, disk_gib=1.0):
         model = SentenceTransformer(str(tiny_encoder), device="cpu")
-        return Backbone(
-            model, layers_tuned=layers, precision=precision, dropout=True, cache_gib=cache_gib, disk_gib=disk_gib
-        )
+        settings = S3bertSettings(layers_tuned=layers, dropout=True, cache_gib=cache_gib, disk_gib=disk_gib)
+        return Backbone(model, settings, precision)
 
     make.passes = passes
     return make
@@ -96,11 +96,10 @@ def test_the_oldest_make_room_for_a_new_one(make, tmp_path):
     shared = SharedStates(tmp_path, "backbone")
     kept = []
     for count in (3, 2, 1):
-        backbone = make()
-        tokens = backbone.tokenize(TEXTS[:count], max_tokens=32)
+        tokens = make().tokenize(TEXTS[:count], max_tokens=32)
         size = len(tokens.ids) * 48 * 4
         # Room for this one and the one before it.
-        backbone.disk_gib = (size + (kept[-1] if kept else 0)) / 2**30
+        backbone = make(disk_gib=(size + (kept[-1] if kept else 0)) / 2**30)
         assert backbone.keep_states(tokens, shared)
         kept.append(size)
     assert sorted(file.stat().st_size for file in tmp_path.iterdir()) == sorted(kept[1:])

@@ -8,7 +8,6 @@ from training.encoders import learning
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
-from training.encoders.search import points_of
 from training.jobs import Source
 from training.loop import loop
 from training.run_records import state_of
@@ -102,8 +101,8 @@ def test_two_points_at_most_are_on_the_disk(job, monkeypatch):
 
 
 def test_points_that_differ_in_the_last_digit_have_folders_of_their_own(job):
-    settings = job("searched").settings
-    names = [point.name for point in points_of(settings, {"learning_rate": (1.234567e-4, 1.2345671e-4, 2e-5)})]
+    settings = job("searched", {"learning_rate": (1.234567e-4, 1.2345671e-4, 2e-5)}).settings
+    names = [point.name for point in settings.points()]
     assert names == ["learning_rate=0.0001234567", "learning_rate=0.00012345671", "learning_rate=2e-05"]
 
 

@@ -6,9 +6,8 @@ from scipy.stats import spearmanr
 from sentences import refused
 
 from features.core.faults import FileMissing, NothingToLearn, UnknownName, WrongValue
-from training.encoders.plan import TrainingPlan
 from training.encoders.ratings import chosen_ratings
-from training.encoders.running import train_once
+from training.encoders.running import TrainingPlan, train_once
 from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob
 

@@ -5,7 +5,7 @@ import torch
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from torch.nn.functional import cosine_similarity
 
-from training.objectives.info_nce import InfoNceObjective
+from training.objectives import InfoNceObjective
 
 
 @pytest.fixture

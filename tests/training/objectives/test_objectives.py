@@ -5,9 +5,7 @@ import pytest
 import torch
 
 from training.encoders.s3bert.facets import plan_layout
-from training.objectives.consistency import ConsistencyObjective
-from training.objectives.decomposition import DecompositionObjective
-from training.objectives.ordering import OrderingObjective
+from training.objectives import ConsistencyObjective, DecompositionObjective, OrderingObjective
 
 B, K, H, D = 5, 3, 4, 15
 

@@ -1,28 +1,45 @@
-"""Task of an encoder of aspects for the loop: batches of triplets, InfoNCE, and the neighbours of dev texts."""
+"""Task of an encoder of aspects for the loop: batches of triplets, InfoNCE, and the neighbours of dev texts.
+
+The encoder is the backbone with the chosen pooling, and a layer for each route:
+
+    transformer ── pooling ──┬── country   linear layer, at first the identity     encode(texts, task="country")
+                             └── industry  likewise                                normalisation, as in the backbone
+
+Without routes there is such a layer only where no layer of the transformer is tuned. The encoder has only modules of
+sentence-transformers: plain `SentenceTransformer(folder)` loads it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Dense, Normalize, Router
+from sentence_transformers.sentence_transformer.modules import Pooling
+from torch import Tensor, nn
 
+from features.core.faults import BackboneUnfit
 from training.data.shared_labels import Positions, SharedLabels
 from training.data.triplets import Triplets, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import Curriculum, Lesson
-from training.encoders.aspect.encoder import position_of_layers
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
+from training.encoders.loading import load_encoder
 from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.nearest import neighbours_of, unit
-from training.objectives.info_nce import InfoNceObjective
+from training.objectives import InfoNceObjective
 from training.ranking import MEASURES, judge
 
 _DEPTH = 10  # neighbours that are scored
+# Their positions start after that of the padding.
+_FROM_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +61,7 @@ class AspectTask:
 
     def __init__(self, backbone: Backbone, tokens: Tokens, curriculum: Curriculum, settings: AspectSettings) -> None:
         self.backbone, self.tokens, self.curriculum, self.settings = backbone, tokens, curriculum, settings
+        self.train = backbone.train
         self.objective = InfoNceObjective(settings.temperature)
         factor = settings.route_learning_rate / settings.loop.learning_rate
         self.groups: Sequence[Group] = decaying_matrices(backbone.tuned_parameters())
@@ -74,10 +92,6 @@ class AspectTask:
         size = self.settings.loop.batch_size
         anchors = [len(self._drawn(lesson, 0)[0]) for lesson in self.curriculum.lessons]
         return sum(n // size + (n % size > 1) for n in anchors)
-
-    def train(self) -> None:
-        """Switch on the dropout of the tuned layers, if the settings ask for it."""
-        self.backbone.train()
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Return the loss of a batch; each text is embedded once, by one of the processes."""
@@ -168,3 +182,38 @@ def score_neighbours(vectors: NDArray[np.float32], shared: SharedLabels, texts: 
         return None
     means = dict(zip(MEASURES, values["encoder"][asked].mean(axis=0).tolist(), strict=True))
     return {name: means[name] for name in ("mrr", "ndcg")}
+
+
+def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], device: str) -> SentenceTransformer:
+    """Return the encoder before training; each route, if there are any, gives the embeddings of the backbone."""
+    model = load_encoder(folder, device=device)
+    config: Any = getattr(model.transformers_model, "config", None)
+    longest = int(getattr(config, "max_position_embeddings", None) or model.max_seq_length or 512)
+    longest -= 2 if getattr(config, "model_type", "") in _FROM_PADDING else 0
+    model.max_seq_length = min(settings.max_tokens, longest)
+    modules = list(model)
+    if settings.pooling is not None:
+        positions = [position for position, module in enumerate(modules) if isinstance(module, Pooling)]
+        if not positions:
+            raise BackboneUnfit(
+                f"the backbone {settings.backbone!r} has no pooling to replace by {settings.pooling!r}; leave "
+                f"`pooling` of the encoder {settings.name!r} out"
+            )
+        modules[positions[0]] = Pooling(modules[positions[0]].embedding_dimension, pooling_mode=settings.pooling)
+    if routes or not settings.layers_tuned:
+        width = int(model.get_embedding_dimension() or 0)
+        layers = {route: [_identity(width)] for route in routes}
+        end = len(modules) - 1 if isinstance(modules[-1], Normalize) else len(modules)
+        modules.insert(end, Router(layers, default_route=routes[0]) if routes else _identity(width))
+    return SentenceTransformer(modules=modules, device=device)
+
+
+def position_of_layers(model: SentenceTransformer, settings: AspectSettings) -> int | None:
+    """Return the position of the module with the linear layers; None if there are none."""
+    if settings.combine != "routes" and settings.layers_tuned:
+        return None
+    return len(model) - (2 if isinstance(model[-1], Normalize) else 1)
+
+
+def _identity(width: int) -> Any:
+    return Dense(width, width, bias=False, activation_function=nn.Identity(), init_weight=torch.eye(width))

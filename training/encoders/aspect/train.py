@@ -8,15 +8,12 @@ import polars as pl
 
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
-from training.encoders.aspect.encoder import position_of_layers, start_model
 from training.encoders.aspect.settings import AspectSettings
-from training.encoders.plan import TrainingPlan
-from training.encoders.running import corpora_of, train_once, write_encoder
+from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.jobs import Source, TrainingJob
 
 if TYPE_CHECKING:
     from training.encoders.aspect.task import AspectTask
-    from training.encoders.learning import Learnt
 
 AspectJob = TrainingJob[Source, AspectSettings]
 
@@ -33,7 +30,7 @@ def train(job: AspectJob) -> Path:
 def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) -> None:
     import torch
 
-    from training.encoders.aspect.task import AspectTask
+    from training.encoders.aspect.task import AspectTask, position_of_layers, start_model
     from training.encoders.backbone import Backbone
     from training.encoders.frozen_states import SharedStates
     from training.encoders.learning import learn
@@ -44,7 +41,7 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     routes = [lesson.route for lesson in curriculum.lessons if lesson.route is not None]
     model = start_model(plan.backbone, settings, routes, str(machine.device))
     # What a linear layer is learnt from are the embeddings of the start model to the last digits.
-    backbone = Backbone.of(model, settings, machine.precision if settings.layers_tuned else torch.float32)
+    backbone = Backbone(model, settings, machine.precision if settings.layers_tuned else torch.float32)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     texts, dev = curriculum.texts, curriculum.dev
     used = np.union1d(texts, dev)

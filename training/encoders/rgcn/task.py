@@ -5,12 +5,10 @@ import torch
 from torch import Tensor
 
 from training.encoders.backbone import Backbone
-from training.encoders.pair_table import Batch, PairTable
-from training.encoders.pair_task import PairTask, Prepared
+from training.encoders.pair_task import Batch, PairTable, PairTask, Prepared
 from training.encoders.rgcn.settings import RgcnSettings
 from training.loop.settings import LoopSettings
-from training.objectives.consistency import ConsistencyObjective
-from training.objectives.info_nce import InfoNceObjective
+from training.objectives import ConsistencyObjective, InfoNceObjective
 
 
 class RgcnTask(PairTask[RgcnSettings]):
@@ -20,11 +18,7 @@ class RgcnTask(PairTask[RgcnSettings]):
     """
 
     def __init__(
-        self,
-        backbone: Backbone,
-        prepared: Prepared,
-        settings: RgcnSettings,
-        teacher: Tensor | None = None,
+        self, backbone: Backbone, prepared: Prepared, settings: RgcnSettings, teacher: Tensor | None = None
     ) -> None:
         super().__init__(backbone, prepared, settings, classifies=settings.objective == "softmax")
         self.info_nce = InfoNceObjective(settings.temperature)

@@ -1,4 +1,10 @@
-"""Train an encoder with a graph."""
+"""Train an encoder with a graph: a backbone, the graph over its word vectors, and their combination.
+
+    graph = true     ParsingTransformer ── Pooling ── GraphPooling ── NodeCombination: LayerNorm([u₁; u₂])
+    graph = false    Transformer ───────── Pooling ── LayerNorm(u₁)
+
+The twin without graph has only modules of sentence-transformers; the other is loaded by `facetflow.load_encoder`.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,11 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from features.core.errors import ModelError
+from features.core.faults import Conflict, OtherParser, UnknownLabel
+from training.data.labelled_pairs import LabelledPairs
 from training.data.parses import Parses
-from training.encoders.pair_table import PairTable
-from training.encoders.pair_training import PairTraining
-from training.encoders.rgcn.data import learnt_from, resolved
+from training.encoders.pair_training import (
+    PairTraining,
+    check_dev,
+    check_labels,
+    classes_of,
+    found_positive,
+    structured,
+    training_labels,
+    transformer_and_pooling,
+)
 from training.encoders.rgcn.settings import RgcnSettings
+from training.encoders.settings import BY_POSITIVE
 from training.jobs import Source, TrainingJob
 
 if TYPE_CHECKING:
@@ -18,24 +35,60 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from training.encoders.backbone import Backbone, Tokens
-    from training.encoders.pair_task import Prepared
+    from training.encoders.pair_task import PairTable, Prepared
     from training.encoders.rgcn.task import RgcnTask
+    from training.modules.parsing_transformer import ParsingTransformer
 
 RgcnJob = TrainingJob[Source, RgcnSettings]
+# Negative label of inference pairs; pairs of another kind need not have it.
+_USUAL_NEGATIVE: str = RgcnSettings.model_fields["negative_label"].default
 
 
 class RgcnTraining(PairTraining[RgcnSettings, Parses]):
     """Training with dependency trees as structure; the twin has no graph."""
 
     lacking = "have no dependency tree and are trained on without one (`facetflow rejects` says why)"
-    resolved = staticmethod(resolved)
-    learnt_from = staticmethod(learnt_from)
+
+    @staticmethod
+    def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
+        """Return the settings with the labels of the classifier filled in."""
+        counts = training_labels(data, settings)
+        names = tuple(counts)
+        if settings.objective == "multiple_negatives":
+            positive = found_positive(names, settings)
+            if settings.negative_label not in (*names, _USUAL_NEGATIVE):
+                others = ", ".join(label for label in names if label != positive)
+                raise UnknownLabel(
+                    f"`negative_label` of the encoder {settings.name!r} is {settings.negative_label!r}, which no "
+                    f"training pair has; {f'name one of: {others}, or ' if others else ''}leave it out."
+                )
+            if settings.negative_label == positive:
+                raise Conflict(f"`negative_label` of the encoder {settings.name!r} is {positive!r}, the positive one.")
+            return settings.model_copy(update={"positive_label": positive})
+        if settings.objective == "distillation":
+            check_labels(settings.labels, names, settings)
+            return settings
+        remedy = f"Set another `objective` for the encoder {settings.name!r}, or add pairs with other labels."
+        labels = classes_of(counts, settings, remedy)
+        if settings.choose_by in BY_POSITIVE:
+            settings = settings.model_copy(update={"positive_label": found_positive(labels, settings)})
+        return settings.model_copy(update={"labels": labels})
+
+    @staticmethod
+    def learnt_from(data: LabelledPairs, settings: RgcnSettings) -> LabelledPairs:
+        """Return the training and dev pairs; settings as `resolved` returns them."""
+        labels = settings.labels
+        if settings.objective == "multiple_negatives":
+            labels = (settings.positive_label, settings.negative_label)
+        chosen = data.select(splits=settings.splits, corpora=settings.corpora, labels=labels)
+        check_dev(chosen, settings, settings.positive_label)
+        return chosen
 
     def read_structure(self) -> Parses | None:
         """Read trees."""
         return self.job.source.read_parses(Parses, self.data.texts) if self.settings.graph else None
 
-    def warn_of_little(self, train: PairTable, dev: PairTable) -> None:
+    def warn_of_little(self, train: "PairTable", dev: "PairTable") -> None:
         """Warn also of missing hard negatives, and of a dev pair with no other of its batch to be told from."""
         super().warn_of_little(train, dev)
         train.warn_of_no_negatives(self.settings)
@@ -44,8 +97,6 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
 
     def start(self, device: str) -> "SentenceTransformer":
         """Add a graph to the backbone."""
-        from training.encoders.rgcn.encoder import start_model
-
         weights = self.job.source.tree_weights() if self.structure else ""
         return start_model(self.plan.backbone, self.settings, self.structure, device, weights=weights)
 
@@ -54,7 +105,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
         from training.encoders.rgcn.task import RgcnTask
 
         distils = self.settings.objective == "distillation"
-        teacher = _teacher(backbone, prepared.tokens, self.settings) if distils else None
+        teacher = _teacher(backbone, prepared.tokens) if distils else None
         return lambda settings: RgcnTask(backbone, prepared, settings, teacher)
 
     def facts(self, backbone: "Backbone", prepared: "Prepared") -> dict[str, Any]:
@@ -71,19 +122,90 @@ def train(job: RgcnJob) -> Path:
     return RgcnTraining(job).run()
 
 
-def _teacher(backbone: "Backbone", tokens: "Tokens", settings: RgcnSettings) -> "Tensor":
+def _teacher(backbone: "Backbone", tokens: "Tokens") -> "Tensor":
     """Return the start model's embeddings of all sentences, before training, (n_texts, t)."""
     import torch
     from sentence_transformers import SentenceTransformer
 
     from training.encoders.backbone import Backbone
 
-    start = Backbone(
-        SentenceTransformer(modules=list(backbone.model)[:2], device=str(backbone.device)),
-        layers_tuned=settings.layers_tuned,
-        precision=backbone.precision,
-        dropout=settings.dropout,
-        cache_gib=0.0,
-    )
+    model = SentenceTransformer(modules=list(backbone.model)[:2], device=str(backbone.device))
+    start = Backbone(model, backbone.settings, backbone.precision)
     start.states = backbone.states
     return torch.from_numpy(start.embed_many(tokens, np.arange(len(tokens.lengths))))
+
+
+def start_model(
+    folder: Path, settings: RgcnSettings, parses: Parses | None, device: str, *, weights: str = ""
+) -> "SentenceTransformer":
+    """Return the encoder before training, a twin without parses; the seed of the loop initialises its new modules."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import LayerNorm
+
+    from training.modules.graph_pooling import GraphPooling, NodeCombination
+    from training.modules.parse import LabelNumbers
+
+    first, pooling, longest = transformer_and_pooling(folder, settings)
+    sentence_width = int(pooling.get_embedding_dimension())
+    torch.manual_seed(settings.loop.seed)
+    if parses is None:
+        modules = [first, pooling, LayerNorm(sentence_width)]
+    else:
+        transformer = _parsing(folder, settings, parses, weights)
+        labels = 1 if settings.relations == "one" else len(LabelNumbers(transformer.labels))
+        graph = GraphPooling(
+            int(transformer.get_embedding_dimension()),
+            labels,
+            width=settings.width,
+            layers=settings.graph_layers,
+            bases=None if settings.bases == "full" else settings.bases,
+            dropout=settings.graph_dropout,
+            direction=settings.direction,
+        )
+        modules = [transformer, pooling, graph, NodeCombination(sentence_width, settings.width)]
+    model = SentenceTransformer(modules=modules, device=device)
+    model.max_seq_length = longest
+    return model
+
+
+def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str) -> "ParsingTransformer":
+    from features.parsers.dependencies import load
+    from features.parsers.settings import DependencySettings
+    from training.modules.parse import same_weights, weights_of
+    from training.modules.parsing_transformer import ParsingTransformer
+
+    name = settings.parser or parses.pipeline
+    try:
+        parser = load(DependencySettings(model=name))
+    except ModelError as error:
+        if settings.parser:
+            raise
+        raise OtherParser(
+            f"the trees are by {parses.parser!r}, and the finished encoder parses with the same pipeline, which is not "
+            f"installed ({str(error).rstrip('.')}): pull it, or give its folder as `parser` of the encoder "
+            f"{settings.name!r}."
+        ) from error
+    if parser.name != parses.parser:
+        raise OtherParser(
+            f"the trees are by {parses.parser!r}, but the installed pipeline {name!r} is {parser.name!r}, with which "
+            "the finished encoder would parse differently: pull the same version, or rebuild the trees with this one."
+        )
+    if not same_weights(here := weights_of(DependencySettings(model=name)), weights):
+        raise OtherParser(
+            f"the trees are by {parses.parser!r} with the digest {weights[:16]!r}, but the pipeline {name!r} of the "
+            f"same name and version has the digest {here[:16]!r}, with which the finished encoder would parse "
+            "differently: give the folder that `model` under [dependencies] named as `parser` of the encoder "
+            f"{settings.name!r}, or rebuild the trees with this one."
+        )
+    return structured(
+        ParsingTransformer,
+        folder,
+        settings,
+        parser=name,
+        parser_identity=parser.name,
+        parser_weights=here,
+        labels=parser.labels,
+        max_words=parses.max_words,
+        random_trees=settings.loop.seed if settings.trees == "random" else None,
+    )

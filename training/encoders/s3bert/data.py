@@ -44,10 +44,7 @@ def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:
     counts = {split: int((data.pairs["split"] == split).sum()) for split in settings.splits}
     size = settings.loop.batch_size
     if counts[train] < size:
-        log.warning(
-            "few pairs to train on: %d in split %r, less than one batch (%d)",
-            *(counts[train], train, size),
-        )
+        log.warning("few pairs to train on: %d in split %r, less than one batch (%d)", counts[train], train, size)
     if not counts[dev] and not settings.by_ratings:
         log.warning("no pairs in split %r to choose the best model by: the last one is kept", dev)
     facets = settings.facets or data.metric_names

@@ -60,8 +60,10 @@ def marked(facets: Sequence[FacetReading]) -> tuple[FacetReading, ...]:
     standings of reliable facets are compared, because similarities alone say little: most pairs agree in negation, so
     0.9 is low there.
     """
-    with_graphs = any(facet.measured is not None for facet in facets)
-    values = [_compared(facet, with_graphs=with_graphs) for facet in facets]
+    if any(facet.measured is not None for facet in facets):
+        values = [None if facet.vacuous or facet.blind else facet.measured for facet in facets]
+    else:
+        values = [facet.standing if facet.reliable else None for facet in facets]
     compared = [value for value in values if value is not None]
     low, high = (min(compared), max(compared)) if compared else (0.0, 0.0)
     return tuple(
@@ -76,13 +78,6 @@ def marked(facets: Sequence[FacetReading]) -> tuple[FacetReading, ...]:
         )
         for facet, value in zip(facets, values, strict=True)
     )
-
-
-def _compared(facet: FacetReading, *, with_graphs: bool) -> float | None:
-    """Return the value by which a facet stands out or not; None if it cannot."""
-    if with_graphs:
-        return None if facet.vacuous or facet.blind else facet.measured
-    return facet.standing if facet.reliable else None
 
 
 def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:

@@ -121,7 +121,6 @@ class S3bertSettings(TunedSettings):
     layer_corpora: tuple[str, ...] = ()
     layers_tuned: Annotated[int, Field(ge=0)] = 2
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
-    disk_gib: Annotated[float, Field(ge=0)] = 20.0
 
     @model_validator(mode="after")
     def _check(self) -> Self:

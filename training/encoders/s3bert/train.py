@@ -11,22 +11,20 @@ from numpy.typing import NDArray
 from training.data.measured_pairs import MeasuredPairs
 from training.data.pair_tables import apart
 from training.encoders.loading import load_encoder
-from training.encoders.plan import TrainingPlan
 from training.encoders.ratings import ChosenRatings, chosen_ratings
-from training.encoders.running import corpora_of, train_once, write_encoder
+from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.s3bert.data import Targets, check_pairs, make_targets, warn_of_little
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
-from training.loop.settings import LoopSettings
 from training.runs import MAP
+from training.writing import write_text
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from training.encoders.backbone import Backbone
-    from training.encoders.learning import Learnt
-    from training.encoders.s3bert.task import Prepared, S3bertTask
+    from training.encoders.s3bert.task import S3bertTask
     from training.loop.machine import Machine
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
@@ -54,10 +52,18 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
 
     from training.encoders.frozen_states import SharedStates
     from training.encoders.learning import learn, learn_first
-    from training.encoders.s3bert.embedders import MappedEmbeddings, StartEmbeddings, TunedLayers, add_map, few_threads
-    from training.encoders.s3bert.task import Prepared, S3bertTask, recorded
+    from training.encoders.s3bert.task import (
+        MappedEmbeddings,
+        Prepared,
+        S3bertTask,
+        StartEmbeddings,
+        TunedLayers,
+        add_map,
+        few_threads,
+        recorded,
+    )
     from training.loop.machine import prepare_machine
-    from training.objectives.decomposition import DecompositionObjective
+    from training.objectives import DecompositionObjective
 
     settings = cast("S3bertSettings", plan.settings)
     facets, width = settings.facets or (), settings.facet_dimensions
@@ -74,7 +80,6 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         first=data.first,
         second=data.second,
         targets=torch.from_numpy(targets.values),
-        groups=np.unique(data.first, return_inverse=True)[1],
         train=train_pairs,
         drawn=drawn,
         near=train_pairs[(data.pairs["kind"] != "negative").to_numpy()[train_pairs]],
@@ -92,12 +97,9 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
     report: dict[str, object] = {}
 
-    def map_loop(settings: S3bertSettings) -> LoopSettings:
-        return settings.map_loop(len(train_pairs))
-
     def map_task(settings: S3bertSettings) -> S3bertTask:
         assert mapped is not None  # noqa: S101 - tells mypy
-        return S3bertTask(mapped, decomposition, prepared, settings, map_loop(settings))
+        return S3bertTask(mapped, decomposition, prepared, settings, settings.map_loop(len(train_pairs)))
 
     def complete(learnt: "Learnt[S3bertTask]") -> None:
         _complete(job, plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
@@ -105,17 +107,18 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
     if not settings.layers_tuned:
         with few_threads(settings.loop):
-            learn(plan, machine, job.output, map_task, complete, about=about, loop_of=map_loop)
+            learn(plan, machine, job.output, map_task, complete, about=about)
         return
     if mapped is not None:
         with few_threads(settings.loop):
-            outcome = learn_first(plan, machine, job.output / MAP, map_task(settings), map_loop)
+            outcome = learn_first(plan, machine, job.output / MAP, map_task(settings))
         history = [recorded(look) for look in outcome.history]
         report["map"] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
-    trained_on = settings.loop.epochs * len(prepared.drawn)
+    trained_on = settings.loop.epochs * len(drawn)
     if settings.loop.steps is not None:
         trained_on = min(trained_on, settings.loop.steps * settings.loop.batch_size)
-    used = _sentences_of(prepared)
+    ends = [side[pairs] for side in (data.first, data.second) for pairs in (drawn, dev_pairs)]
+    used = np.unique(np.concatenate([*ends, *([placed.places] if placed else [])]))
     tokens = start.tokens.only(used)
     if 2 * trained_on > len(used):  # else most states would never be used
         shared = SharedStates(job.shared, plan.backbone_digest) if job.shared else None
@@ -159,7 +162,9 @@ def _complete(
         "chosen_by": ratings.chosen.recorded() if ratings else {"set": None},
         **report,
     }
-    write_encoder(job, plan, learnt, backbone, facts, further={FILE_NAME: layout.text()})
+    write_encoder(
+        job, plan, learnt, backbone, facts, further=lambda folder: write_text(folder / FILE_NAME, layout.text())
+    )
     shutil.rmtree(job.output / MAP, ignore_errors=True)
 
 
@@ -181,17 +186,11 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
 
     # Embeddings that a map is learnt from are those of the start model to the last digits.
     precision = machine.precision if settings.layers_tuned else torch.float32
-    backbone = Backbone.of(load_encoder(folder, device=str(machine.device)), settings, precision)
+    backbone = Backbone(load_encoder(folder, device=str(machine.device)), settings, precision)
     if settings.layers_tuned:  # the finished encoder reads as much as was trained and chosen on
         model = backbone.model
         model.max_seq_length = min(settings.max_tokens, model.max_seq_length or settings.max_tokens)
     return backbone
-
-
-def _sentences_of(prepared: "Prepared") -> NDArray[np.int64]:
-    """Return the positions of the sentences that batches of tuned layers have, and dev pairs and ratings."""
-    ends = [side[pairs] for side in (prepared.first, prepared.second) for pairs in (prepared.drawn, prepared.dev)]
-    return np.unique(np.concatenate([*ends, *([prepared.ratings.places] if prepared.ratings else [])]))
 
 
 def _is_drawn(data: MeasuredPairs, settings: S3bertSettings) -> NDArray[np.bool_]:

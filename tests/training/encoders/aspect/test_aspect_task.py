@@ -9,8 +9,7 @@ import torch
 
 from training.data.triplets import TripletMaker, in_batch_mask
 from training.encoders.aspect.data import learnt_from, plan_lessons
-from training.encoders.aspect.encoder import start_model
-from training.encoders.aspect.task import AspectTask
+from training.encoders.aspect.task import AspectTask, start_model
 from training.encoders.backbone import Backbone
 from training.encoders.embedding import embed_together
 
@@ -31,13 +30,7 @@ def make(job, zoo, tiny_encoder):
         data = learnt_from(zoo, settings)
         curriculum = plan_lessons(data, settings)
         routes = [lesson.route for lesson in curriculum.lessons if lesson.route]
-        backbone = Backbone(
-            start_model(tiny_encoder, settings, routes, "cpu"),
-            layers_tuned=settings.layers_tuned,
-            precision=torch.float32,
-            dropout=settings.dropout,
-            cache_gib=1.0,
-        )
+        backbone = Backbone(start_model(tiny_encoder, settings, routes, "cpu"), settings, torch.float32)
         return data, AspectTask(backbone, backbone.tokenize(data.texts, max_tokens=32), curriculum, settings)
 
     return made

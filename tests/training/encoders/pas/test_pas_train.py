@@ -23,9 +23,8 @@ from features.core.faults import (
 from features.sentences import normalise
 from training.encoders.loading import load_encoder
 from training.encoders.pair_task import tell_apart
-from training.encoders.pas.data import learnt_from, resolved
 from training.encoders.pas.settings import PasSettings
-from training.encoders.pas.train import train
+from training.encoders.pas.train import PasTraining, start_model, train
 from training.evaluation.run import evaluate
 from training.jobs import EvaluationJob, Source
 from training.modules import calibration
@@ -95,7 +94,6 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     from features.parsers.srl.parser import load
     from training.data.parses import Frames
     from training.encoders.backbone import Backbone
-    from training.encoders.pas.encoder import start_model
     from training.encoders.structures import read_sentences
     from training.modules.parse import weights_of
 
@@ -105,7 +103,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", "float32", 512)
     settings = job(weights="by_role", words_below=below, layers_tuned=1 + below, layers=layers).settings
     model = start_model(tiny_encoder, settings, frames, "cpu")
-    backbone = Backbone(model, layers_tuned=1 + below, precision=torch.float32, dropout=True, cache_gib=1.0)
+    backbone = Backbone(model, PasSettings(layers_tuned=1 + below), torch.float32)
     tokens, backbone.beside = read_sentences(model[0], texts, frames)
     assert backbone.keep_states(tokens)
     order = np.array([3, 0, 6, 4, 1, 5, 2])
@@ -183,8 +181,8 @@ def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_tagged(j
 def test_a_smaller_share_of_the_training_pairs_is_within_a_larger_one_and_dev_is_whole(judged):
     ids = {}
     for share in (0.1, 0.3, 0.6, 1.0):
-        settings = resolved(judged, PasSettings(positive_label="entailment", training_share=share))
-        pairs = learnt_from(judged, settings).pairs
+        settings = PasTraining.resolved(judged, PasSettings(positive_label="entailment", training_share=share))
+        pairs = PasTraining.learnt_from(judged, settings).pairs
         ids[share] = set(pairs.filter(split="train")["pair_id"])
         assert pairs.filter(split="dev").height == 30
     assert ids[0.1] < ids[0.3] < ids[0.6] < ids[1.0]
@@ -202,11 +200,11 @@ def test_f1_is_that_of_the_best_threshold_and_both_scores_need_both_kinds():
 def test_a_label_that_means_yes_is_positive_where_no_pair_has_the_default(judged):
     words = pl.col("label").replace_strict({"entailment": "Yes"}, default="no")
     pairs = replace(judged, pairs=judged.pairs.with_columns(label=words))
-    settings = resolved(pairs, PasSettings())
+    settings = PasTraining.resolved(pairs, PasSettings())
     assert (settings.labels, settings.positive_label) == (("Yes", "no"), "Yes")
     assert PasSettings(labels=["Yes", "no"]).positive_label == "1"
     with refused(UnknownLabel):
-        resolved(pairs, PasSettings(positive_label="maybe"))
+        PasTraining.resolved(pairs, PasSettings(positive_label="maybe"))
 
 
 def changed(judged, column, value, split="train"):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from training.encoders.cards import write_card
 from training.encoders.rgcn.settings import RgcnSettings
+from training.encoders.running import write_card
 
 FACTS = {
     "corpora": {"a|b": {"train": 2, "dev": 1, "licence": ""}},

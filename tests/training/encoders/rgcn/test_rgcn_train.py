@@ -24,7 +24,7 @@ from features.models import locate
 from features.parsers.settings import DependencySettings
 from training.encoders.loading import load_encoder
 from training.encoders.rgcn.settings import RgcnSettings
-from training.encoders.rgcn.train import train
+from training.encoders.rgcn.train import RgcnTraining, start_model, train
 from training.jobs import Source
 from training.modules import parsing_transformer
 from training.modules.pair_classifier import PairClassifier
@@ -112,7 +112,6 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     from features.sentences import normalise
     from training.data.parses import Parses
     from training.encoders.backbone import Backbone
-    from training.encoders.rgcn.encoder import start_model
     from training.encoders.structures import read_sentences
 
     texts = [normalise(text) for text in ODD]
@@ -123,7 +122,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     parses = Parses(pl.DataFrame(rows), parser.name, parser.max_words)
     settings = job(trees=trees, words_below=below, layers_tuned=1 + below, layers=layers).settings
     model = start_model(tiny_encoder, settings, parses, "cpu")
-    backbone = Backbone(model, layers_tuned=1 + below, precision=torch.float32, dropout=True, cache_gib=1.0)
+    backbone = Backbone(model, RgcnSettings(layers_tuned=1 + below), torch.float32)
     tokens, backbone.beside = read_sentences(model[0], texts, parses)
     assert backbone.keep_states(tokens)
     order = np.array([3, 0, 6, 4, 1, 5, 2])
@@ -133,7 +132,6 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
 
 
 def test_trees_directions_and_relations_change_the_embedding(job, tiny_encoder, parses):
-    from training.encoders.rgcn.encoder import start_model
 
     made = [
         start_model(tiny_encoder, job(**given).settings, parses, "cpu").encode(["the man sees no cat in the park"])
@@ -146,12 +144,11 @@ def test_trees_directions_and_relations_change_the_embedding(job, tiny_encoder, 
 
 
 def test_hard_negatives_contradict_the_same_premise_and_no_positive_is_a_negative(judged):
-    from training.encoders.pair_table import PairTable
-    from training.encoders.rgcn.data import learnt_from
+    from training.encoders.pair_task import PairTable
     from training.encoders.rgcn.settings import RgcnSettings
 
     settings = RgcnSettings(objective="multiple_negatives")
-    data = learnt_from(judged, settings)
+    data = RgcnTraining.learnt_from(judged, settings)
     table = PairTable(data, "train", settings)
     assert (len(table), table.with_hard) == (30, 30)
     batch = table.batch(np.arange(30), np.random.default_rng(0))
@@ -200,8 +197,7 @@ def test_a_pair_that_is_left_over_without_negatives_is_left_out(job, judged, tmp
 
 def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):
     from training.data.labelled_pairs import LabelledPairs
-    from training.encoders.pair_table import PairTable
-    from training.encoders.rgcn.data import learnt_from, resolved
+    from training.encoders.pair_task import PairTable
 
     settings = RgcnSettings(objective="multiple_negatives")
     contradicts = pl.col("label") == "contradiction"
@@ -215,7 +211,8 @@ def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):
         ),
     ):
         data = LabelledPairs.from_table(pairs, source={})
-        PairTable(learnt_from(data, resolved(data, settings)), "train", settings).warn_of_no_negatives(settings)
+        learnt = RgcnTraining.learnt_from(data, RgcnTraining.resolved(data, settings))
+        PairTable(learnt, "train", settings).warn_of_no_negatives(settings)
         assert caplog.messages[-1].startswith(said)
 
 

@@ -10,7 +10,7 @@ from sentences import refused
 from features.core.faults import AnotherProcess, EncoderDamaged, OtherSettings
 from features.core.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.plan import TrainingPlan, is_finished
+from training.encoders.running import TrainingPlan, is_finished
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.runs import TRAINING_LOCK

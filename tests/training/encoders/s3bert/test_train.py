@@ -12,14 +12,14 @@ from sentences import refused
 
 from features.core.faults import CheckpointDamaged, Conflict, LossNotFinite, NoTrainingData, OtherSettings
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.cards import write_card
+from training.encoders.running import write_card
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.loop import checkpoints, loop
 from training.loop.settings import LoopSettings
-from training.objectives.consistency import ConsistencyObjective
+from training.objectives import ConsistencyObjective
 from training.runs import latest_encoder
 from training.train import main
 
