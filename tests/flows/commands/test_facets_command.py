@@ -15,8 +15,8 @@ TEXTS = ["a cat in the park", "a dog in the house", "two cat"]
 def made(tmp_path, monkeypatch, word_encoder):
     """Go to a folder with an encoder that is a map, and return it with its start model."""
     from training.encoders.loading import load_encoder
-    from training.encoders.s3bert.task import add_map
     from training.encoders.s3bert.facets import plan_layout
+    from training.encoders.s3bert.task import add_map
 
     monkeypatch.chdir(tmp_path)
     start, encoder = (load_encoder(word_encoder, device="cpu") for _ in range(2))
