@@ -20,7 +20,7 @@ from training.encoders.search import with_values
 from training.encoders.settings import EncoderSettings
 from training.jobs import TRAIN, TrainingJob
 from training.loop import together
-from training.loop.launching import all_processes, only_trainer
+from training.loop.together import all_processes, only_trainer
 from training.progress import log
 from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB, TRAINING_LOCK
 from training.writing import require_writable, write_json, write_text, writing

@@ -20,9 +20,8 @@ from features.parsers.embedded.vocabulary import (
     script_between,
 )
 from features.parsers.embedded.words import number_at
-from training.parsers.amr.alignment import Alignment
+from training.parsers.amr.alignment import Alignment, Evidence
 from training.parsers.amr.corpus import Sentence
-from training.parsers.amr.translation import Evidence
 
 _COPY = "~0"
 _FIRST_SENSE = "01"
