@@ -31,9 +31,6 @@ class AnnotatedSentence:
 
     sentence_id: str  # the id in the file, else `file:line`
     words: tuple[str, ...]  # its tokens
-    lemmas: tuple[str, ...]  # one per word
-    tags: tuple[str, ...]  # parts of speech, one per word
-    rolesets: tuple[str, ...]  # `chase.01` if a word is a predicate, else `-`
     frames: tuple[Frame, ...]  # one frame per column, in order
     reject: str | None = None  # why a parser rejected the sentence, which then has no words; None for any other
 
@@ -54,7 +51,7 @@ def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
                 if rows:
                     yield _sentence(rows, name or first, first)
                 elif reject:
-                    yield AnnotatedSentence(name or f"{path.name}:{number}", (), (), (), (), (), reject)
+                    yield AnnotatedSentence(name or f"{path.name}:{number}", (), (), reject)
                 rows, name, reject = [], "", ""
             elif text.startswith(_ID) and not rows:
                 name = text.removeprefix(_ID).strip()
@@ -80,7 +77,7 @@ def _sentence(rows: Sequence[Sequence[str]], name: str, where: str) -> Annotated
         if not verbs and number >= len(named):
             raise RowWrong(f"In sentence {name!r} ({where}) no word is marked as predicate {number + 1}.")
         frames.append(Frame(verbs[0] if verbs else named[number], spans))
-    return AnnotatedSentence(name, columns[1], columns[2], columns[3], columns[_ROLESET], tuple(frames))
+    return AnnotatedSentence(name, columns[1], tuple(frames))
 
 
 def _spans(column: Iterable[str], where: str) -> tuple[Span, ...]:

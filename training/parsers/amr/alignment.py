@@ -266,14 +266,11 @@ class _Aligner:
                 free = [other for other in placed if self._nodes[node] not in self._taken[self.word[other]]]
                 children = {child for _, child in self._children[node]}
                 if placed:
-
-                    def explains(
-                        other: int, node: int = node, children: set[int] = children
-                    ) -> tuple[bool, bool, float]:
-                        probability = float(translation[node, self.word[other]])
-                        return probability > 1e-3, other in children, probability
-
-                    self._put(node, self.word[max(free or placed, key=explains)], 0.0)
+                    likely = {other: float(translation[node, self.word[other]]) for other in placed}
+                    best = max(
+                        free or placed, key=lambda other: (likely[other] > 1e-3, other in children, likely[other])
+                    )
+                    self._put(node, self.word[best], 0.0)
             if len(self._open()) == before:
                 break
         for node in self._open():
