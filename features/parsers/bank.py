@@ -77,10 +77,8 @@ class BankParser:
     def __init__(self, path: Path, *, max_words: int) -> None:
         if not path.is_file():
             raise GraphIndexWrong(f"There is no graph index {str(path)!r}; build it from the graph files again.")
-        _check_format(path)
         self.max_words = max_words
-        # Mapped now, so that a bank that later replaces this one does not mix with it.
-        self._table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+        self._table = _mapped(path)  # now, so that a bank that later replaces this one does not mix with it
         self._ids = _fixed_bytes(self._table.column("sentence_id"), _ID_BYTES)  # sorted, (n,)
 
     def parse(
@@ -148,13 +146,13 @@ def _write(path: Path, entries: Mapping[bytes, _Entry]) -> None:
             writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
-def _check_format(path: Path) -> None:
+def _mapped(path: Path) -> pa.Table:
     unknown = f"The file {str(path)!r} is not a graph index that this version can read; delete it and build it again."
     try:
-        with pa.memory_map(str(path)) as file:
-            metadata = pa.ipc.open_file(file).schema.metadata or {}
-        form = json.loads(metadata[b"facetflow"])["format"]
+        file = pa.ipc.open_file(pa.memory_map(str(path)))
+        form = json.loads((file.schema.metadata or {})[b"facetflow"])["format"]
     except (pa.ArrowInvalid, KeyError, ValueError, TypeError) as error:
         raise GraphIndexWrong(unknown) from error
     if form != _FORMAT:
         raise GraphIndexWrong(unknown)
+    return file.read_all()

@@ -9,9 +9,6 @@
 
 All are (n_sentences, n_words), int64, and 0 is padding. A word without a piece, because the sentence was truncated
 before it or because it is a blank, has place 0 and is not a node of the graph.
-
-A sentence is given as text, which spaCy parses, or with its parse, `{"text": …, "parse": …}`. Both go through
-`tree_tensors`, so that training from a store and encoding on the fly give the same embedding.
 """
 
 from bisect import bisect_right

@@ -14,9 +14,6 @@ of both: auxiliaries would be spans of one word. A piece belongs to every word t
 truncated piece belongs to none, and a span without pieces is dropped.
 
 All are batch first, int64, and 0 is padding.
-
-A sentence is given as text, which is tagged, or with its frames, `{"text": …, "parse": …}` (a row of the table `srl`).
-Both go through `frame_tensors`, so that training from a store and encoding on the fly give the same embedding.
 """
 
 from bisect import bisect_left, bisect_right

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from features.parsers.srl.conll import AnnotatedSentence
-from features.parsers.srl.frames import PREDICATE, Frame, Span
+from features.parsers.srl.frames import PREDICATE, AnnotatedSentence, Frame, Span
 from features.parsers.srl.tagger import SrlTagger
 
 _CONTINUES = "C-"
@@ -70,8 +69,9 @@ class SrlScore:
         for key in right.keys() | guesses.keys():
             ours, theirs = guesses.get(key, set()), right.get(key, set())
             self.perfect += key in right and key in guesses and ours == theirs
-            for role, counts in _by_role(ours, theirs):
-                self.roles[role] = self.roles.get(role, Counts()) + counts
+            for role in {role for role, _ in ours | theirs}:
+                one, other = ({argument for argument in side if argument[0] == role} for side in (ours, theirs))
+                self.roles[role] = self.roles.get(role, Counts()) + Counts(len(one & other), len(one), len(other))
 
 
 def arguments(spans: Iterable[Span]) -> set[Argument]:
@@ -97,13 +97,6 @@ def _numbered(frames: Iterable[Frame]) -> Iterable[tuple[tuple[int, int], Frame]
     for frame in frames:
         yield (frame.predicate, seen[frame.predicate]), frame
         seen[frame.predicate] += 1
-
-
-def _by_role(ours: set[Argument], theirs: set[Argument]) -> Iterable[tuple[str, Counts]]:
-    for role in {role for role, _ in ours | theirs}:
-        predicted = {argument for argument in ours if argument[0] == role}
-        gold = {argument for argument in theirs if argument[0] == role}
-        yield role, Counts(len(predicted & gold), len(predicted), len(gold))
 
 
 def score_with(

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from sentences import refused
 
 from features.core.faults import RowWrong
-from features.parsers.srl.conll import brackets, read_annotated
-from features.parsers.srl.frames import Frame, Span, spans_of, tags_of
+from features.parsers.srl.frames import Frame, Span, brackets, read_annotated, spans_of, tags_of
 
 TEXT = """\
 # sent_id = tale-1
