@@ -30,7 +30,7 @@ from features.parsers.devices import (
 from features.parsers.embedded.inputs import SentenceReader, TextIds, node_tensors, text_tensors
 from features.parsers.embedded.nodes import FlatGraph, is_leaf, write_penman
 from features.parsers.embedded.storage import Description, read_description, read_weights
-from features.parsers.embedded.vocabulary import SenseChooser, Slot, is_script, lemma_of, realise
+from features.parsers.embedded.vocabulary import Slot, is_script, lemma_of, realise
 from features.parsers.embedded.words import Word, split_words
 
 if TYPE_CHECKING:
@@ -83,9 +83,8 @@ class EmbeddedParser:
         self._network, self._reader = network.eval(), reader
         self._batch_size, self._threads = batch_size, threads
         self._vocabulary = description.vocabulary
-        self._senses = SenseChooser(self._vocabulary)
         # A script whose result is not a known word gives way to the next label that yields one.
-        self._known_lemmas = self._senses.lemmas | reader.spelt_words()
+        self._known_lemmas = self._vocabulary.lemmas | reader.spelt_words()
         self._is_script = np.array([is_script(label) for label in self._vocabulary.primaries])
         self.thresholds = description.thresholds
 
@@ -199,7 +198,7 @@ class EmbeddedParser:
         self, item: _Read, primaries: NDArray[np.int64], wrappers: NDArray[np.int64], senses: Scores
     ) -> tuple[list[Slot], list[str]]:
         def sense_of(position: int, lemma: str) -> str:
-            return self._senses.choose(lemma, senses[position])
+            return self._vocabulary.sense_of(lemma, senses[position])
 
         slots, labels = realise(
             item.text, item.words, primaries.tolist(), wrappers.tolist(), sense_of, self._vocabulary

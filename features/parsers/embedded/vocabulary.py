@@ -118,42 +118,40 @@ class Vocabulary:
             return 3
         return 1 if split_sense(label)[1] else 0
 
-
-class SenseChooser:
-    """Chooses senses by the network's scores: among those seen in training, else those of the frame, else none."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._open = {lemma: self._among_seen(lemma) for lemma in vocabulary.seen}
-
     @cached_property
     def lemmas(self) -> set[str]:
         """Every lemma that training or the frame inventory knows."""
-        return {*self._vocabulary.seen, *self._vocabulary.frames}
+        return {*self.seen, *self.frames}
 
-    def choose(self, lemma: str, scores: NDArray[np.float32]) -> str:
-        """Return the sense of a lemma, given the scores of the senses, (n_senses,); empty for none."""
-        choices = self._open.get(lemma)
+    def sense_of(self, lemma: str, scores: NDArray[np.float32]) -> str:
+        """Return the sense of a lemma, given the scores of the senses, (n_senses,); empty for none.
+
+        It is among those seen in training, else those of the frame, else none.
+        """
+        choices = self._seen_senses.get(lemma)
         if choices:
             if len(choices) == 1:
                 return choices[0][0]
             return max((float(scores[column]) + prior, sense) for sense, column, prior in choices)[1]
-        best = self._vocabulary.senses[int(scores.argmax())]
-        senses = self._vocabulary.frames.get(lemma)
+        best = self.senses[int(scores.argmax())]
+        senses = self.frames.get(lemma)
         if senses is None:
-            return "" if self._vocabulary.frames or best != _FIRST else best
+            return "" if self.frames or best != _FIRST else best
         if not best or best in senses:
             return best
-        candidates = [sense for sense in senses if sense in self._vocabulary.sense_ids]
-        return max(candidates, key=lambda sense: float(scores[self._vocabulary.sense_ids[sense]]), default=_FIRST)
+        candidates = [sense for sense in senses if sense in self.sense_ids]
+        return max(candidates, key=lambda sense: float(scores[self.sense_ids[sense]]), default=_FIRST)
 
-    def _among_seen(self, lemma: str) -> list[tuple[str, int, float]]:
-        """Return the senses that a lemma was seen with: sense, its column, and the bonus for its frequency."""
-        ids = self._vocabulary.sense_ids
-        counts = self._vocabulary.seen[lemma]
-        return [
-            (sense, ids[sense], _PRIOR_WEIGHT * float(np.log(count))) for sense, count in counts.items() if sense in ids
-        ]
+    @cached_property
+    def _seen_senses(self) -> dict[str, list[tuple[str, int, float]]]:
+        """Senses that each lemma was seen with: sense, its column, and the bonus for its frequency."""
+        ids = self.sense_ids
+        return {
+            lemma: [
+                (sense, ids[sense], _PRIOR_WEIGHT * float(np.log(n))) for sense, n in counts.items() if sense in ids
+            ]
+            for lemma, counts in self.seen.items()
+        }
 
 
 class Slot(NamedTuple):
