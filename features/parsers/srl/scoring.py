@@ -53,7 +53,6 @@ class SrlScore:
 
     roles: dict[str, Counts] = field(default_factory=dict)  # counts of each role
     predicates: Counts = Counts()  # counts of the predicates' positions
-    perfect: int = 0  # gold frames with every argument correct
 
     @property
     def total(self) -> Counts:
@@ -68,7 +67,6 @@ class SrlScore:
         self.predicates += Counts(both, len(guesses), len(right))
         for key in right.keys() | guesses.keys():
             ours, theirs = guesses.get(key, set()), right.get(key, set())
-            self.perfect += key in right and key in guesses and ours == theirs
             for role in {role for role, _ in ours | theirs}:
                 one, other = ({argument for argument in side if argument[0] == role} for side in (ours, theirs))
                 self.roles[role] = self.roles.get(role, Counts()) + Counts(len(one & other), len(one), len(other))
