@@ -10,7 +10,7 @@ import time
 import torch
 from torch import nn
 
-from training.modules.relational_graph import Graph, RelationalGraphLayer, relation_count
+from training.modules.graph_pooling import Graph, RelationalGraphLayer, relation_count
 
 LABELS = 45
 SENTENCES, WORDS = 32, 17

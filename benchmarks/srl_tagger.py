@@ -16,7 +16,7 @@ import torch
 
 from features.graphs.penman_files import read_blocks
 from features.parsers.settings import SrlSettings
-from features.parsers.srl.conll import read_annotated
+from features.parsers.srl.frames import read_annotated
 from features.parsers.srl.parser import SrlParser, load, load_tagger, locate_tagger
 from features.parsers.srl.scoring import evaluate
 from features.parsers.texts import read_sentences

@@ -2,7 +2,7 @@
 
     python tools/ship_encoder.py ENCODER START FOLDER [STORE ...]
 
-The folder is what `features.models.assembling` puts together again: float16 weights of tuned layers and of modules that
+The folder is what `features.models.pulling` puts together again: float16 weights of tuned layers and of modules that
 the start model lacks, the list of modules, facets, how it was trained, and the model card. With stores, the facets of
 an S3BERT are calibrated anew on their dev pairs, at most 1,500 of each corpus: those of its training may be of one kind
 of text only.
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from features.models.assembling import TUNED, WEIGHTS
+from features.models.pulling import TUNED, WEIGHTS
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.loading import load_encoder
 from training.encoders.running import write_card

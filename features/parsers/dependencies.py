@@ -31,12 +31,8 @@ class DependencyParser:
 
     pipeline: "Language"
     name: str
-    settings: DependencySettings
-
-    @property
-    def max_words(self) -> int:
-        """Longer sentences are rejected before they are parsed."""
-        return self.settings.max_words
+    batch_size: int
+    max_words: int  # longer sentences are rejected before they are parsed
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -51,7 +47,7 @@ class DependencyParser:
             For each sentence, in order: `tokens`, `lemmas`, `tags` (fine-grained), `starts` (characters), `heads`
             (token positions) and `relations`, all of the same length.
         """
-        for document in self.pipeline.pipe(texts, batch_size=self.settings.batch_size):
+        for document in self.pipeline.pipe(texts, batch_size=self.batch_size):
             yield {
                 "tokens": [token.text for token in document],
                 "lemmas": [token.lemma_ for token in document],
@@ -107,4 +103,4 @@ def _load(settings: DependencySettings, folder: Path, _stamp: object) -> Depende
     for component in pipeline.pipe_names:
         if component not in _COMPONENTS:
             pipeline.remove_pipe(component)
-    return DependencyParser(pipeline, name, settings)
+    return DependencyParser(pipeline, name, settings.batch_size, settings.max_words)

@@ -19,8 +19,7 @@ import polars as pl
 from features.core.files import write_table
 from features.core.outputs import TABLES, Formats, format_of, write_text
 from features.graphs.penman_files import format_block, format_reject
-from features.parsers.srl.conll import brackets
-from features.parsers.srl.frames import frames_of
+from features.parsers.srl.frames import brackets, frames_of
 from features.schemas import SRL
 
 Kind = Literal["amr", "dependencies", "srl"]

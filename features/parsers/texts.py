@@ -16,6 +16,7 @@ import polars as pl
 
 from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong
 from features.core.files import open_text, refuse_other_tables, source_name
+from features.core.outputs import format_suffix
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.corpora.headers import hint_of_form, shown_names
 from features.corpora.piped import as_file
@@ -98,15 +99,14 @@ def parse_lines(
 
 def written_sentences(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the id, empty if there is none, and the sentence of each line as written."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    kind = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) or [""]
-    if kind[0] in _PENMAN:
+    suffix, _ = format_suffix(path)
+    if suffix in _PENMAN:
         for block in read_raw_blocks(path):
             metadata = block.metadata
             if "snt" not in metadata:
                 raise FileEmpty(f"{block.place} has no sentence; give each block a line '# ::snt ...'.")
             yield metadata.get("id", ""), metadata["snt"]
-    elif kind[0] in _TABLES:
+    elif suffix in _TABLES:
         with as_file(path) as file:
             yield from _table(file)
     else:

@@ -162,7 +162,7 @@ def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: 
     sentence of GOLD that a parser rejected is left out; it is named on stderr, and the exit code is 2.
     """
     from features.core.files import short_name, source_name
-    from features.parsers.srl.conll import read_annotated
+    from features.parsers.srl.frames import read_annotated
     from features.parsers.srl.parser import load
     from features.parsers.srl.scoring import score_with
 

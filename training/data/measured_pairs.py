@@ -99,7 +99,7 @@ class MeasuredPairs(IndexedPairs):
             raise pinned.lacks("no metrics: set `enabled = true` in [metrics] of the project file and build again")
         # Only the columns that this release was measured with: the table may have others from older recipes.
         table = pinned.read(METRIC_STAGE.name)
-        own = pinned.own_metrics()
+        own = pinned.parameters(METRIC_STAGE.name).get("own", {})
         metrics = (*METRIC_NAMES, *(name for name in table.columns if name in own))
         measured = (
             pinned.read("pairs", (*PAIR_COLUMNS, *SENTENCES))

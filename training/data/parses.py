@@ -52,9 +52,6 @@ class ParsedSentences:
     def __len__(self) -> int:
         return self.table.height
 
-    def __contains__(self, text: str) -> bool:
-        return text in self._places
-
     def find(self, texts: Sequence[str]) -> list[dict[str, Any] | None]:
         """Return the parse of each sentence, None if it has none."""
         positions = [self._places.get(text) for text in texts]

@@ -9,7 +9,6 @@ import polars as pl
 from features.core.errors import InputError
 from features.core.faults import ColumnMissing, ReleaseLacks, RowWrong
 from features.core.files import read_table
-from features.stages.metrics import METRIC_STAGE
 from features.store.locations import Location
 
 
@@ -52,11 +51,6 @@ class OpenRelease:
     def weights(self, stage: str) -> str:
         """Return the digest of the model of a stage of this release; empty for a stage without one."""
         return self._pinned.recipe(stage).weights or ""
-
-    def own_metrics(self) -> dict[str, Any]:
-        """Return the project's own metrics that this release was measured with: name → digest."""
-        own: dict[str, Any] = self.parameters(METRIC_STAGE.name).get("own", {})
-        return own
 
     def texts_of(self, *sentences: pl.Series) -> pl.DataFrame:
         """Return the texts of sentences by their ids, sorted by id: `sentence_id`, `text`, `position` from 0."""

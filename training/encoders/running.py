@@ -19,8 +19,8 @@ from training.encoders.ratings import ChosenRatings
 from training.encoders.settings import EncoderSettings, is_chosen, score_in_words
 from training.jobs import TRAIN, TrainingJob
 from training.loop import together
-from training.loop.launching import all_processes, only_trainer
 from training.loop.settings import decisive
+from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
 from training.modules.calibration import NEEDED, Calibration
 from training.progress import log

@@ -68,27 +68,24 @@ class Course:
         means = {name: value / self.steps for name, value in self.sums.items()}
         speed = self.units / (time.perf_counter() - self.since)
         left = (self.total - step) * (time.perf_counter() - self.started) / (step - self.done)
-        self._tell(
+        told = (
             f"step {step} of {self.total}, epoch {epoch + 1}: {_named(means)}, rate {rate:.1e}, "
             f"{speed:.0f} {self.unit}/s, {duration(left)} left"
         )
         numbers = {**means, _RATE: rate, f"{self.unit}{_PER_SECOND}": speed}
-        self._write(step, {"epoch": epoch + 1, **numbers, _LEFT: left}, numbers)
+        self._write(told, step, {"epoch": epoch + 1, **numbers, _LEFT: left}, numbers)
         self._forget()
 
     def report_dev(self, scores: Mapping[str, float], *, step: int, best: bool) -> None:
         """Report the dev scores."""
-        self._tell(f"step {step}: dev {_named(scores)}{', the best so far' if best else ''}")
+        told = f"step {step}: dev {_named(scores)}{', the best so far' if best else ''}"
         numbers = {f"dev_{name}": value for name, value in scores.items()}
-        self._write(step, {**numbers, "best": best}, numbers)
+        self._write(told, step, {**numbers, "best": best}, numbers)
 
-    def _tell(self, line: str) -> None:
-        if rank() == 0:
-            log.info(line)
-
-    def _write(self, step: int, line: Mapping[str, object], numbers: Mapping[str, float]) -> None:
+    def _write(self, told: str, step: int, line: Mapping[str, object], numbers: Mapping[str, float]) -> None:
         if rank() > 0:
             return
+        log.info(told)
         with writing(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"step": step, **line}) + "\n")
         self.accelerator.log(dict(numbers), step=step)

@@ -23,7 +23,7 @@ from features.core.interruption import Interruption, held_back
 from training.loop import checkpoints, together
 from training.loop.course import Course
 from training.loop.keeping import Keeper
-from training.loop.machine import Machine, random_state, restore_random_state, seed_this_process
+from training.loop.machine import Machine, random_state, restore_random_state
 from training.loop.settings import LoopSettings, share_of_rate
 from training.loop.task import CountedTask, Group, Judgement, Task
 from training.progress import log
@@ -65,8 +65,7 @@ class Loop:
         tracked_as: str = "facetflow",
     ) -> None:
         self.task, self.settings, self.machine = task, settings, machine
-        self.folder, self.identity, self.described = folder, identity, described or {}
-        self.tracked_as = tracked_as
+        self.folder, self.identity, self.described, self.tracked_as = folder, identity, described or {}, tracked_as
         self.parameters = {name: p for group in task.groups for name, p in group.parameters.items()}
         self.clipped = [p for group in task.groups if group.clipped for p in group.parameters.values()]
         self.optimizer = _optimizer(task.groups, settings)
@@ -91,7 +90,8 @@ class Loop:
         A request to end (SIGINT, SIGTERM) waits until the step and its checkpoint are done; a second one does not.
         `on_step` is called with the number of each finished step, after its checkpoint.
         """
-        seed_this_process(self.settings.seed)
+        if together.rank() > 0:  # initial weights are equal already, dropout must differ
+            torch.manual_seed(self.settings.seed + together.rank())
         self._resume()
         if self.settings.trackers:
             # TensorBoard rejects lists and None.

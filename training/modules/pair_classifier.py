@@ -42,9 +42,6 @@ class PairClassifier(nn.Module):
         ValueError: when a part is unknown.
     """
 
-    calibration: Calibration | None
-    threshold: LabelThreshold | None
-
     def __init__(self, dimension: int, labels: Sequence[str], parts: Sequence[Part] = USUAL_PARTS) -> None:
         super().__init__()
         if unknown := sorted(set(parts) - set(get_args(Part))):
@@ -52,8 +49,8 @@ class PairClassifier(nn.Module):
         self.labels = tuple(labels)
         self.parts = tuple(parts)
         self.linear = nn.Linear(dimension * len(self.parts), len(self.labels))
-        self.calibration = None
-        self.threshold = None
+        self.calibration: Calibration | None = None
+        self.threshold: LabelThreshold | None = None
 
     @property
     def is_symmetric(self) -> bool:

@@ -6,7 +6,6 @@ keeps them when it is trained further.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -46,18 +45,6 @@ def random_of(words: Sequence[str], *seed: int) -> np.random.Generator:
 
 def weights_of(settings: DependencySettings | SrlSettings) -> str:
     """Return the digest of a parser, or of a tagger together with the pipeline that finds its predicates."""
-    from features.models import locate, stamp
-    from features.parsers.srl.parser import locate_tagger
-
-    if isinstance(settings, DependencySettings):
-        parts = [locate(settings.model)]
-    else:
-        parts = [locate_tagger(settings.model)] + ([locate(settings.tags)] if settings.predicates == "spacy" else [])
-    return _weights_of(settings, tuple(stamp(part) for part in parts))
-
-
-@lru_cache(maxsize=4)
-def _weights_of(settings: DependencySettings | SrlSettings, _stamps: object) -> str:
     from features.stages.dependencies import dependency_recipe
     from features.stages.srl import srl_recipe
 

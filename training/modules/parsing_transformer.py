@@ -1,21 +1,81 @@
-"""A transformer that adds dependency trees to the word pieces of its sentences.
+"""A transformer that adds dependency trees, as tensors, to the word pieces of its sentences.
 
-A sentence is given as text, which spaCy parses, or with its parse, `{"text": …, "parse": …}`. Both go through
-`tree_tensors`, so that training from a store and encoding on the fly give the same embedding.
+    text          Dogs   don't    bark
+    words         Dogs   do   n't bark          of spaCy, by where they start
+    pieces   [CLS] dogs  don  ' t bark [SEP]    of the encoder
+    places         1     2    2   5             first piece of each word
+    heads          4     4    4   4             from 1; the head of a root is itself
+    labels         …                            of the edge to the head, from 1
+
+All are (n_sentences, n_words), int64, and 0 is padding. A word without a piece, because the sentence was truncated
+before it or because it is a blank, has place 0 and is not a node of the graph.
 """
 
+from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
 from sentence_transformers.base.modules import Transformer
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
-from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, same_weights, weights_of
+from features.parsers.settings import DependencySettings
+from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, random_of, same_weights, weights_of
 from training.modules.structured_transformer import StructuredTransformer
-from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_tensors
 
 if TYPE_CHECKING:
     from features.parsers.dependencies import DependencyParser
+
+PLACES, HEADS, LABELS = "word_places", "word_heads", "word_labels"
+"""Keys of the tensors next to `input_ids`."""
+
+
+def random_tree(parse: Parse, seed: int) -> Parse:
+    """Return a parse of the same words with random edges and shuffled labels.
+
+    A gain from such trees is not due to syntax. The draw depends only on words and seed: a sentence has the same tree
+    in training and whenever it is encoded.
+    """
+    count = len(parse["tokens"])
+    random = random_of(parse["tokens"], seed)
+    order = random.permutation(count)
+    heads = np.zeros(count, dtype=np.int64)
+    for number, word in enumerate(order):
+        heads[word] = order[random.integers(number)] if number else word
+    labels = [parse["relations"][position] for position in random.permutation(count)]
+    return {**parse, "heads": heads.tolist(), "relations": labels}
+
+
+def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list[tuple[int, int, int]]:
+    """Return (place, head, label) of each word of a parse, a row of the table `dependencies`; empty without one."""
+    if parse is None:
+        return []
+    real = [(start, end, position) for position, (start, end) in enumerate(pieces) if end > start]
+    starts = [start for start, _, _ in real]
+    columns = (parse[name] for name in ("tokens", "starts", "heads", "relations"))
+    return [
+        (_place(begin, begin + len(token), real, starts), head + 1, labels.number(relation))
+        for token, begin, head, relation in zip(*columns, strict=True)
+    ]
+
+
+def _place(begin: int, end: int, real: Sequence[tuple[int, int, int]], starts: Sequence[int]) -> int:
+    """Return the place of the first piece that shares a character with a word, 0 if there is none."""
+    at = max(0, bisect_right(starts, begin) - 1)
+    while at < len(real) and real[at][0] < end:
+        if real[at][1] > begin:
+            return real[at][2]
+        at += 1
+    return 0
+
+
+def tree_tensors(parses: Sequence[Parse | None], pieces: Sequence[Pieces], labels: LabelNumbers) -> dict[str, Tensor]:
+    """Return the trees of a batch as tensors, (n_sentences, n_words) each, int64, 0 for padding; None has no words."""
+    rows = [tree_rows(parse, offsets, labels) for parse, offsets in zip(parses, pieces, strict=True)]
+    tensor = pad_sequence([torch.tensor(row, dtype=torch.int64).reshape(-1, 3) for row in rows], batch_first=True)
+    return {name: tensor[:, :, part].contiguous() for part, name in enumerate((PLACES, HEADS, LABELS))}
 
 
 class ParsingTransformer(StructuredTransformer):
@@ -42,17 +102,13 @@ class ParsingTransformer(StructuredTransformer):
         parser_identity: str,
         labels: Sequence[str],
         parser_weights: str = "",
-        max_words: int = 512,
-        words_below: int = 0,
         random_trees: int | None = None,
         other_parser: bool = False,
         **further: Any,
     ) -> None:
-        super().__init__(model_name_or_path, max_words=max_words, words_below=words_below, **further)
+        super().__init__(model_name_or_path, **further)
         self.parser, self.parser_identity, self.labels = parser, parser_identity, list(labels)
-        self.parser_weights = parser_weights
-        self.random_trees = random_trees
-        self.other_parser = other_parser
+        self.parser_weights, self.random_trees, self.other_parser = parser_weights, random_trees, other_parser
         self._tree_labels = LabelNumbers(labels)
 
     @property
@@ -82,19 +138,17 @@ class ParsingTransformer(StructuredTransformer):
 
     def _load_parser(self) -> "DependencyParser":
         from features.parsers.dependencies import load
-        from features.parsers.settings import DependencySettings
 
         settings = DependencySettings(model=self.parser)
         parser = load(settings)
+        learnt = f"trees of {self.parser_identity!r}"
         if self.other_parser:
             return parser
-        learnt = f"trees of {self.parser_identity!r}"
         if parser.name != self.parser_identity:
-            raise another_parser(learnt, f"the installed pipeline is {parser.name!r}", "other_parser")
-        if not same_weights(digest := weights_of(settings), self.parser_weights):
-            raise another_parser(
-                f"{learnt} with the digest {self.parser_weights[:16]!r}",
-                f"the installed pipeline {self.parser!r} has {digest[:16]!r}",
-                "other_parser",
-            )
-        return parser
+            here = f"the installed pipeline is {parser.name!r}"
+        elif not same_weights(digest := weights_of(settings), self.parser_weights):
+            learnt += f" with the digest {self.parser_weights[:16]!r}"
+            here = f"the installed pipeline {self.parser!r} has {digest[:16]!r}"
+        else:
+            return parser
+        raise another_parser(learnt, here, "other_parser")

@@ -12,9 +12,9 @@ from typing import Any, get_args
 import torch
 from torch import Tensor, nn
 
-from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES
 from training.modules.layers import words_of
 from training.modules.saved import SavedModule
+from training.modules.tagging_transformer import NUMBERS, ROLES, SPAN_PLACES
 from training.types import SpanWeights
 
 WEIGHTS = "span_weights"

@@ -38,10 +38,9 @@ class StructuredTransformer(Transformer):
     columns: ClassVar[tuple[tuple[str, ...], ...]]
     """Keys of the tensors of `structure`, together those of the same shape; where the first of them is 0 is padding."""
 
-    def __init__(self, model_name_or_path: str, *, max_words: int, words_below: int = 0, **further: Any) -> None:
+    def __init__(self, model_name_or_path: str, *, max_words: int = 512, words_below: int = 0, **further: Any) -> None:
         super().__init__(model_name_or_path, **further)
-        self.max_words = max_words
-        self.words_below = words_below
+        self.max_words, self.words_below = max_words, words_below
         # All layers, also while a training runs only the last ones.
         self._layers = list(find_layers(self.model)) if words_below else []
         if words_below and words_below >= len(self._layers):

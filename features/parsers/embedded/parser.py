@@ -1,14 +1,19 @@
 """From sentences to PENMAN, in two passes: over batches of similarly long sentences, then of similarly large graphs.
 
 text ── words, word pieces ── [encoder, labels of words] ── nodes ── [arcs, roles, root] ── connected graph ── PENMAN
+
+A graph is made of the scores of pairs of nodes: every pair above the threshold is an edge, in its better direction;
+components that are still separate are joined by the best remaining pairs (Kruskal 1956). A leaf (a constant, a name)
+has one parent and no children, however low its best score.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,13 +27,10 @@ from features.parsers.devices import (
     one_thread_a_batch,
     resolve_device,
 )
-from features.parsers.embedded.connecting import connect
 from features.parsers.embedded.inputs import SentenceReader, TextIds, node_tensors, text_tensors
-from features.parsers.embedded.nodes import FlatGraph, is_leaf
-from features.parsers.embedded.penman_text import write_penman
-from features.parsers.embedded.realising import Slot, lemma_of, realise
+from features.parsers.embedded.nodes import FlatGraph, is_leaf, write_penman
 from features.parsers.embedded.storage import Description, read_description, read_weights
-from features.parsers.embedded.vocabulary import SenseChooser, is_script
+from features.parsers.embedded.vocabulary import Slot, is_script, lemma_of, realise
 from features.parsers.embedded.words import Word, split_words
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
 
     from features.parsers.embedded.network import Network
 
-
+Scores = NDArray[np.float32]
+_NEVER = np.float32(-1e9)
 _NO_CONCEPT = "thing"  # the graph of a sentence in which no word carries a concept
 _CANDIDATES = 6
 _FARTHEST_CANDIDATE = 3.0  # score below the best
@@ -80,9 +83,8 @@ class EmbeddedParser:
         self._network, self._reader = network.eval(), reader
         self._batch_size, self._threads = batch_size, threads
         self._vocabulary = description.vocabulary
-        self._senses = SenseChooser(self._vocabulary)
         # A script whose result is not a known word gives way to the next label that yields one.
-        self._known_lemmas = self._senses.lemmas | reader.spelt_words()
+        self._known_lemmas = self._vocabulary.lemmas | reader.spelt_words()
         self._is_script = np.array([is_script(label) for label in self._vocabulary.primaries])
         self.thresholds = description.thresholds
 
@@ -160,7 +162,7 @@ class EmbeddedParser:
 
     def _word_labels(
         self, states: "torch.Tensor", words: Sequence[list[Word]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.int64], Scores, NDArray[np.int64]]:
         """Return the class of each word's primary label, the scores of its senses, and the class of its wrapper."""
         import torch
 
@@ -173,9 +175,7 @@ class EmbeddedParser:
         wrappers[..., 0] += self.thresholds.wrapper
         return primaries, senses.float().cpu().numpy(), wrappers.argmax(-1).cpu().numpy()
 
-    def _known(
-        self, scores: NDArray[np.float32], candidates: NDArray[np.int64], words: Sequence[list[Word]]
-    ) -> NDArray[np.int64]:
+    def _known(self, scores: Scores, candidates: NDArray[np.int64], words: Sequence[list[Word]]) -> NDArray[np.int64]:
         """Return the best label of each word that yields a known lemma; the best of all if none does."""
         chosen = candidates[..., 0].copy()
         labels = self._vocabulary.primaries
@@ -195,10 +195,10 @@ class EmbeddedParser:
         return chosen
 
     def _realise(
-        self, item: _Read, primaries: NDArray[np.int64], wrappers: NDArray[np.int64], senses: NDArray[np.float32]
+        self, item: _Read, primaries: NDArray[np.int64], wrappers: NDArray[np.int64], senses: Scores
     ) -> tuple[list[Slot], list[str]]:
         def sense_of(position: int, lemma: str) -> str:
-            return self._senses.choose(lemma, senses[position])
+            return self._vocabulary.sense_of(lemma, senses[position])
 
         slots, labels = realise(
             item.text, item.words, primaries.tolist(), wrappers.tolist(), sense_of, self._vocabulary
@@ -219,6 +219,54 @@ class EmbeddedParser:
         classes = scores.argmax(-1).tolist()
         ends = np.cumsum(counts).tolist()
         return [classes[end - count : end] for count, end in zip(counts, ends, strict=True)]
+
+
+def connect(scores: Scores, leaves: NDArray[np.bool_], threshold: float) -> NDArray[np.int64]:
+    """Return the edges of one sentence.
+
+    Args:
+        scores: log-odds of an edge from each node to each other, shape (n_nodes, n_nodes).
+        leaves: which nodes are leaves, shape (n_nodes,); at least one is not.
+        threshold: log-odds from which a pair is an edge.
+
+    Returns:
+        Source and target of each edge, shape (n_edges, 2), the most certain first; the graph is connected.
+    """
+    allowed = scores.astype(np.float32)
+    np.fill_diagonal(allowed, _NEVER)
+    allowed[leaves] = _NEVER
+    for child in np.flatnonzero(leaves):
+        parent = int(allowed[:, child].argmax())
+        score = max(allowed[parent, child], np.float32(threshold + 1))
+        allowed[:, child] = _NEVER
+        allowed[parent, child] = score
+    either = np.maximum(allowed, allowed.T)
+    left, right = np.triu_indices(len(scores), 1)
+    order = np.argsort(-either[left, right], kind="stable")
+    return _join(allowed, left[order], right[order], np.float32(threshold))  # type: ignore[no-any-return]
+
+
+@numba.njit(cache=True, nogil=True)
+def _join(allowed: Any, left: Any, right: Any, threshold: Any) -> Any:
+    n = len(allowed)
+    piece = np.arange(n)
+    edges = np.empty((len(left), 2), np.int64)
+    count = 0
+    for pair in range(len(left)):
+        a, b = left[pair], right[pair]
+        score = max(allowed[a, b], allowed[b, a])
+        if score <= -1e8:
+            continue
+        if score > threshold or piece[a] != piece[b]:
+            if piece[a] != piece[b]:
+                joined = piece[b]
+                for node in range(n):
+                    if piece[node] == joined:
+                        piece[node] = piece[a]
+            edges[count, 0] = a if allowed[a, b] >= allowed[b, a] else b
+            edges[count, 1] = b if allowed[a, b] >= allowed[b, a] else a
+            count += 1
+    return edges[:count]
 
 
 def takes_bfloat16(precision: str, device: str) -> bool:

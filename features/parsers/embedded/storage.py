@@ -53,15 +53,8 @@ class Description:
         """Return the sizes of the network."""
         from features.parsers.embedded.network import NetworkShape
 
-        words = self.vocabulary
-        return NetworkShape(
-            primaries=len(words.primaries),
-            senses=len(words.senses),
-            wrappers=len(words.wrappers),
-            roles=len(words.roles),
-            concepts=len(words.concepts),
-            **self.shape,
-        )
+        counted = ("primaries", "senses", "wrappers", "roles", "concepts")
+        return NetworkShape(**{name: len(getattr(self.vocabulary, name)) for name in counted}, **self.shape)
 
 
 def save_model(

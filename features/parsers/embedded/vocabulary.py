@@ -1,4 +1,4 @@
-"""What the parser can predict: word labels, roles, and the concepts that have their own vector.
+"""What the parser can predict, and the nodes that it stands for: word labels, roles, concepts with their own vector.
 
 | labels of a word | |
 |---|---|
@@ -9,16 +9,23 @@
 Edit scripts say how a word becomes its lemma, so that lemmas unseen in training can be produced:
 
     studied → study   drop 3, add "y"   ~3y         boys → boy   ~1
+
+She       is   a   doctor           slot 0 of a word is its primary concept, the slots after it are its wrapper:
+~0        -    -   ~0, 01?, (person)      she   doctor   person
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from features.parsers.embedded.nodes import is_constant, is_name, split_sense
+from features.core.wording import spelt_number
+from features.parsers.embedded.nodes import constant, is_concept, is_constant, is_name, name, split_sense
+from features.parsers.embedded.words import Word, number_at
 
 NOTHING, INSIDE, NAME, NUMBER, STRING = "", "<inside>", "<name>", "<number>", "<string>"
 SPECIAL_PRIMARIES = (NOTHING, INSIDE, NAME, NUMBER, STRING)
@@ -27,6 +34,9 @@ _MARK = "~"
 _MOST_DROPPED = 9
 _PRIOR_WEIGHT = 0.5
 _FIRST = "01"
+_BEGINS_LIKE_A_CONCEPT = re.compile(r"[^\W_]")
+_NOT_IN_A_CONCEPT = re.compile(r"[\s()\":/~]")
+_NO_NAME = "."  # for a name that consists of quotation marks only
 
 
 def script_between(word: str, lemma: str) -> str | None:
@@ -108,39 +118,114 @@ class Vocabulary:
             return 3
         return 1 if split_sense(label)[1] else 0
 
-
-class SenseChooser:
-    """Chooses senses by the network's scores: among those seen in training, else those of the frame, else none."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._open = {lemma: self._among_seen(lemma) for lemma in vocabulary.seen}
-
     @cached_property
     def lemmas(self) -> set[str]:
         """Every lemma that training or the frame inventory knows."""
-        return {*self._vocabulary.seen, *self._vocabulary.frames}
+        return {*self.seen, *self.frames}
 
-    def choose(self, lemma: str, scores: NDArray[np.float32]) -> str:
-        """Return the sense of a lemma, given the scores of the senses, (n_senses,); empty for none."""
-        choices = self._open.get(lemma)
+    def sense_of(self, lemma: str, scores: NDArray[np.float32]) -> str:
+        """Return the sense of a lemma, given the scores of the senses, (n_senses,); empty for none.
+
+        It is among those seen in training, else those of the frame, else none.
+        """
+        choices = self._seen_senses.get(lemma)
         if choices:
             if len(choices) == 1:
                 return choices[0][0]
             return max((float(scores[column]) + prior, sense) for sense, column, prior in choices)[1]
-        best = self._vocabulary.senses[int(scores.argmax())]
-        senses = self._vocabulary.frames.get(lemma)
+        best = self.senses[int(scores.argmax())]
+        senses = self.frames.get(lemma)
         if senses is None:
-            return "" if self._vocabulary.frames or best != _FIRST else best
+            return "" if self.frames or best != _FIRST else best
         if not best or best in senses:
             return best
-        candidates = [sense for sense in senses if sense in self._vocabulary.sense_ids]
-        return max(candidates, key=lambda sense: float(scores[self._vocabulary.sense_ids[sense]]), default=_FIRST)
+        candidates = [sense for sense in senses if sense in self.sense_ids]
+        return max(candidates, key=lambda sense: float(scores[self.sense_ids[sense]]), default=_FIRST)
 
-    def _among_seen(self, lemma: str) -> list[tuple[str, int, float]]:
-        """Return the senses that a lemma was seen with: sense, its column, and the bonus for its frequency."""
-        ids = self._vocabulary.sense_ids
-        counts = self._vocabulary.seen[lemma]
-        return [
-            (sense, ids[sense], _PRIOR_WEIGHT * float(np.log(count))) for sense, count in counts.items() if sense in ids
-        ]
+    @cached_property
+    def _seen_senses(self) -> dict[str, list[tuple[str, int, float]]]:
+        """Senses that each lemma was seen with: sense, its column, and the bonus for its frequency."""
+        ids = self.sense_ids
+        return {
+            lemma: [
+                (sense, ids[sense], _PRIOR_WEIGHT * float(np.log(n))) for sense, n in counts.items() if sense in ids
+            ]
+            for lemma, counts in self.seen.items()
+        }
+
+
+class Slot(NamedTuple):
+    """The place of a node: its word, and 0 for the primary concept or the position in the wrapper from 1."""
+
+    word: int
+    place: int
+
+
+SenseOf = Callable[[int, str], str]  # maps the position of a word and its lemma to the sense; empty for none
+
+
+def realise(
+    text: str,
+    words: Sequence[Word],
+    primaries: Sequence[int],
+    wrappers: Sequence[int],
+    sense_of: SenseOf,
+    vocabulary: Vocabulary,
+) -> tuple[list[Slot], list[str]]:
+    """Return slot and label of each node that the labels of a sentence represent, in the order of the words.
+
+    `primaries` and `wrappers` have the classes of each word's labels; `sense_of` maps a word and its lemma to a sense.
+    """
+    spellings = [word.text for word in words]
+    slots: list[Slot] = []
+    nodes: list[str] = []
+    for position, (primary, wrapper) in enumerate(zip(primaries, wrappers, strict=True)):
+        label = vocabulary.primaries[primary]
+        if label not in {NOTHING, INSIDE}:
+            slots.append(Slot(position, 0))
+            if label == NAME:
+                nodes.append(name(_covered(text, words, primaries, position, vocabulary)))
+            elif label == NUMBER:
+                word = spellings[position]
+                nodes.append(constant(number_at(spellings, position) or spelt_number(word) or _quoted(word)))
+            elif label == STRING:
+                nodes.append(constant(_quoted(spellings[position])))
+            else:
+                nodes.append(_concept(label, spellings[position], position, sense_of))
+        for place, concept in enumerate(vocabulary.wrappers[wrapper], start=1):
+            slots.append(Slot(position, place))
+            nodes.append(concept)
+    return slots, nodes
+
+
+def lemma_of(label: str, word: str) -> str:
+    """Return the lemma that a script or lexicon entry gives a word."""
+    return apply_script(label, word.lower()) if is_script(label) else label
+
+
+def _concept(label: str, word: str, position: int, sense_of: SenseOf) -> str:
+    if not is_concept(label):
+        return label
+    lemma = lemma_of(label, word)
+    if not _BEGINS_LIKE_A_CONCEPT.match(lemma) or _NOT_IN_A_CONCEPT.search(lemma):
+        lemma = word.lower() if word.isalpha() else "thing"
+    sense = sense_of(position, lemma)
+    return f"{lemma}-{sense}" if sense else lemma
+
+
+def _covered(text: str, words: Sequence[Word], primaries: Sequence[int], first: int, vocabulary: Vocabulary) -> str:
+    """Return the text of a name, with single spaces between its parts."""
+    inside = vocabulary.primary_ids[INSIDE]
+    last = first
+    while last + 1 < len(words) and primaries[last + 1] == inside:
+        last += 1
+    return " ".join(_plain(text[words[first].start : words[last].end]).split()) or _NO_NAME
+
+
+def _quoted(word: str) -> str:
+    return f'"{_plain(word)}"'
+
+
+def _plain(text: str) -> str:
+    """Return a text without characters that would end or continue a string in PENMAN."""
+    return text.replace('"', "").replace("\\", "")

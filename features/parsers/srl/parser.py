@@ -58,10 +58,8 @@ class SrlParser:
     """A tagger of semantic roles for raw sentences."""
 
     def __init__(self, tagger: SrlTagger, settings: SrlSettings) -> None:
-        self.tagger = tagger
-        self._settings = settings
-        self.name = tagger_name(settings)
-        self.max_words = settings.max_words
+        self.tagger, self._settings = tagger, settings
+        self.name, self.max_words = tagger_name(settings), settings.max_words
 
     def parse(
         self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
@@ -74,14 +72,13 @@ class SrlParser:
         sentences = split_words(texts)
         fits = [self.tagger.n_pieces(words) <= self.tagger.longest for words in sentences]
         readable = [words for words, fit in zip(sentences, fits, strict=True) if fit]
-        n = len(texts)
-        third = n // 3
+        n, third = len(texts), len(texts) // 3
         on_rows(0, n)
         predicates = self.find_predicates(readable, lambda done, total: on_rows(third * done // total, n))
-        tagged = self.tagger.tag(
-            readable, predicates, lambda done, total: on_rows(third + (n - third) * done // total, n)
+        rest = n - third
+        frames = iter(
+            self.tagger.tag(readable, predicates, lambda done, total: on_rows(third + rest * done // total, n))
         )
-        frames = iter(tagged)
         return [
             SrlParse(tuple(words), next(frames)) if fit else self._too_long(identity, words)
             for identity, words, fit in zip(sentence_ids, sentences, fits, strict=True)

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from features.parsers.srl.conll import AnnotatedSentence
-from features.parsers.srl.frames import PREDICATE, Frame, Span
+from features.parsers.srl.frames import PREDICATE, AnnotatedSentence, Frame, Span
 from features.parsers.srl.tagger import SrlTagger
 
 _CONTINUES = "C-"
@@ -54,7 +53,6 @@ class SrlScore:
 
     roles: dict[str, Counts] = field(default_factory=dict)  # counts of each role
     predicates: Counts = Counts()  # counts of the predicates' positions
-    perfect: int = 0  # gold frames with every argument correct
 
     @property
     def total(self) -> Counts:
@@ -69,9 +67,9 @@ class SrlScore:
         self.predicates += Counts(both, len(guesses), len(right))
         for key in right.keys() | guesses.keys():
             ours, theirs = guesses.get(key, set()), right.get(key, set())
-            self.perfect += key in right and key in guesses and ours == theirs
-            for role, counts in _by_role(ours, theirs):
-                self.roles[role] = self.roles.get(role, Counts()) + counts
+            for role in {role for role, _ in ours | theirs}:
+                one, other = ({argument for argument in side if argument[0] == role} for side in (ours, theirs))
+                self.roles[role] = self.roles.get(role, Counts()) + Counts(len(one & other), len(one), len(other))
 
 
 def arguments(spans: Iterable[Span]) -> set[Argument]:
@@ -97,13 +95,6 @@ def _numbered(frames: Iterable[Frame]) -> Iterable[tuple[tuple[int, int], Frame]
     for frame in frames:
         yield (frame.predicate, seen[frame.predicate]), frame
         seen[frame.predicate] += 1
-
-
-def _by_role(ours: set[Argument], theirs: set[Argument]) -> Iterable[tuple[str, Counts]]:
-    for role in {role for role, _ in ours | theirs}:
-        predicted = {argument for argument in ours if argument[0] == role}
-        gold = {argument for argument in theirs if argument[0] == role}
-        yield role, Counts(len(predicted & gold), len(predicted), len(gold))
 
 
 def score_with(

@@ -16,7 +16,7 @@ from scipy.special import log_softmax, softmax
 from features.core.types import OnRows, ignore_rows
 from features.parsers.devices import one_thread_a_batch
 from features.parsers.srl.frames import Frame, spans_of
-from features.parsers.srl.viterbi import Constraints, UniqueRoles
+from features.parsers.srl.viterbi import Constraints
 from features.parsers.wordpieces import Pieces, Wordpieces
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ class SrlTagger:
     def __post_init__(self) -> None:
         self.longest = int(self.network.bert_model.config.max_position_embeddings)
         self._constraints = Constraints(self.labels, exact=self.exact)
-        self._unique_roles = UniqueRoles(self.labels, self._constraints)
 
     @property
     def finds_predicates(self) -> bool:
@@ -86,7 +85,7 @@ class SrlTagger:
             paths = self._constraints.decode(scores, [len(reading.pieces.ids) for reading in batch])
             for reading, path, row in zip(batch, paths, scores, strict=True):
                 assert reading.predicate is not None  # noqa: S101 - `scores` reads marked sentences only
-                final = self._unique_roles.apply(path, row[: len(path)]) if self.exact else path
+                final = self._constraints.unique(path, row[: len(path)]) if self.exact else path
                 tags = [self.labels[i] for i in final[list(reading.pieces.starts)]]
                 frames[reading.sentence][reading.predicate] = Frame(reading.predicate, spans_of(tags))
         return [tuple(of_sentence[i] for i in wanted) for of_sentence, wanted in zip(frames, predicates, strict=True)]

@@ -17,6 +17,12 @@ from numpy.typing import NDArray
 
 _START = 100_000
 _SENTINELS = 2  # AllenNLP has a start and an end among the tags that are compared
+_CORE = re.compile(r"B-ARG[0-9A]")
+_NEVER = -1e4  # a log-probability; finite, so that sums are not NaN
+_MOST_ROUNDS = 6
+
+Path = NDArray[np.int64]
+Scores = NDArray[np.float32]
 
 
 class Constraints:
@@ -32,8 +38,11 @@ class Constraints:
         # An I- without its B- can be reached from itself only, so never.
         begins = [index.get(f"B{labels[number][1:]}", number) for number in inside]
         self._begin = np.array(begins, np.int64)
+        # Tags that begin a core role, and those inside it.
+        core = (number for number, label in enumerate(labels) if _CORE.fullmatch(label))
+        self._core = {number: index.get(f"I{labels[number][1:]}", number) for number in core}
 
-    def decode(self, scores: NDArray[np.float32], lengths: Sequence[int]) -> list[NDArray[np.int64]]:
+    def decode(self, scores: Scores, lengths: Sequence[int]) -> list[Path]:
         """Return the tags of the best path of each sequence, indices (length,); no sequence is empty.
 
         The scores, (n_sequences, n_positions, n_labels), are finite, and padded beyond a sequence's length.
@@ -64,68 +73,21 @@ class Constraints:
             tags = sources[step, rows, tags].astype(np.int64)
         return [path[:length] for path, length in zip(paths, lengths, strict=True)]
 
-    def _first(self, scores: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Return the position of the highest score in each row, (n,); among several, the one that `topk` returns."""
-        import torch
-
-        sentinels = np.full((len(scores), _SENTINELS), -np.inf, np.float32)
-        positions: NDArray[np.int64] = (
-            torch.from_numpy(np.hstack([scores, sentinels])).topk(1, dim=1).indices[:, 0].numpy()
-        )
-        return positions
-
-    def _break_ties(self, best: NDArray[np.float32], ties: NDArray[np.bool_], source: NDArray[np.int32]) -> None:
-        """Choose again, in place, where continuing and beginning a span are tied."""
-        rows, columns = np.nonzero(ties & np.isfinite(best[:, self._inside]) & (self._begin != self._inside))
-        if not len(rows):
-            return
-        scores = np.full((len(rows), self._n_labels), -np.inf, np.float32)
-        for choices in (self._inside[columns], self._begin[columns]):
-            scores[np.arange(len(rows)), choices] = best[rows, choices]
-        source[rows, self._inside[columns]] = self._first(scores)
-
-
-_CORE = re.compile(r"B-(ARG[0-9A])")
-_NEVER = -1e4  # a log-probability; finite, so that sums are not NaN
-_MOST_ROUNDS = 6
-
-Path = NDArray[np.int64]
-Scores = NDArray[np.float32]
-
-
-class UniqueRoles:
-    """Assigns each core role to at most one span of a frame."""
-
-    def __init__(self, labels: Sequence[str], constraints: Constraints) -> None:
-        self._constraints = constraints
-        index = {label: number for number, label in enumerate(labels)}
-        self._inside = {
-            number: index.get(f"I-{match[1]}", number)
-            for number, label in enumerate(labels)
-            if (match := _CORE.fullmatch(label))
-        }
-
-    def apply(self, path: Path, scores: Scores) -> Path:
+    def unique(self, path: Path, scores: Scores) -> Path:
         """Return the best path in which no core role has two spans, from the best unconstrained one, (length,)."""
         for _ in range(_MOST_ROUNDS):
-            repeated = self._repeated(path)
+            tags, counts = np.unique(path, return_counts=True)
+            repeated = next((tag for tag in tags[counts > 1].tolist() if tag in self._core), None)
             if repeated is None:
                 break
-            options = [(self._decode(allowed), allowed) for allowed in self._choices(repeated, path, scores)]
+            choices = self._choices(repeated, path, scores)
+            options = [(self.decode(allowed[None], [len(allowed)])[0], allowed) for allowed in choices]
             path, scores = max(options, key=lambda option: _likelihood(*option))
         return path
 
-    def _decode(self, scores: Scores) -> Path:
-        return self._constraints.decode(scores[None], [len(scores)])[0]
-
-    def _repeated(self, path: Path) -> int | None:
-        """Return a tag that begins a core role and occurs twice; None if there is none."""
-        tags, counts = np.unique(path, return_counts=True)
-        return next((tag for tag in tags[counts > 1].tolist() if tag in self._inside), None)
-
     def _choices(self, begin: int, path: Path, scores: Scores) -> Iterator[Scores]:
         """Yield the scores with the role forbidden to all but one of its spans."""
-        inside = self._inside[begin]
+        inside = self._core[begin]
         starts = np.flatnonzero(path == begin).tolist()
         ends = [start + 1 + int(np.argmin(np.append(path[start + 1 :] == inside, False))) for start in starts]
         for kept in starts:
@@ -134,6 +96,24 @@ class UniqueRoles:
                 if start != kept:
                     allowed[start:end, [begin, inside]] = _NEVER
             yield allowed
+
+    def _first(self, scores: Scores) -> Path:
+        """Return the position of the highest score in each row, (n,); among several, the one that `topk` returns."""
+        import torch
+
+        sentinels = np.full((len(scores), _SENTINELS), -np.inf, np.float32)
+        positions: Path = torch.from_numpy(np.hstack([scores, sentinels])).topk(1, dim=1).indices[:, 0].numpy()
+        return positions
+
+    def _break_ties(self, best: Scores, ties: NDArray[np.bool_], source: NDArray[np.int32]) -> None:
+        """Choose again, in place, where continuing and beginning a span are tied."""
+        rows, columns = np.nonzero(ties & np.isfinite(best[:, self._inside]) & (self._begin != self._inside))
+        if not len(rows):
+            return
+        scores = np.full((len(rows), self._n_labels), -np.inf, np.float32)
+        for choices in (self._inside[columns], self._begin[columns]):
+            scores[np.arange(len(rows)), choices] = best[rows, choices]
+        source[rows, self._inside[columns]] = self._first(scores)
 
 
 def _likelihood(path: Path, scores: Scores) -> float:

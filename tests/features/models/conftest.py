@@ -58,7 +58,7 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Wheel | Archive], str
     """Return a function that registers a source as the model `tiny` and returns that name."""
 
     def as_tiny(source: Wheel | Archive) -> str:
-        monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "sentence encoder", source, "MIT", 1, "load(folder)"))
+        monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "sentence encoder", source, "MIT", 1))
         return "tiny"
 
     return as_tiny

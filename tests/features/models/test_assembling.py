@@ -41,7 +41,7 @@ def shipped(tmp_path, monkeypatch):
     assert ship(encoder, start, folder) < 5_000
 
     for name, source in (("start", Wheel("start==1", "0" * 64, "model")), ("small", Shipped("start", str(folder)))):
-        monkeypatch.setitem(MODELS, name, ModelRecord(name, "sentence encoder", source, "MIT", 1, ""))
+        monkeypatch.setitem(MODELS, name, ModelRecord(name, "sentence encoder", source, "MIT", 1))
     (tmp_path / "cache" / "held").mkdir(parents=True)
     start.rename(tmp_path / "cache" / "held" / "model")
     install(tmp_path / "cache" / "held" / "model", "start", source="start==1", version="0" * 64, pinned=True)

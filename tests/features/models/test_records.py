@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from features.models import DEFAULT_MODELS, MODELS
-from features.models.assembling import shipped_folder
 from features.models.cache import cache_folder
+from features.models.pulling import shipped_folder
 from features.models.records import Archive, ModelRecord, Shipped, Wheel
 
 
@@ -14,7 +14,6 @@ def test_a_record_is_complete(record: ModelRecord) -> None:
     assert MODELS[record.name] is record
     assert record.megabytes > 0
     assert record.licence
-    assert "folder" in record.loads_with
     source = record.source
     if isinstance(source, Wheel):
         assert re.fullmatch(r"[a-z0-9-]+==[0-9.]+", source.requirement)

@@ -13,7 +13,7 @@ from features.core.types import RejectCode
 from features.graphs.penman_files import read_blocks
 from features.graphs.table import encode
 from features.parsers.parsed_files import FORMATS, write_parsed
-from features.parsers.srl.conll import read_annotated
+from features.parsers.srl.frames import read_annotated
 from features.parsers.texts import parse_lines, read_sentences
 from features.schemas import DEPENDENCIES, SRL
 from features.sentences import sentence_id

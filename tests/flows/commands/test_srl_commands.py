@@ -9,7 +9,7 @@ from sentences import told
 
 from features.core.faults import FileEmpty, UnknownFormat
 from features.models import locate
-from features.parsers.srl.conll import read_annotated
+from features.parsers.srl.frames import read_annotated
 from flows.command_line import run
 
 TAGGER = str(Path(__file__).parents[2] / "features/parsers/srl/fixtures/srl_bert.tar.gz")

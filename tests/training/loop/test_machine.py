@@ -6,9 +6,9 @@ from sentences import refused
 
 from features.core.faults import DeviceMissing
 from training.loop import machine
-from training.loop.launching import all_processes
 from training.loop.machine import prepare_machine
 from training.loop.settings import LoopSettings
+from training.loop.together import all_processes
 
 
 @pytest.mark.parametrize("name", ["cuda:77", "abacus"])

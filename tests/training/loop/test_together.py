@@ -90,7 +90,7 @@ import torch
 from pydantic import BaseModel
 
 from training.loop import together
-from training.loop.launching import all_processes
+from training.loop.together import all_processes
 from training.loop.machine import prepare_machine
 from training.loop.settings import LoopSettings
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from training.modules.relational_graph import Graph, RelationalGraphLayer, relation_count
+from training.modules.graph_pooling import Graph, RelationalGraphLayer, relation_count
 
 LABELS = 4
 RELATIONS = relation_count(LABELS)

@@ -16,11 +16,19 @@ from features.parsers.srl.parser import load, split_words
 from features.sentences import normalise
 from features.stage_output import Reject
 from training.encoders.loading import load_encoder
-from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES, SpanChoice, frame_tensors, seen_spans, spans_of
 from training.modules.pair_classifier import PairClassifier
 from training.modules.parse import LabelNumbers, weights_of
 from training.modules.span_pooling import WEIGHTS, SpanPooling
-from training.modules.tagging_transformer import TaggingTransformer
+from training.modules.tagging_transformer import (
+    NUMBERS,
+    ROLES,
+    SPAN_PLACES,
+    SpanChoice,
+    TaggingTransformer,
+    frame_tensors,
+    seen_spans,
+    spans_of,
+)
 
 ODD = [
     "The man sees a horse that runs in the park",

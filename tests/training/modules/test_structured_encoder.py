@@ -21,8 +21,15 @@ from training.modules import parsing_transformer
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.layers import words_of
 from training.modules.parse import LabelNumbers, weights_of
-from training.modules.parsing_transformer import ParsingTransformer
-from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_rows, tree_tensors
+from training.modules.parsing_transformer import (
+    HEADS,
+    LABELS,
+    PLACES,
+    ParsingTransformer,
+    random_tree,
+    tree_rows,
+    tree_tensors,
+)
 
 ODD = [
     "two cats sleep in the park",
@@ -99,7 +106,7 @@ def test_a_saved_encoder_loads_with_its_own_modules_and_runs_no_code_of_its_fold
     torch.testing.assert_close(torch.from_numpy(loaded.encode(ODD)), torch.from_numpy(before), rtol=1e-5, atol=1e-5)
     assert loaded[0].parser_identity == encoder[0].parser_identity
     modules = json.loads((tmp_path / "saved" / "modules.json").read_text())
-    modules[2]["type"] = "training.modules.trees.LabelNumbers"
+    modules[2]["type"] = "training.modules.parse.LabelNumbers"
     (tmp_path / "saved" / "modules.json").write_text(json.dumps(modules))
     with refused(EncoderDamaged):
         load_encoder(tmp_path / "saved", device="cpu")

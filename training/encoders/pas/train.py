@@ -82,7 +82,7 @@ class PasTraining(PairTraining[PasSettings, Frames]):
 
     def facts(self, backbone: "Backbone", prepared: "Prepared") -> dict[str, Any]:
         """Count pairs and spans."""
-        from training.modules.frames import ROLES
+        from training.modules.tagging_transformer import ROLES
 
         tagger, frames, sentences = None, self.structure, len(self.data.texts)
         if frames is not None:

@@ -20,11 +20,10 @@ from features.parsers.embedded.inputs import (
     text_tensors,
 )
 from features.parsers.embedded.vocabulary import Vocabulary
-from training.parsers.amr.alignment import align
+from training.parsers.amr.alignment import align, learn_translations
 from training.parsers.amr.corpus import Report, Sentence, held_out_keys, read_source, read_training
 from training.parsers.amr.settings import GraphSources
 from training.parsers.amr.targets import Target, anchor, count_vocabulary, make_target
-from training.parsers.amr.translation import learn_translations
 from training.progress import log
 
 if TYPE_CHECKING:

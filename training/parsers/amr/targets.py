@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from features.parsers.embedded.nodes import is_concept, is_constant, is_name, split_sense, value_of
-from features.parsers.embedded.realising import Slot
 from features.parsers.embedded.vocabulary import (
     INSIDE,
     NAME,
@@ -14,15 +13,15 @@ from features.parsers.embedded.vocabulary import (
     SPECIAL_CONCEPTS,
     SPECIAL_PRIMARIES,
     STRING,
+    Slot,
     Vocabulary,
     dropped,
     is_script,
     script_between,
 )
 from features.parsers.embedded.words import number_at
-from training.parsers.amr.alignment import Alignment
+from training.parsers.amr.alignment import Alignment, Evidence
 from training.parsers.amr.corpus import Sentence
-from training.parsers.amr.translation import Evidence
 
 _COPY = "~0"
 _FIRST_SENSE = "01"

@@ -1,20 +1,26 @@
 """Train the embedded AMR parser: `python -m training.parsers.amr.train --settings FILE.json`.
 
-When stopped by a signal, it writes a checkpoint first; restarted with the same settings, it continues from there.
+When stopped by a signal, it writes a checkpoint first; restarted with the same settings, it continues from there. After
+the last step: write the model, choose its thresholds on dev, score it, and write its card.
 """
 
 import hashlib
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from features import models
 from features.parsers.embedded.inputs import SentenceReader
-from training.loop.launching import all_processes, only_trainer
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
+from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description, Thresholds, save_model
 from training.loop.settings import decisive
-from training.parsers.amr.finishing import MODEL, describe, finish
-from training.parsers.amr.preparing import prepare
+from training.loop.together import all_processes, only_trainer
+from training.markdown import render_card
+from training.parsers.amr.corpus import Sentence, read_source
+from training.parsers.amr.preparing import Prepared, prepare
+from training.parsers.amr.scoring import score_graphs, score_parser
 from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut, read_amr_job
 from training.process import run_process
 from training.progress import log
@@ -22,10 +28,15 @@ from training.runs import TRAINING_FILE, TRAINING_LOCK, finished_identity, flatt
 from training.writing import require_writable, write_json
 
 if TYPE_CHECKING:
-    from training.loop.loop import Outcome
+    from features.parsers.embedded.network import Network
+
+MODEL = "model"
+"""Folder of the finished model, in the output folder."""
 
 _MODULE = "training.parsers.amr.train"
 _OF_THE_CARD = frozenset({"name", "note", "backbone"})
+_SHAPE = ("width", "node_layers", "dropout", "word_dropout")
+_STEPS = {"wrapper": (-0.3, -0.6, -0.9), "primary": (0.2, -0.2), "arc": (0.25, 0.75, 1.0)}
 
 
 def train(job: AmrParserJob) -> Path:
@@ -45,14 +56,17 @@ def _train(job: AmrParserJob, base: Path, identity: str) -> None:
     import torch
 
     from features.parsers.embedded.network import Network, fill_layers, fill_tables, read_shape
-    from training.loop.loop import Loop
+    from training.loop.loop import Loop, Outcome
     from training.loop.machine import prepare_machine
     from training.parsers.amr.task import AmrParserTask
 
     settings = job.settings
     encoder = read_shape(base)
     prepared = prepare(job.source, SentenceReader(base, encoder.positions), max_words=settings.max_words)
-    description = describe(settings, prepared.vocabulary, models.digest(base))
+    shape = {name: getattr(settings, name) for name in _SHAPE}
+    description = Description(
+        settings.name, settings.backbone, models.digest(base), prepared.vocabulary, Thresholds(), shape
+    )
     machine = prepare_machine(settings.loop, job.output)
     torch.manual_seed(settings.loop.seed)
     network = Network(description.network_shape(), encoder)
@@ -63,12 +77,58 @@ def _train(job: AmrParserJob, base: Path, identity: str) -> None:
     loop = Loop(task, settings.loop, machine, folder=job.output, identity=identity, described=flattened(written))
     log.info("%d examples, %d of dev, %d steps", len(prepared.train), len(prepared.dev), loop.total_steps)
 
-    def write(_: "Outcome") -> None:
-        finish(job, prepared, description, network)
+    def write(_: Outcome) -> None:
+        _finish(job, prepared, description, network)
         report = {"identity": finished_identity(identity, settings), "settings": written}
         write_json(job.output / TRAINING_FILE, report)
 
     loop.run_and_write(write)
+
+
+def _finish(job: AmrParserJob, prepared: Prepared, description: Description, network: "Network") -> None:
+    settings, folder = job.settings, job.output / MODEL
+    weights = dict(network.named_parameters())
+    save_model(folder, description, weights, settings.storage)
+    parser = load_parser(folder, base=settings.backbone, device=settings.loop.device)
+    every = -(-len(prepared.dev_sentences) // settings.dev_examples)
+    parser.thresholds = _choose_thresholds(parser, prepared.dev_sentences[::every])
+    save_model(folder, replace(description, thresholds=parser.thresholds), weights, settings.storage)
+    files = {"dev": job.source.dev, **job.source.evaluations}
+    scores = {}
+    for name, sources in files.items():
+        sentences = [sentence for source in sources for sentence in read_source(source)]
+        scores[name] = score_parser(parser, [item.text for item in sentences], [item.penman for item in sentences])
+        log.info("%s: Smatch %.4f", name, scores[name].metrics["smatch"].f1)
+    text = render_card(
+        "training.parsers.amr/card.md",
+        settings=settings,
+        source=job.source,
+        size=sum((folder / name).stat().st_size for name in (DESCRIPTION_FILE, WEIGHTS_FILE)) / 1e6,
+        vocabulary=description.vocabulary,
+        scores=scores,
+        reports=prepared.reports,
+        points=lambda number: f"{100 * number:.1f}",
+        names=lambda files: ", ".join(dict.fromkeys(file.label for file in files)) or "no other file",
+    )
+    (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def _choose_thresholds(parser: EmbeddedParser, dev: Sequence[Sentence]) -> Thresholds:
+    texts, gold = [sentence.text for sentence in dev], [sentence.penman for sentence in dev]
+    tried: dict[Thresholds, float] = {}
+
+    def smatch(thresholds: Thresholds) -> float:
+        if thresholds not in tried:
+            parser.thresholds = thresholds
+            tried[thresholds] = score_graphs(parser.parse(texts), gold, ["smatch"])["smatch"].f1
+            log.info("%s: Smatch %.4f on %d sentences of dev", thresholds, tried[thresholds], len(texts))
+        return tried[thresholds]
+
+    best = parser.thresholds
+    for name, values in _STEPS.items():
+        for value in values:
+            best = max(best, replace(best, **{name: value}), key=smatch)
+    return best
 
 
 def identity_of(job: AmrParserJob, base_digest: str) -> str:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from features.parsers.srl.conll import AnnotatedSentence
-from features.parsers.srl.frames import OUTSIDE, Frame, tags_of
+from features.parsers.srl.frames import OUTSIDE, AnnotatedSentence, Frame, tags_of
 from features.parsers.wordpieces import Pieces, Wordpieces
 
 IGNORED = -100

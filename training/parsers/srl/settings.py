@@ -14,7 +14,7 @@ from training.loop.settings import LoopSettings, Trainable
 
 
 class FrameSources(BaseModel):
-    """The data of a tagger: gold frames, in the format of `features.parsers.srl.conll`."""
+    """The data of a tagger: gold frames, in the format of `features.parsers.srl.frames`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -11,12 +11,12 @@ from features import models
 from features.core.faults import FileEmpty
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, write_archive
-from features.parsers.srl.conll import AnnotatedSentence, read_annotated
+from features.parsers.srl.frames import AnnotatedSentence, read_annotated
 from features.parsers.srl.scoring import evaluate, score_with
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
-from training.loop.launching import all_processes, only_trainer
 from training.loop.settings import decisive
+from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
 from training.parsers.srl.examples import label_names, marked, unmarked
 from training.parsers.srl.settings import TaggerJob, TaggerSettings, read_tagger_job

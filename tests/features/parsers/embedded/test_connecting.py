@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from features.parsers.embedded.connecting import connect
+from features.parsers.embedded.parser import connect
 
 
 @st.composite

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from features.parsers.srl.conll import read_annotated
-from features.parsers.srl.frames import spans_of
+from features.parsers.srl.frames import read_annotated, spans_of
 from features.parsers.srl.parser import load_tagger
 from features.parsers.srl.scoring import SrlScore
 from features.parsers.srl.tagger import SrlTagger

@@ -10,9 +10,8 @@ def score(*frames: Frame) -> SrlScore:
     return result
 
 
-def test_the_same_frame_is_perfect():
+def test_the_same_frame_has_every_argument():
     assert score(GOLD).total == Counts(2, 2, 2)
-    assert score(GOLD).perfect == 1
     assert score(GOLD).total.f1 == 1
 
 
@@ -20,7 +19,6 @@ def test_an_argument_needs_all_its_pieces():
     short = Frame(1, GOLD.spans[:3])
     assert score(short).total == Counts(1, 2, 2)
     assert score(short).roles == {"ARG0": Counts(1, 1, 1), "ARG1": Counts(0, 1, 1)}
-    assert score(short).perfect == 0
 
 
 def test_a_continuation_of_nothing_is_an_argument():
@@ -43,7 +41,6 @@ def test_two_frames_of_one_predicate_are_matched_in_order():
     other = Frame(1, (Span("ARG2", 0, 1),))
     result.add([GOLD, other], [GOLD, other])
     assert result.total == Counts(3, 3, 3)
-    assert result.perfect == 2
 
 
 def test_nothing_found_and_nothing_there():

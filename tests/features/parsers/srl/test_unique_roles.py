@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.parsers.srl.viterbi import Constraints, UniqueRoles
+from features.parsers.srl.viterbi import Constraints
 
 LABELS = ("O", "B-ARG0", "I-ARG0", "B-ARG1", "I-ARG1", "B-ARGM-TMP", "I-ARGM-TMP")
 CORE = (1, 3)
@@ -31,7 +31,7 @@ def test_no_core_role_has_two_spans_and_the_path_is_near_the_best(seed: int, len
     scores = np.log(random.dirichlet(np.full(len(LABELS), 0.5), length) + 1e-6).astype(np.float32)
     constraints = Constraints(LABELS, exact=True)
     first = constraints.decode(scores[None], [length])[0]
-    path = UniqueRoles(LABELS, constraints).apply(first, scores)
+    path = constraints.unique(first, scores)
     assert all(Counter(path.tolist())[tag] <= 1 for tag in CORE)
     found = float(scores[np.arange(length), path].sum())
     best = best_by_trying(scores, unique=True)
@@ -49,7 +49,7 @@ def test_the_surer_span_keeps_the_role_and_the_other_gets_the_next_best() -> Non
     constraints = Constraints(LABELS, exact=True)
     first = constraints.decode(scores[None], [3])[0]
     assert [LABELS[tag] for tag in first] == ["B-ARG0", "O", "B-ARG0"]
-    path = UniqueRoles(LABELS, constraints).apply(first, scores)
+    path = constraints.unique(first, scores)
     assert [LABELS[tag] for tag in path] == ["B-ARG1", "O", "B-ARG0"]
 
 
@@ -58,4 +58,4 @@ def test_modifiers_may_come_twice() -> None:
     scores[[0, 2], 5] = scores[1, 0] = 0
     constraints = Constraints(LABELS, exact=True)
     first = constraints.decode(scores[None], [3])[0]
-    assert UniqueRoles(LABELS, constraints).apply(first, scores).tolist() == first.tolist() == [5, 0, 5]
+    assert constraints.unique(first, scores).tolist() == first.tolist() == [5, 0, 5]

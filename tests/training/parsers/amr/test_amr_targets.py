@@ -4,13 +4,11 @@ import pytest
 
 from features.graphs.graph import decode
 from features.parsers.embedded.nodes import FlatGraph
-from features.parsers.embedded.realising import realise
-from features.parsers.embedded.vocabulary import Vocabulary
+from features.parsers.embedded.vocabulary import Vocabulary, realise
 from features.parsers.embedded.words import split_words
-from training.parsers.amr.alignment import Alignment, align
+from training.parsers.amr.alignment import CONFIDENT, Alignment, align, learn_translations, likeness
 from training.parsers.amr.corpus import Sentence, flatten
 from training.parsers.amr.targets import anchor, count_vocabulary, make_target
-from training.parsers.amr.translation import CONFIDENT, learn_translations, likeness
 
 
 def sentence(text: str, penman: str) -> Sentence:

@@ -10,7 +10,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import FileEmpty, OtherSettings
-from features.parsers.srl.conll import read_annotated
+from features.parsers.srl.frames import read_annotated
 from features.parsers.srl.parser import load_tagger
 from features.parsers.srl.scoring import evaluate
 from features.parsers.wordpieces import Wordpieces

@@ -3,9 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from features.graphs.graph import decode
-from features.parsers.embedded.connecting import connect
-from features.parsers.embedded.nodes import FlatGraph, constant, is_constant, is_leaf, name
-from features.parsers.embedded.penman_text import write_penman
+from features.parsers.embedded.nodes import FlatGraph, constant, is_constant, is_leaf, name, write_penman
+from features.parsers.embedded.parser import connect
 from training.parsers.amr.corpus import flatten
 
 labels = st.one_of(
