@@ -14,6 +14,7 @@ import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ from features.core.file_errors import clear_errors
 from features.core.interruption import cause
 from features.core.leftovers import scratch
 from features.core.wording import counted
+from features.stages.embeddings import EMBEDDING_STAGE
 from features.store.damage import Damage
 from features.store.plan import Plan, ShardWork, plan
 from features.store.releases import Release
@@ -159,12 +161,13 @@ class Build:
         if not only_failed:
             with self.wall.part("ingest"):
                 ingest_refused = self._ingest(damaged)
-                if not damaged:  # of embeddings that a build made before it was killed
-                    self._draw_neighbours()
         with self.wall.part("plan"):
             stages = chain(self.settings, self.store)
             failed = failed_shards(self.store.runs())
-            planned = plan(self.store, stages.stages, wanted=stages.wanted, failed=failed, damaged=damaged)
+            planning = partial(plan, self.store, stages.stages, wanted=stages.wanted, failed=failed, damaged=damaged)
+            planned = planning()
+            if not only_failed and self._draw_neighbours(planned):
+                planned = planning()
             _warn_of_others(damaged, stages)
             for sentence in stages.pointless:
                 warn(sentence)
@@ -220,8 +223,13 @@ class Build:
             warn(sentence)
         return refusal(ingested, self.settings.limits.rejected_rows)
 
-    def _draw_neighbours(self) -> bool:
-        """Commit the neighbours that are lacking, and return whether there are any."""
+    def _draw_neighbours(self, planned: Plan) -> bool:
+        """Commit the neighbours that are lacking, and return whether there are any.
+
+        They are drawn when no embedding is left to make: so they are the same however often builds are killed.
+        """
+        if planned.of(EMBEDDING_STAGE.name):
+            return False
         with self.wall.part("ingest"):
             drawn = add_neighbours(self.settings, self.store, self.run_id)
         if drawn:
@@ -251,9 +259,10 @@ class Build:
             runner = ShardRunner(self.store, stages, joined, self.progress, self.run_id)
             with self.wall.part("stages"):
                 outcome = runner.run(work)
-            if draws and self._draw_neighbours():
+            planning = partial(plan, self.store, stages.stages, wanted=stages.wanted)
+            if draws and self.settings.neighbours and self._draw_neighbours(planning()):
                 with self.wall.part("plan"):
-                    planned = plan(self.store, stages.stages, wanted=stages.wanted)
+                    planned = planning()
                     begun = {(item.stage, item.shard) for item in work}
                     more = [item for item in planned.todo if (item.stage, item.shard) not in begun]
                     self.facts.planned(planned, stages, [*work, *more])

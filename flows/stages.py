@@ -21,6 +21,7 @@ from features.corpora.dataset import GraphLayout
 from features.corpora.sources import locate
 from features.parsers.settings import AmrSettings
 from features.stages.amr import AMR_STAGE
+from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.registry import STAGES
 from features.stages.stage import Outside, Recipe
 from features.store.reader import StoreReader
@@ -98,7 +99,7 @@ def _stages(project: Project, prepared: Mapping[str, BaseModel]) -> list[Reading
 def check(project: Project, store: StoreReader) -> None:
     """Refuse, before rows are read, stages that cannot be made, and encoders for which nothing would be."""
     made = {stage.name for stage in _stages(project, _prepared(project))}
-    if project.neighbours and "embeddings" not in made:
+    if project.neighbours and EMBEDDING_STAGE.name not in made:
         raise StageOff(
             f"`neighbours` of the corpus {next(iter(project.neighbours))!r} are drawn from embeddings, which this "
             "project does not make: leave it out, or set `enabled = true` in [embeddings]."

@@ -31,6 +31,7 @@ store = "{store}"
 dataset = "pairs"
 name = "mine"
 files = {{ train = "pairs.tsv" }}
+neighbours = {neighbours}
 [amr]
 backend = "penman"
 graphs = ["graphs.amr"]
@@ -39,7 +40,7 @@ graphs = ["graphs.amr"]
 enabled = false
 {srl}
 [embeddings]
-enabled = false
+{embeddings}
 [label_vectors]
 backend = "glove"
 file = "vectors.txt"
@@ -64,6 +65,7 @@ def write_project(
     workers: int = 2,
     amr: str = "",
     srl: str = NO_ROLES,
+    neighbours: int = 0,
     more: str = "",
 ) -> None:
     """Write the first pairs of an endless list, their graphs and word vectors, and a project file.
@@ -78,6 +80,7 @@ def write_project(
         workers: number of workers of the cluster.
         amr: further lines of the section `[amr]` in the project file.
         srl: the section `[srl]` in the project file.
+        neighbours: of a sentence, by the backbone that `write_backbone` writes into the folder `backbone`.
         more: further sections of the project file.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,6 +103,8 @@ def write_project(
         workers=workers,
         amr=amr,
         srl=srl,
+        neighbours=neighbours,
+        embeddings='model = "backbone"\nenabled = true' if neighbours else "enabled = false",
         more=more,
     )
     _replace(folder / "facetflow.toml", text)

@@ -213,9 +213,8 @@ def _run(options: argparse.Namespace, bucket: S3 | None) -> NoReturn:
     scenes = [alone] if options.by_hand else [alone, served]
     for scene in (reference, alone):
         scene.environment["PREFECT_API_URL"] = ""
-    for scene in scenes:
-        if not options.by_hand:
-            write_backbone(scene.folder / "backbone")
+    for scene in (reference, *scenes):
+        write_backbone(scene.folder / "backbone")
     killers = {
         alone.name: Killer(alone, draw, report, PHASES if options.by_hand else PHASES + LEARNING, all_at_once=False),
         served.name: Killer(served, draw, report, PHASES + LEARNING, all_at_once=True),
@@ -280,7 +279,7 @@ def _finish(scenes: list[Scene], reference: Scene, up: Up, temporary: Path, repo
 def _write(scene: Scene) -> None:
     """Write the project of a scene with the pairs of its next release."""
     pairs = GROWTH * (scene.releases + 1)
-    write_project(scene.folder, pairs, name=scene.name, store=scene.location, more=ENCODER)
+    write_project(scene.folder, pairs, name=scene.name, store=scene.location, neighbours=2, more=ENCODER)
 
 
 def _is_evaluated(scene: Scene, number: int) -> bool:

@@ -20,6 +20,7 @@ from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, numbered
 from features.ingest.negatives import arranged, pair_keys
 from features.ingest.sentences import next_number, shard_name
 from features.schemas import PAIRS
+from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.stage import Recipe
 from features.store.reader import StoreReader
 
@@ -80,9 +81,9 @@ def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Sha
     wanted[a[is_near]] = wanted[b[is_near]] = False
     paired = np.unique(_keys(a, b))
     found = [np.empty((2, 0), np.int64)]
-    embedded = shard_of.is_in([*store.committed("embeddings")])
+    embedded = shard_of.is_in([*store.committed(EMBEDDING_STAGE.name)])
     for own, window in _windows(shard_of.filter(embedded), shard_of.filter(embedded & pl.Series(wanted)).unique()):
-        vectors = store.read("embeddings", None, window, ["sentence_id", "vector"])
+        vectors = store.read(EMBEDDING_STAGE.name, None, window, ["sentence_id", "vector"])
         position = places(from_hexadecimal(vectors["sentence_id"]), ids)
         order = np.argsort(position)[np.count_nonzero(position < 0) :]
         members = position[order]

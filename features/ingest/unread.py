@@ -26,6 +26,7 @@ from features.corpora.sources import Digests, Recorded, files_of, locate
 from features.ingest.building import ALGORITHM_VERSION
 from features.ingest.report import IngestReport, Report
 from features.stage_output import Reject
+from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.stage import canonical
 from features.store.reader import StoreReader
 from features.store.tables import SOURCES
@@ -109,7 +110,8 @@ def state_of(store: StoreReader) -> str:
 
 def drawn_from(store: StoreReader, counts: Mapping[str, int]) -> str:
     """Return the digest of what neighbours are drawn from by these counts, from the log alone."""
-    return _digest([counts, sorted((shard, file.fingerprint) for shard, file in store.committed("embeddings").items())])
+    embeddings = store.committed(EMBEDDING_STAGE.name).items()
+    return _digest([counts, sorted((shard, file.fingerprint) for shard, file in embeddings)])
 
 
 def _digest(value: object) -> str:

@@ -12,6 +12,7 @@ from features.core.leftovers import scratch
 from features.core.wording import counted
 from features.ingest.report import IngestReport
 from features.ingest.unread import Memory, drawn_from
+from features.stages.embeddings import EMBEDDING_STAGE
 from features.store.damage import Damage
 from features.store.plan import Plan, plan
 from features.store.publishing import obstacles
@@ -122,7 +123,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     shares = {"failed_shards": limits.failed_shards, "rejected_rows": limits.rejected_rows}
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
     in_the_way += obstacles(ahead, planned, stages, **shares)
-    embeds = any(work.stage == "embeddings" for work in planned.todo)
+    embeds = bool(planned.of(EMBEDDING_STAGE.name))
     draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
     release, contents, publishes = _following(store, ahead, planned, draws=draws, obstructed=bool(in_the_way))
     return Outlook(

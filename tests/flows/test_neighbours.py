@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from generated import write_backbone
+from generated import write_backbone, write_project
 
 
 @pytest.fixture
@@ -10,11 +10,11 @@ def near(project):
     """Return a function that writes a project whose corpus asks for so many neighbours."""
     write_backbone(project.folder / "backbone")
 
-    def write(pairs, neighbours, embeddings='model = "backbone"\nenabled = true'):
-        project.write(pairs, per_shard=16)
+    def write(pairs, neighbours, enabled="true"):
+        write_project(project.folder, pairs, sentences_per_shard=16, pairs_per_shard=16, workers=1, neighbours=2)
         file = project.folder / "facetflow.toml"
-        text = file.read_text().replace('"pairs.tsv" }', f'"pairs.tsv" }}\nneighbours = {neighbours}')
-        file.write_text(text.replace("[embeddings]\nenabled = false", f"[embeddings]\n{embeddings}"))
+        text = file.read_text().replace("neighbours = 2", f"neighbours = {neighbours}")
+        file.write_text(text.replace("enabled = true", f"enabled = {enabled}"))
         return project
 
     return write
@@ -68,7 +68,7 @@ def test_embeddings_that_a_build_left_without_neighbours_get_them_from_the_next(
 
 
 def test_neighbours_without_embeddings_are_refused_before_anything_is_read(near, here):
-    project = near(20, 1, "enabled = false")
+    project = near(20, 1, "false")
     for command in ("plan", "build"):
         code, said = here(project, command)
         assert (code, "are drawn from embeddings, which this project does not make" in said) == (1, True), said

@@ -20,14 +20,14 @@ PACKAGES = ("facetflow", "features", "flows", "tasks", "training")
 def names_called(root: Path) -> Counter[str]:
     """Return how often each name is called or passed on in the packages, without the catalogue itself."""
     files = [file for package in PACKAGES for file in (root / package).rglob("*.py") if file.name != "faults.py"]
-    trees = (ast.parse(file.read_text(encoding="utf-8")) for file in files)
-    return Counter(
-        node.func.id if isinstance(node, ast.Call) else node.value.id
-        for tree in trees
-        for node in ast.walk(tree)
-        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
-        or (isinstance(node, ast.Return) and isinstance(node.value, ast.Name))
-    )
+    nodes = (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    used: list[ast.AST | None] = []
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            used.append(node.func)
+        elif isinstance(node, ast.Return):
+            used += node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+    return Counter(node.id for node in used if isinstance(node, ast.Name))
 
 
 def test_codes_are_unique_and_belong_to_the_family() -> None:

@@ -370,7 +370,7 @@ class TestCommand:
 
     def test_without_project_and_encoder_words_and_metrics_are_measured(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("features.models.bundled_encoder", lambda: None)
+        monkeypatch.setattr("flows.console.explaining.bundled_encoder", lambda: None)
         words = ["explain", "The cat sleeps.", "The cat does not sleep."]
         assert run(words) == 0
         out = capsys.readouterr().out
@@ -389,7 +389,7 @@ class TestCommand:
 
     def test_without_encoder_and_without_graphs_there_is_nothing_to_say(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("features.models.bundled_encoder", lambda: None)
+        monkeypatch.setattr("flows.console.explaining.bundled_encoder", lambda: None)
         assert run(["explain", "a cat", "a dog", "--no-graphs"]) == 1
         assert told(capsys.readouterr().err, Usage)
         assert run(["explain", "A cat sleeps.", "狗在叫。"]) == 2
