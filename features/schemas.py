@@ -29,7 +29,7 @@ PAIRS: Columns = {
 }
 """A pair of sentences, with its human score, its human label, both or neither. `kind` is `positive` for a row of the
 corpus, whatever its label. Ingest drew those that are `negative` (with an unrelated sentence, for the pair
-`positive_id`) or `neighbour` (with a sentence that shares telling words).
+`positive_id`) or `neighbour` (with a sentence near it by the embeddings).
 `shard_a` and `shard_b` name their sentence shards."""
 
 LABELS: Columns = {
