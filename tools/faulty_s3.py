@@ -46,6 +46,10 @@ class S3:
         """Return when an object whose address fits a pattern was last written, in seconds since 1970; 0 for none."""
         return float(self._ask("GET", f"/-/written/{pattern}"))
 
+    def seconds(self) -> float:
+        """Return the processor time that the server itself has taken, in seconds."""
+        return float(self._ask("GET", "/-/seconds"))
+
     def clear(self) -> None:
         """Forget all objects, faults and requests."""
         self._ask("DELETE", "/-/")
@@ -115,6 +119,8 @@ class _Proxy(BaseHTTPRequestHandler):
             _STATE["faults"], _STATE["seen"] = [], []
             _WRITTEN.clear()
             _prepare()
+        if self.path == "/-/seconds":
+            return str(time.process_time()).encode()
         if self.path.startswith("/-/written/"):
             pattern = self.path.removeprefix("/-/written/")
             times = (at for name, at in _WRITTEN.copy().items() if fnmatch(name, pattern))
