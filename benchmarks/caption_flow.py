@@ -69,7 +69,7 @@ def main() -> None:
             of_server = bucket.seconds()
             different = [name for name in TABLES if not _rows(store, name).equals(_rows(other, name))]
         rows = f"OTHER ROWS in {', '.join(different)}" if different else "the same rows"
-        print(f"\nin S3: {longer / seconds:.2f} times as long, {rows}; of the cores, moto took {of_server:.0f} s itself")
+        print(f"\nin S3: {longer / seconds:.2f} times as long, {rows}; moto took {of_server:.0f} s of the cores")
         sys.exit(bool(different))
 
 
