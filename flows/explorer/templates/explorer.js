@@ -7,13 +7,19 @@ const light = (event, on) => {
 document.addEventListener('pointerover', event => light(event, true));
 document.addEventListener('pointerout', event => light(event, false));
 
+const read = async href => new DOMParser().parseFromString(await (await fetch(href)).text(), 'text/html');
+
 // A link within an answer changes the answer alone: the page keeps its place, and the address is that of the link.
 document.addEventListener('click', async event => {
   const link = event.target.closest('a[data-in-place]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   const href = link.href;
-  const page = new DOMParser().parseFromString(await (await fetch(href)).text(), 'text/html');
+  let page = await read(href);
+  while (page.querySelector('.working')) {
+    await new Promise(done => setTimeout(done, 700));
+    page = await read(href);
+  }
   const [old, made] = [document, page].map(each => each.querySelector('#answer'));
   if (!old || !made) { location.href = href; return; }
   old.replaceWith(document.importNode(made, true));
@@ -35,7 +41,7 @@ const renew = async () => {
   const live = [...document.querySelectorAll('[data-live]')];
   if (!live.length) return;
   try {
-    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
+    const page = await read(location.href);
     for (const old of live) {
       const made = page.getElementById(old.id), focused = old.contains(document.activeElement) && document.activeElement.href;
       if (!made) continue;
