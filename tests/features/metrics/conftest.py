@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,9 +22,12 @@ def forget_stale_kernels() -> None:
     # A kernel only calls kernels, and what it reads from other modules (bounds, named tuples) is next to kernels.
     sources = [path for path in folder.rglob("*.py") if "features.metrics.compiled" in path.read_text(encoding="utf-8")]
     newest_source = max(path.stat().st_mtime for path in (*sources, folder / "compiled.py"))
-    if any(path.stat().st_mtime < newest_source for path in cached):
-        for path in cached:
-            path.unlink(missing_ok=True)
+    # One that is gone is being deleted by another process of the test run, so all are.
+    with suppress(FileNotFoundError):
+        if all(path.stat().st_mtime >= newest_source for path in cached):
+            return
+    for path in cached:
+        path.unlink(missing_ok=True)
 
 
 forget_stale_kernels()  # before any kernel is called, and thus loaded
