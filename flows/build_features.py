@@ -27,6 +27,7 @@ from features.core.errors import StoreError, described
 from features.core.file_errors import clear_errors
 from features.core.interruption import cause
 from features.core.leftovers import scratch
+from features.core.types import Shard
 from features.core.wording import counted
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.store.damage import Damage
@@ -178,7 +179,7 @@ class Build:
             self.facts.planned(planned, stages, work)
         outcome, workers = Outcome(), 0
         if work:
-            outcome, workers = self._make(stages, work, draws=not only_failed)
+            outcome, workers = self._make(stages, work)
         with self.wall.part("publish"):
             # Unwanted shards that would be made differently now must not be kept next to wanted ones.
             self.store.withdraw(planned.outdated, run_id=self.run_id)
@@ -223,25 +224,25 @@ class Build:
             warn(sentence)
         return refusal(ingested, self.settings.limits.rejected_rows)
 
-    def _draw_neighbours(self, planned: Plan) -> bool:
-        """Commit the neighbours that are lacking, and return whether there are any.
+    def _draw_neighbours(self, planned: Plan) -> Collection[Shard]:
+        """Commit the neighbours that are lacking, and return their shards.
 
         They are drawn when no embedding is left to make: so they are the same however often builds are killed.
         """
         if planned.of(EMBEDDING_STAGE.name):
-            return False
+            return ()
         with self.wall.part("ingest"):
             drawn = add_neighbours(self.settings, self.store, self.run_id)
         if drawn:
             pairs = sum(rows.height for rows in drawn.values())
             self.facts.drew(pairs)
             say(f"Drew {counted(pairs, 'neighbour')} in {counted(len(drawn), 'shard')}.")
-        return bool(drawn)
+        return drawn
 
-    def _make(self, stages: Chain, work: Sequence[ShardWork], *, draws: bool) -> tuple[Outcome, int]:
+    def _make(self, stages: Chain, work: Sequence[ShardWork]) -> tuple[Outcome, int]:
         """Start or join the cluster and work through the plan; return the outcome and the number of workers.
 
-        With `draws`, neighbours are drawn from the embeddings that were made, and what they need is made, too.
+        Neighbours are drawn from the embeddings that were made, and what they need is made, too.
         """
         todo = list(dict.fromkeys(item.stage for item in work))
         logs = self.settings.builds / self.run_id
@@ -260,11 +261,11 @@ class Build:
             with self.wall.part("stages"):
                 outcome = runner.run(work)
             planning = partial(plan, self.store, stages.stages, wanted=stages.wanted)
-            if draws and self.settings.neighbours and self._draw_neighbours(planning()):
+            if self.settings.neighbours and (drawn := self._draw_neighbours(planning())):
                 with self.wall.part("plan"):
                     planned = planning()
                     begun = {(item.stage, item.shard) for item in work}
-                    more = [item for item in planned.todo if (item.stage, item.shard) not in begun]
+                    more = [item for item in planned.todo if item.shard in drawn and begun.issuperset(item.waits_for)]
                     self.facts.planned(planned, stages, [*work, *more])
                 with self.wall.part("stages"):
                     outcome = runner.run(more)

@@ -58,7 +58,7 @@ def neighbours_of(
     """
     names = [*store.committed("pairs")] if shards is None else shards
     drawn: dict[Shard, pl.DataFrame] = {}
-    for corpus, count in counts.items():
+    for corpus, count in sorted(counts.items()):  # a recipe has them in this order
         rows = _of_corpus(store, corpus, count, names)
         first = next_number("pairs", [*names, *drawn])
         a, b = (rows[side].rank("dense").cast(pl.Int64).to_numpy() for side in ("shard_a", "shard_b"))

@@ -35,7 +35,7 @@ Remade = Mapping[str, Mapping[Shard, pl.DataFrame]]
 
 
 def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
-    """Rewrite the damaged shards of ingest in a locked store, all or none, and return their damage."""
+    """Rewrite the damaged shards of ingest in a locked store, none if one cannot be made again; return their damage."""
     remade = make_again(project, store, damaged)
     drawn = {shard: recipe for shard, recipe in _recipes_of_neighbours(store).items() if shard in remade["pairs"]}
     of_corpora = {shard: rows for shard, rows in remade["pairs"].items() if shard not in drawn}
@@ -124,9 +124,8 @@ class _Past:
         """Yield what a step produces today: neighbours, or the rows of an ingest, as often as it takes.
 
         An ingest is repeated first from all rows that did not come later, then only from known ones. The files may now
-        have rows that no ingest has seen. The positives of the ingest are reproduced even so; once
-        they are known, new rows can be left out, which also reproduces the negatives, since these depend on all
-        positives.
+        have rows that no ingest has seen. The positives of the ingest are reproduced even so; once they are known, new
+        rows can be left out, which also reproduces the negatives, since these depend on all positives.
         """
         before = self._before(step)
         if step.counts:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from features.ingest import neighbours
 from features.ingest.negatives import pair_keys
-from features.ingest.neighbours import nearest, neighbours_of, recipe_of
+from features.ingest.neighbours import counts_of, nearest, neighbours_of, recipe_of
 from features.schemas import EMBEDDINGS, PAIRS
 from features.sentences import sentence_id
 from features.stage_output import StageOutput
@@ -142,6 +142,18 @@ def test_shards_have_so_many_rows_and_those_that_are_taken_to_be_there_decide(st
     again = neighbours_of(store, {"mine": 2}, 5, ["pairs-00000"])
     assert [*again] == [*drawn]
     assert all(rows.equals(drawn[shard]) for shard, rows in again.items())
+
+
+def test_the_order_of_corpora_in_a_project_file_does_not_matter(store):
+    add_pairs(store, "pairs-00000", [(0, 3), (1, 2)])
+    add_pairs(store, "pairs-00001", [(0, 2), (1, 3)], corpus="another")
+    embed(store, 0, 1, 2, 3)
+    counts = {"mine": 1, "another": 1}
+    stored = counts_of(Recipe.from_dict(recipe_of(counts).as_dict()))
+    drawn, again = (neighbours_of(store, each, 3) for each in (counts, stored))
+    assert len(drawn) == 2
+    assert [*drawn] == [*again]
+    assert all(rows.equals(again[shard]) for shard, rows in drawn.items())
 
 
 def test_sentences_are_compared_within_a_window_and_the_last_ones_with_those_before(store, monkeypatch):
