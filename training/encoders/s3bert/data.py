@@ -1,7 +1,9 @@
 """Measured pairs for training facets: checks that they suit it, and the targets of the facets."""
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,8 @@ from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import check_corpora
 from training.progress import log
 
+Positions = NDArray[np.int64]
+
 _LEAST_SHARE = 0.01
 
 
@@ -19,11 +23,12 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     """Check that there are pairs to train on among all pairs."""
     corpora = sorted(set(data.pairs["corpus"]))
     check_corpora(settings, corpora, "measured pairs")
-    if elsewhere := set(settings.layer_corpora) - set(settings.corpora or corpora):
-        raise UnknownName(
-            f"`layer_corpora` of the encoder {settings.name!r} names {min(elsewhere)!r}, which it is not trained on; "
-            f"there are {', '.join(settings.corpora or corpora)}: correct the name"
-        )
+    for setting, names in (("layer_corpora", settings.layer_corpora), ("layer_shares", settings.layer_shares)):
+        if elsewhere := set(names) - set(settings.corpora or corpora):
+            raise UnknownName(
+                f"`{setting}` of the encoder {settings.name!r} names {min(elsewhere)!r}, which it is not trained on; "
+                f"there are {', '.join(settings.corpora or corpora)}: correct the name"
+            )
     if unknown := settings.unknown_facets(data.metric_names):
         raise UnknownMetric(
             f"the pairs were not measured with {unknown[0]!r}, a facet of the encoder {settings.name!r}; "
@@ -67,6 +72,40 @@ def splits(data: MeasuredPairs) -> str:
 def of(corpora: Collection[str]) -> str:
     """Return the phrase that names corpora in a message; empty for all of them."""
     return f"of {', '.join(map(repr, corpora))} " if corpora else ""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPairs:
+    """Pairs that batches are made of, an epoch of a part of each corpus; the next one goes on where that ended."""
+
+    corpora: tuple[Positions, ...]  # the pairs of each corpus, shuffled where an epoch has a part of them
+    counts: tuple[int, ...]  # pairs of each in an epoch
+
+    @classmethod
+    def of(cls, data: MeasuredPairs, among: Positions, settings: S3bertSettings) -> Self:
+        """Choose from the pairs at some positions by the settings: no neighbours, which are measured in batches."""
+        random = np.random.default_rng(settings.loop.seed)
+        named, neighbour = (data.pairs[column].to_numpy()[among] for column in ("corpus", "kind"))
+        corpora, counts = [], []
+        for corpus in settings.layer_corpora or sorted(set(named)):
+            pairs, share = among[(named == corpus) & (neighbour != "neighbour")], settings.layer_shares.get(corpus, 1.0)
+            corpora.append(pairs if share == 1 else random.permutation(pairs))
+            counts.append(math.ceil(share * len(pairs)))
+        return cls(tuple(corpora), tuple(counts))
+
+    def __len__(self) -> int:
+        """Return the number of pairs in an epoch."""
+        return sum(self.counts)
+
+    @property
+    def all(self) -> Positions:
+        """The pairs of all epochs, ascending."""
+        return np.sort(np.concatenate(self.corpora))
+
+    def of_epoch(self, epoch: int) -> Positions:
+        """Return the pairs of an epoch (from 0), ascending."""
+        parts = zip(self.corpora, self.counts, strict=True)
+        return np.sort(np.concatenate([np.roll(pairs, -epoch * count)[:count] for pairs, count in parts]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,8 @@ class S3bertSettings(TunedSettings):
         kinds: kinds of pairs to train on: `positive` (a row of a corpus), `negative`, `neighbour`; all when empty.
         layer_corpora: corpora whose pairs make up the batches in which layers are tuned; all when empty. The map is
             learnt from all corpora, and in a batch all pairs count that were measured among its sentences.
+        layer_shares: corpus → share of its pairs in an epoch of the layers, in (0, 1]; 1 when missing. So that small
+            corpora are a large part of the batches; every pair has its turn in a later epoch.
         layers_tuned: how many of the last layers to tune, after the map and together with it; 0 for the map alone, by
             which stored embeddings of the start model get facets, too.
         scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
@@ -119,6 +121,7 @@ class S3bertSettings(TunedSettings):
     ordered_facets: tuple[str, ...] = ()
     kinds: tuple[PairKind, ...] = ()
     layer_corpora: tuple[str, ...] = ()
+    layer_shares: Mapping[str, Annotated[float, Field(gt=0, le=1)]] = {}
     layers_tuned: Annotated[int, Field(ge=0)] = 2
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
 

@@ -31,6 +31,7 @@ from training.data.pair_tables import PairsAmong
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
 from training.encoders.ratings import PlacedRatings
+from training.encoders.s3bert.data import DrawnPairs
 from training.encoders.s3bert.settings import S3bertSettings
 from training.loop.batches import epoch_batches, near_groups
 from training.loop.settings import LoopSettings
@@ -176,7 +177,7 @@ class Prepared:
     train: NDArray[np.int64]  # positions of the pairs to train on
     # those of them that batches are made of where sentences are encoded; the others are compared where both of their
     # sentences are in a batch
-    drawn: NDArray[np.int64]
+    drawn: DrawnPairs
     near: NDArray[np.int64]  # those to train on that were not drawn at random
     ordered: NDArray[np.int64]  # those drawn that a corpus gives, which the ordering objective is for
     dev: NDArray[np.int64]  # positions of the pairs to choose the best model by; may be empty
@@ -210,11 +211,11 @@ class S3bertTask:
         )
         names = settings.facets or ()
         self._ordered_facets = [names.index(name) for name in settings.ordered_facets or names]
-        self._drawn = prepared.drawn if embedder.encodes else prepared.train
 
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""
-        train, loop, prepared = self._drawn, self.loop, self.prepared
+        loop, prepared = self.loop, self.prepared
+        train = prepared.drawn.of_epoch(epoch) if self.embedder.encodes else prepared.train
         if self.embedder.encodes and not self.settings.ordering:
             groups = near_groups(prepared.first, prepared.second, train, prepared.near, seed=loop.seed, epoch=epoch)
         else:  # those that share sentence a, which ordering compares
@@ -224,7 +225,8 @@ class S3bertTask:
 
     def count(self) -> int:
         """Return the number of batches of an epoch."""
-        return math.ceil(len(self._drawn) / self.loop.batch_size)
+        drawn = self.prepared.drawn if self.embedder.encodes else self.prepared.train
+        return math.ceil(len(drawn) / self.loop.batch_size)
 
     def losses(self, batch: Pairs) -> dict[str, Tensor]:
         """Return the loss, decomposition and consistency of a batch.

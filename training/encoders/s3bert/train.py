@@ -13,7 +13,7 @@ from training.data.pair_tables import apart
 from training.encoders.loading import load_encoder
 from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
-from training.encoders.s3bert.data import Targets, check_pairs, make_targets, warn_of_little
+from training.encoders.s3bert.data import DrawnPairs, Targets, check_pairs, make_targets, warn_of_little
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
@@ -74,7 +74,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     backbone = load_backbone(settings, plan.backbone, machine)
     start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)
     targets = make_targets(data.metrics(facets), train_pairs, settings)
-    drawn = train_pairs[_is_drawn(data, settings)[train_pairs]]
+    drawn = DrawnPairs.of(data, train_pairs, settings)
     prepared = Prepared(
         teacher=torch.from_numpy(start.of_teacher),
         first=data.first,
@@ -83,7 +83,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         train=train_pairs,
         drawn=drawn,
         near=train_pairs[(data.pairs["kind"] != "negative").to_numpy()[train_pairs]],
-        ordered=drawn[(data.pairs["kind"] == "positive").to_numpy()[drawn]],
+        ordered=drawn.all[(data.pairs["kind"] == "positive").to_numpy()[drawn.all]],
         dev=dev_pairs,
         ratings=placed,
     )
@@ -117,7 +117,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     trained_on = settings.loop.epochs * len(drawn)
     if settings.loop.steps is not None:
         trained_on = min(trained_on, settings.loop.steps * settings.loop.batch_size)
-    ends = [side[pairs] for side in (data.first, data.second) for pairs in (drawn, dev_pairs)]
+    ends = [side[pairs] for side in (data.first, data.second) for pairs in (drawn.all, dev_pairs)]
     used = np.unique(np.concatenate([*ends, *([placed.places] if placed else [])]))
     tokens = start.tokens.only(used)
     if 2 * trained_on > len(used):  # else most states would never be used
@@ -191,14 +191,6 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
         model = backbone.model
         model.max_seq_length = min(settings.max_tokens, model.max_seq_length or settings.max_tokens)
     return backbone
-
-
-def _is_drawn(data: MeasuredPairs, settings: S3bertSettings) -> NDArray[np.bool_]:
-    """Return which pairs may make up batches in which layers are tuned, (n_pairs,)."""
-    drawn = data.pairs["kind"] != "neighbour"
-    if settings.layer_corpora:
-        drawn &= data.pairs["corpus"].is_in(settings.layer_corpora)
-    return drawn.to_numpy()
 
 
 def _scaled(layout: FacetLayout, scales: "Tensor", targets: Targets) -> FacetLayout:
