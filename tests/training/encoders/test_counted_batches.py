@@ -15,6 +15,7 @@ from training.loop.task import CountedTask
 BOTH = {"kind": "aspect", "aspects": ["animal", "place"]}
 VARIANTS = [
     {"kind": "s3bert", "facet_dimensions": 1},
+    {"kind": "s3bert", "facet_dimensions": 1, "layer_shares": {"left": 0.3}},
     {"kind": "rgcn", "graph": False},
     {"kind": "rgcn", "graph": False, "objective": "multiple_negatives"},
     {"kind": "rgcn", "graph": False, "objective": "multiple_negatives", "corpora": ["of_one_label"]},

@@ -227,10 +227,14 @@ def test_kinds_of_pairs_can_be_left_out_of_training_but_not_of_dev(job):
 def test_layers_are_tuned_on_batches_of_the_named_corpora(job):
     reports = [
         json.loads((train(with_changes(job, folder, **changed)) / "training.json").read_text())
-        for folder, changed in (("all", {}), ("some", {"layer_corpora": ("left",)}))
+        for folder, changed in (
+            ("all", {}),
+            ("some", {"layer_corpora": ("left",)}),
+            ("fewer", {"layer_corpora": ("left",), "layer_shares": {"left": 0.3}}),
+        )
     ]
-    assert [report["corpora"]["right"]["train"] for report in reports] == [36, 36], "the map is learnt from all"
-    assert reports[1]["steps"] < reports[0]["steps"]
+    assert {report["corpora"]["right"]["train"] for report in reports} == {36}, "the map is learnt from all"
+    assert reports[2]["steps"] < reports[1]["steps"] < reports[0]["steps"]
 
 
 def test_the_outputs_of_frozen_layers_are_those_of_sentences_that_batches_have(job, caplog):

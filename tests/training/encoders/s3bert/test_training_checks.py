@@ -1,14 +1,19 @@
 """Pairs from which a training can learn nothing, or little: what is wrong, and what the source has instead."""
 
 import logging
+import math
 
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sentences import refused
 
 from features.core.faults import NoTrainingData, UnknownMetric, UnknownName
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.s3bert.data import check_pairs, warn_of_little
+from training.encoders.s3bert.data import DrawnPairs, check_pairs, warn_of_little
+from training.encoders.s3bert.settings import S3bertSettings
 
 
 @pytest.mark.parametrize(
@@ -16,6 +21,7 @@ from training.encoders.s3bert.data import check_pairs, warn_of_little
     [
         ({"corpora": ("left", "rigth")}, UnknownName),
         ({"layer_corpora": ("rigth",)}, UnknownName),
+        ({"layer_shares": {"rigth": 0.5}}, UnknownName),
         ({"splits": ("training", "dev")}, NoTrainingData),
         ({"corpora": ("left",), "splits": ("t", "dev")}, NoTrainingData),
         ({"facets": ("smash",)}, UnknownMetric),
@@ -47,3 +53,19 @@ def test_few_pairs_and_no_dev_pairs_are_named(measured, settings, caplog):
         "few pairs to train on: 3 in split 'train', less than one batch (8)",
         "no pairs in split 'dev' to choose the best model by: the last one is kept",
     ]
+
+
+@given(share=st.floats(0.01, 1), seed=st.integers(0, 99), kinds=st.lists(st.booleans(), min_size=1, max_size=40))
+def test_an_epoch_has_its_share_of_a_corpus_and_every_pair_has_its_turn(share, seed, kinds):
+    table = pl.DataFrame({"corpus": ["large"] * len(kinds) + ["small"], "kind": [*kinds, True]})
+    table = table.with_columns(kind=pl.when("kind").then(pl.lit("positive")).otherwise(pl.lit("neighbour")))
+    settings = S3bertSettings(layer_shares={"large": share}, loop={"seed": seed})
+    pairs = DrawnPairs.of(MeasuredPairs((), table), np.arange(len(table)), settings)
+    large = [n for n, positive in enumerate(kinds) if positive]
+    count = math.ceil(share * len(large))
+    epochs = [pairs.of_epoch(epoch).tolist() for epoch in range(len(kinds) + 1)]
+    assert {len(epoch) for epoch in epochs} == {len(pairs)} == {count + 1}
+    assert all(sorted({*epoch}) == epoch and epoch[-1] == len(kinds) for epoch in epochs)
+    times = np.bincount(np.concatenate(epochs[: math.ceil(len(large) / max(1, count)) + 1]), minlength=len(table))
+    assert all(times[n] >= 1 for n in large), "in as many epochs as its share asks for, each pair was drawn"
+    assert pairs.all.tolist() == [*large, len(kinds)]
