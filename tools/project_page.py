@@ -1,7 +1,7 @@
 """Write docs/reference/project_file.md, every key, from the models: python tools/project_page.py."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,14 +33,19 @@ ENCODERS = """\
 `kind` determines the other keys and, through the tables that it reads, the stages of a build: a stage runs for the
 corpora of the encoders that read its table, or for all corpora if its section has `enabled = true`. A file without
 `[[encoders]]` trains one S3BERT, called `s3bert`; `encoders = []` at the top of the file trains none, for a store that
-others read. Defaults are those of the default preset.
+others read. Defaults are those of the default preset. What all kinds have comes first, then what each has besides.
 """
+COLUMNS = ("key", "what to give", "default", "meaning")
+LOOP = "[[encoders]], table `loop`"
 GUARD = """\
 Sentences of the sets under `[[evaluation]]` are guarded without being named here again: training pairs with one of them
 are kept out at ingest, and the build reports how many. Pairs already in a store stay in it, because shards never
 change: a build reports how many such pairs there are, encoders are still trained on them, and a new store is free of
 them. Set `mode = "off"` where evaluation and training share sentences on purpose.
 """
+
+
+Row = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,27 +119,49 @@ def toml(value: Any) -> str:
 
 
 def page() -> str:
-    """Return the page."""
-    parts = [HEAD]
-    for section in sections():
-        title = section.title or "At the top"
-        parts.append(f"## {'`' + title + '`' if section.title and ',' not in title and ' ' not in title else title}\n")
-        parts.append(f"{section.about}\n" if section.title else "")
-        if section.title == "[leakage]":
-            parts.append(GUARD)
-        if section.title.startswith("[[encoders]]") and "table" not in section.title:
-            parts.append(ENCODERS)
-        rows = [(f"`{key.name}`", key.kind, _default(key), key.meaning) for key in section.keys]
-        parts.append(table(("key", "what to give", "default", "meaning"), rows) + "\n")
+    """Return the page: sections that all encoders have are told once."""
+    parts, every = [HEAD], sections()
+    loops = [section for section in every if section.title.startswith(LOOP)]
+    encoders = [section for section in every if section.title.startswith("[[encoders]]") and section not in loops]
+    for section in every:
+        if section == encoders[0]:
+            parts.append(_part("[[encoders]] of every kind", ENCODERS, _common(encoders)))
+            parts.append(_part(LOOP, loops[0].about + "\n", _common(loops)))
+        alike = next((group for group in (encoders, loops) if section in group), [])
+        told = {name for name, *_ in _common(alike)}
+        if rows := [_row([key]) for key in section.keys if f"`{key.name}`" not in told]:
+            about = f"{section.about}\n" if section.title else ""
+            title = section.title or "At the top"
+            title = f"`{title}`" if section.title and "," not in title and " " not in title else title
+            parts.append(_part(title, about + (f"\n{GUARD}" if section.title == "[leakage]" else ""), rows))
     parts.append(_presets("S3BERT", S3bertSettings, s3bert.PRESETS))
     parts.append(_presets("encoders of aspects", AspectSettings, aspect.PRESETS))
-    return "\n".join(part for part in parts if part)
+    return "\n".join(parts)
 
 
-def _default(key: Key) -> str:
-    if key.default is None:
-        return "**required**"
-    return f"`{key.default}`" if key.default else ""
+def _part(title: str, about: str, rows: Sequence[Row]) -> str:
+    return "\n".join(filter(None, (f"## {title}\n", about, table(COLUMNS, rows) + "\n")))
+
+
+def _common(alike: Sequence[Section]) -> list[Row]:
+    """Return a row for each key that all sections of some kinds of encoders have with the same meaning."""
+    kinds = [section.title.split('"')[1] for section in alike]
+    every = [{(key.name, key.kind, key.meaning): key for key in section.keys} for section in alike]
+    shared = [key for key in (every[0] if every else ()) if all(key in keys for keys in every)]
+    return [_row([keys[key] for keys in every], kinds) for key in shared]
+
+
+def _row(keys: Sequence[Key], kinds: Sequence[str] = ()) -> Row:
+    """Return the row of a key; `keys` are it with the default of each kind."""
+    defaults: dict[str, list[str]] = {}
+    for key, kind in zip(keys, kinds or ("",), strict=True):
+        shown = "**required**" if key.default is None else f"`{key.default}`" if key.default else ""
+        defaults.setdefault(shown, []).append(kind)
+    if len(defaults) == 1:
+        (default,) = defaults
+    else:
+        default = ", ".join(f"{shown or 'none'} ({', '.join(of)})" for shown, of in defaults.items())
+    return f"`{keys[0].name}`", keys[0].kind, default, keys[0].meaning
 
 
 def _presets(title: str, settings: Any, presets: Mapping[Any, Mapping[str, Any]]) -> str:
