@@ -57,6 +57,17 @@ def test_a_store_is_built_read_verified_and_cleaned(bucket, filled):
     assert again.runs() == []
 
 
+def test_the_newest_version_of_a_table_costs_one_request(bucket, filled):
+    server, url = bucket
+    store = Store.open(url, create=True)
+    fill(store, filled)
+    table = store._table("amr")
+    newest, number = table.open(), len(server.seen())
+    assert table.open() is newest
+    assert [line.split()[0] for line in server.seen()[number:]] == ["GET"]
+    assert table.open(table.version()) is newest, "what is listed and what is asked for by name has the same time"
+
+
 @pytest.mark.parametrize("fault", ["lost", "503"])
 @pytest.mark.soak
 def test_what_got_no_answer_or_was_throttled_is_repeated_and_doubles_nothing(bucket, filled, fault):
