@@ -24,6 +24,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
 from features.core.errors import StoreError, described
+from features.core.faults import CannotRebuild
 from features.core.file_errors import clear_errors
 from features.core.interruption import cause
 from features.core.leftovers import scratch
@@ -32,6 +33,7 @@ from features.core.wording import counted
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.store.damage import Damage
 from features.store.plan import Plan, ShardWork, plan
+from features.store.reader import StoreAhead
 from features.store.releases import Release
 from features.store.runs import RunRecord, failed_shards, now
 from features.store.scope import ShardKey
@@ -47,7 +49,7 @@ from flows.building.ingest_corpora import (
     refusal,
     warnings,
 )
-from flows.building.ingest_repair import repair_ingested
+from flows.building.ingest_repair import of_ingest, repair_ingested
 from flows.building.run_shards import Outcome, ShardRunner
 from flows.building.store_access import only_writer, open_store, this_process
 from flows.clusters import cluster
@@ -132,6 +134,8 @@ class Build:
         self.run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
         self.wall = WallTime()
         number = max((record.number for record in store.runs()), default=0) + 1
+        self.outcome = Outcome()
+        self.unembedded = 0
         self.begun = RunRecord(self.run_id, "build_features", now(), process=this_process(), number=number)
         self.facts = FactKeeper(settings, store, self.begun, progress.history)
         self._artifacts = BuildArtifacts(outbox, self.facts, progress.history)
@@ -145,9 +149,11 @@ class Build:
             record = self._run(only_failed=only_failed, deep=deep)
         except BaseException as error:
             state, message = _ending(error)
-            record = dataclasses.replace(record, state=state, finished=now(), message=message)
+            failed = tuple(self.outcome.failed)
+            record = dataclasses.replace(record, state=state, finished=now(), failed=failed, message=message)
             with suppress(StoreError):  # on a full disk, the first error is the one to report
                 self.store.record_run(record)
+            _warn_of_failed(record)
             self._end(record)
             raise
         self.store.record_run(record)
@@ -177,14 +183,13 @@ class Build:
                 wanted = {(shard.stage, shard.shard) for shard in failed} | {damage.key for damage in damaged}
                 work = _with_neighbours(planned, wanted)
             self.facts.planned(planned, stages, work)
-        outcome, workers = Outcome(), 0
-        if work:
-            outcome, workers = self._make(stages, work)
+        workers = self._make(stages, work) if work else 0
         with self.wall.part("publish"):
             # Unwanted shards that would be made differently now must not be kept next to wanted ones.
             self.store.withdraw(planned.outdated, run_id=self.run_id)
             release, message = self._publish(stages, ingest_refused)
         total = time.monotonic() - started
+        outcome = self.outcome
         used = sum(outcome.seconds.values())
         record = dataclasses.replace(
             self.begun,
@@ -209,9 +214,29 @@ class Build:
         for damage in damaged:
             warn(f"damaged: {damage}")
         repaired = repair_ingested(self.settings, self.store, damaged, self.run_id)
+        if waiting := [damage for damage in of_ingest(damaged) if damage not in repaired]:
+            made = self._embed_again(damaged, waiting)
+            damaged = [damage for damage in damaged if damage.key not in made]
+            repaired += repair_ingested(self.settings, self.store, waiting, self.run_id)
         if repaired:
             say(f"Rebuilt {len(repaired)} damaged shards of the corpora with exactly the same rows.")
         return [damage for damage in damaged if damage not in repaired]
+
+    def _embed_again(self, damaged: Sequence[Damage], waiting: Sequence[Damage]) -> set[ShardKey]:
+        """Make damaged embeddings again, as neighbours that are damaged wait for them; return those made."""
+        ahead = StoreAhead(self.store, {}, [damage.key for damage in waiting])
+        stages = chain(self.settings, ahead)
+        planned = plan(ahead, stages.stages, damaged=damaged)
+        work = [item for item in planned.of(EMBEDDING_STAGE.name) if item.reason.kind == "damaged"]
+        if work:
+            self.facts.planned(planned, stages, work)
+            self._make(stages, work, draws=False)
+        if failed := len(self.outcome.failed):
+            raise CannotRebuild(
+                f"Neighbours are lost, and {counted(failed, 'shard')} of the embeddings that they are drawn from "
+                "failed; `facetflow retry --failed` tries again."
+            )
+        return {(item.stage, item.shard) for item in work}
 
     def _ingest(self, damaged: Sequence[Damage]) -> str | None:
         """Commit what is new; return why no release can be published, if so."""
@@ -229,7 +254,8 @@ class Build:
 
         They are drawn when no embedding is left to make: so they are the same however often builds are killed.
         """
-        if planned.of(EMBEDDING_STAGE.name):
+        self.unembedded = len(planned.of(EMBEDDING_STAGE.name))
+        if self.unembedded:
             return ()
         with self.wall.part("ingest"):
             drawn = add_neighbours(self.settings, self.store, self.run_id)
@@ -239,10 +265,10 @@ class Build:
             say(f"Drew {counted(pairs, 'neighbour')} in {counted(len(drawn), 'shard')}.")
         return drawn
 
-    def _make(self, stages: Chain, work: Sequence[ShardWork]) -> tuple[Outcome, int]:
-        """Start or join the cluster and work through the plan; return the outcome and the number of workers.
+    def _make(self, stages: Chain, work: Sequence[ShardWork], *, draws: bool = True) -> int:
+        """Start or join the cluster and work through the plan; return the number of workers.
 
-        Neighbours are drawn from the embeddings that were made, and what they need is made, too.
+        With `draws`, neighbours are drawn from the embeddings that were made, and what they need is made, too.
         """
         todo = list(dict.fromkeys(item.stage for item in work))
         logs = self.settings.builds / self.run_id
@@ -259,22 +285,25 @@ class Build:
         ):
             runner = ShardRunner(self.store, stages, joined, self.progress, self.run_id)
             with self.wall.part("stages"):
-                outcome = runner.run(work)
+                runner.run(work, self.outcome)
             planning = partial(plan, self.store, stages.stages, wanted=stages.wanted)
-            if self.settings.neighbours and (drawn := self._draw_neighbours(planning())):
+            if draws and self.settings.neighbours and (drawn := self._draw_neighbours(planning())):
                 with self.wall.part("plan"):
                     planned = planning()
                     begun = {(item.stage, item.shard) for item in work}
                     more = [item for item in planned.todo if item.shard in drawn and begun.issuperset(item.waits_for)]
                     self.facts.planned(planned, stages, [*work, *more])
                 with self.wall.part("stages"):
-                    outcome = runner.run(more)
-            return outcome, joined.capacity.workers
+                    runner.run(more, self.outcome)
+            return joined.capacity.workers
 
     def _publish(self, stages: Chain, refused: str | None) -> tuple[Release | None, str]:
         """Publish a release if all limits hold; return it, and one line that says what happened."""
         before = [release.number for release in self.store.releases()]
         limits = self.settings.limits
+        if refused is None and self.settings.neighbours and self.unembedded:
+            lacking = counted(self.unembedded, "shard")
+            refused = f"neighbours are drawn from all embeddings, and {lacking} of these could not be made"
         if refused is not None:
             return None, f"Nothing was published: {refused}."
         try:
@@ -308,8 +337,7 @@ class Build:
         self._artifacts.look()
 
     def _tell(self, record: RunRecord) -> None:
-        for shard in record.failed:
-            warn(f"failed: {shard.stage} {shard.shard}: {shard.error.partition(chr(10))[0]}")
+        _warn_of_failed(record)
         if pairs := unproven_pairs(self.store):
             say(tell_unproven(pairs))
         outside = "" if record.outside is None else f"; {record.outside:.0%} of the workers' time outside of stages"
@@ -333,6 +361,11 @@ def _warn_of_others(damaged: Sequence[Damage], stages: Chain) -> None:
     for damage in damaged:
         if damage.stage not in made:
             warn(f"not rebuilt, because the project file no longer has a stage {damage.stage!r}: {damage}")
+
+
+def _warn_of_failed(record: RunRecord) -> None:
+    for shard in record.failed:
+        warn(f"failed: {shard.stage} {shard.shard}: {shard.error.partition(chr(10))[0]}")
 
 
 def _ending(error: BaseException) -> tuple[Literal["failed", "interrupted"], str]:

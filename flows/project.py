@@ -70,7 +70,7 @@ class LimitSettings(_Section):
 
     Args:
         rejected_rows: rows of a table that could not be processed, in [0, 1].
-        failed_shards: shards of the build that failed, in [0, 1].
+        failed_shards: shards of the build that failed, in [0, 1]; none of embeddings if `neighbours` are to be drawn.
     """
 
     rejected_rows: float = Field(default=0.05, ge=0, le=1)

@@ -20,6 +20,7 @@ import itertools
 import json
 import math
 import random
+import re
 import time
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -49,6 +50,7 @@ _CONFIGURATION: dict[str, str | None] = {
     "delta.checkpointInterval": "20",
 }
 _CHECKPOINT = ".checkpoint.parquet"
+_COMMIT = re.compile(r"\d+\.json")
 _ATTEMPTS = 20
 _READERS = 16
 _AT_ONCE = 64
@@ -161,9 +163,8 @@ class Table:
     def version(self) -> int:
         """Return the newest version, from the file names in the log: every commit is a file named by its number."""
         with self._clear_errors("Reading"):
-            logs = [name.removesuffix(".json") for name in self.storage.names(f"{self._folder}/_delta_log")]
-        commits = [int(name) for name in logs if name.isdigit()]
-        return max(commits) if commits else self.open(to_commit=True).version()
+            entry = self._entry(None)
+        return _version(entry) if entry else self.open(to_commit=True).version()
 
     def files(self, version: int | None = None) -> list[DataFile]:
         """Return the table's files at a version, by stage and shard; no file is opened."""
@@ -294,8 +295,10 @@ class Table:
 
     def _entry(self, version: int | None) -> Entry | None:
         """Describe the entry of the log that made a version, or the newest one; None if it is not there."""
+        if version is None:
+            return self.storage.last(self.file("_delta_log"), _COMMIT.fullmatch)
         with contextlib.suppress(FileNotFoundError):
-            return self.storage.stat(self.file(_log(self.version() if version is None else version)))
+            return self.storage.stat(self.file(_log(version)))
         return None
 
     @property
@@ -345,8 +348,11 @@ class Table:
 @lru_cache(maxsize=_TABLES_KEPT)
 def _kept(url: str, options: tuple[tuple[str, str], ...], entry: Entry) -> DeltaTable:
     """Open the version that an entry of the log made; a table that was deleted and made again has other entries."""
-    version = int(entry.name.rpartition("/")[2].removesuffix(".json"))
-    return DeltaTable(url, version=version, storage_options=dict(options))
+    return DeltaTable(url, version=_version(entry), storage_options=dict(options))
+
+
+def _version(entry: Entry) -> int:
+    return int(entry.name.rpartition("/")[2].removesuffix(".json"))
 
 
 def _log(version: int) -> str:

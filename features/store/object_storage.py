@@ -79,16 +79,17 @@ class ObjectStorage(Storage):
         return _client(self._root, tuple(sorted(self.options.items())))
 
     def names(self, folder: str = "") -> list[str]:
-        import obstore
-
-        with _as_files(folder):
-            listed = obstore.list_with_delimiter(self._client, folder or None)
+        listed = self._listed(folder)
         paths = [*listed["common_prefixes"], *(entry["path"] for entry in listed["objects"])]
         return sorted(path.rpartition("/")[2] for path in paths)
 
     def stat(self, name: str) -> Entry:
-        meta = self._head(name)
-        return Entry(name, meta["size"], int(meta["last_modified"].timestamp() * 1000))
+        return _entry(name, self._head(name))
+
+    def last(self, folder: str, matches: Callable[[str], object]) -> Entry | None:
+        listed = {meta["path"].rpartition("/")[2]: meta for meta in self._listed(folder)["objects"]}
+        name = max(filter(matches, listed), default=None)
+        return None if name is None else _entry(f"{folder}/{name}", listed[name])
 
     def read(self, name: str) -> bytes:
         import obstore
@@ -159,6 +160,12 @@ class ObjectStorage(Storage):
 
     def url(self, name: str = "") -> str:
         return f"{self._root}/{name}" if name else self._root
+
+    def _listed(self, folder: str) -> Any:
+        import obstore
+
+        with _as_files(folder):
+            return obstore.list_with_delimiter(self._client, folder or None)
 
     def _head(self, name: str) -> Any:
         import obstore
@@ -262,6 +269,11 @@ def _forget_unused(folder: Path) -> None:
         with suppress(FileNotFoundError):
             if copy.stat().st_mtime < time.time() - COPY_KEPT:
                 shutil.rmtree(copy, ignore_errors=True)
+
+
+def _entry(name: str, meta: Mapping[str, Any]) -> Entry:
+    """Describe an object by what was said of it: a listing may tell milliseconds, a HEAD tells seconds."""
+    return Entry(name, meta["size"], int(meta["last_modified"].timestamp()) * 1000)
 
 
 def _content(text: bytes) -> dict[str, Any]:

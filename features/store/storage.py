@@ -64,6 +64,11 @@ class Storage(ABC):
     def stat(self, name: str) -> Entry:
         """Describe an object."""
 
+    def last(self, folder: str, matches: Callable[[str], object]) -> Entry | None:
+        """Describe the object in a folder whose name, of those that match, comes last; None if there is none."""
+        names = [name for name in self.names(folder) if matches(name)]
+        return self.stat(f"{folder}/{names[-1]}") if names else None
+
     @abstractmethod
     def read(self, name: str) -> bytes:
         """Return the content of an object."""

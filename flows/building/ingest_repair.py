@@ -9,16 +9,19 @@ Pairs that came later are left out, so that a corpus that has grown still yields
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import polars as pl
 
-from features.core.faults import CannotRebuild
+from features.core.faults import CannotRebuild, TableFileDamaged
 from features.core.types import LabelId, PairId, Shard
 from features.corpora.settings import LeakageSettings
 from features.ingest.building import Ingested, ingest
 from features.ingest.drawing import Spellings
 from features.ingest.neighbours import counts_of, neighbours_of
+from features.schemas import PAIRS
+from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.reader import Provenance, StoreAhead
@@ -35,7 +38,10 @@ Remade = Mapping[str, Mapping[Shard, pl.DataFrame]]
 
 
 def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
-    """Rewrite the damaged shards of ingest in a locked store, none if one cannot be made again; return their damage."""
+    """Rewrite the damaged shards of ingest in a locked store, none if one cannot be made again; return their damage.
+
+    Neighbours wait while embeddings, which they are drawn from, are damaged as well.
+    """
     remade = make_again(project, store, damaged)
     drawn = {shard: recipe for shard, recipe in _recipes_of_neighbours(store).items() if shard in remade["pairs"]}
     of_corpora = {shard: rows for shard, rows in remade["pairs"].items() if shard not in drawn}
@@ -45,7 +51,7 @@ def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], r
         recipes = {"pairs": recipe}
         receipts = write_tables(store, {"pairs": {shard: remade["pairs"][shard]}}, recipes)
         store.commit(receipts, run_id=run_id, recipes=recipes)
-    return of_ingest(damaged)
+    return [damage for damage in of_ingest(damaged) if damage.shard in remade[damage.table]]
 
 
 def _recipes_of_neighbours(store: Store) -> dict[Shard, Recipe]:
@@ -63,12 +69,20 @@ def of_ingest(damaged: Sequence[Damage]) -> list[Damage]:
 
 
 def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Remade:
-    """Return the rows of the damaged shards of ingest; a StoreError names those that the corpora no longer yield."""
+    """Return the rows of the damaged shards of ingest; a StoreError names those that the corpora no longer yield.
+
+    Neighbours are left out while embeddings are damaged.
+    """
     lost = {(damage.table, damage.shard): damage for damage in of_ingest(damaged)}
     remade: dict[str, dict[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
+    waits = any(damage.table == EMBEDDING_STAGE.name for damage in damaged)
+    waiting = pl.DataFrame(schema=PAIRS).clear(1)  # of no corpus: all that later ingests need of neighbours is a shard
     if lost:
         past = _Past(project, store, lost, remade)
         for step in past.steps():
+            if step.counts and waits:
+                remade["pairs"] |= dict.fromkeys(past.lost(step, "pairs"), waiting)
+                continue
             for tables in past.repeat(step):
                 for table, shards in tables.items():
                     remade[table] |= past.equal(step, table, shards)
@@ -77,10 +91,13 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
         more = f"; and {len(hopeless) - _NAMED} more (see `facetflow verify`)" if len(hopeless) > _NAMED else ""
         raise CannotRebuild(
             f"Rows of ingest are lost, and the corpora no longer yield them as they were: {named}{more}; restore these "
-            "files from a copy, or put the corpus files, [[corpora]], [ingest], [leakage] and [[evaluation]] back as "
-            "they were and build, or build a new store."
+            "files from a copy, or put the corpus files, [[corpora]], [ingest], [leakage], [[evaluation]] and "
+            "[embeddings] back as they were and build, or build a new store."
         )
-    return remade
+    return {
+        table: {shard: rows for shard, rows in shards.items() if rows is not waiting}
+        for table, shards in remade.items()
+    }
 
 
 class _Step(NamedTuple):
@@ -130,7 +147,8 @@ class _Past:
         before = self._before(step)
         if step.counts:
             shards, size = self._shards("pairs", until=before["pairs"]), self._project.ingest.pairs_per_shard
-            yield {"pairs": neighbours_of(self._ahead, dict(step.counts), size, shards)}
+            with suppress(TableFileDamaged):  # embeddings that this project no longer makes
+                yield {"pairs": neighbours_of(self._ahead, dict(step.counts), size, shards)}
             return
         frames = {table: self._known(table, until=before[table]) for table in SOURCES}
         # An ingest killed between its two commits left its pairs to the next one.
@@ -139,7 +157,7 @@ class _Past:
         guards = [self._project.guard]
         if self._project.leakage != guards[0]:
             guards.append(self._project.leakage)
-        lost = [(table, shard) for table, shard in self._lost if shard in self._of(step, table)]
+        lost = [(table, shard) for table in SOURCES for shard in self.lost(step, table)]
         drawings: tuple[Spellings, ...] = ("together", "apart")
         for guard, spellings, only_known in itertools.product(guards, drawings, (False, True)):
             of_then = self._rows({}) - later if only_known else set()  # including those rebuilt by now
@@ -148,11 +166,15 @@ class _Past:
             if all(shard in self._remade[table] for table, shard in lost):
                 return
 
+    def lost(self, step: _Step, table: str) -> list[Shard]:
+        """Return the shards of a step that are lost."""
+        return [shard for shard in self._of(step, table) if (table, shard) in self._lost]
+
     def equal(self, step: _Step, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
         """Return the lost shards of a step that were reproduced exactly."""
         frames = {}
-        for shard in self._of(step, table):
-            if (table, shard) in self._lost and shard in shards:
+        for shard in self.lost(step, table):
+            if shard in shards:
                 # The last shard of that ingest may be fuller today.
                 rows = shards[shard].head(self._committed[table][shard].rows)
                 recipe = self._origins[table][shard].recipe

@@ -94,12 +94,13 @@ class ShardRunner:
         self._committed_at = time.monotonic()
         self._started: dict[str, float] = {}
 
-    def run(self, work: Sequence[ShardWork]) -> Outcome:
+    def run(self, work: Sequence[ShardWork], outcome: Outcome) -> None:
         """Make all shards that can be made, given in an order in which they can be made one by one.
 
-        Everything made is committed, also when the cluster is lost. A second call goes on after the first: the outcome
-        is that of both, and what needs a shard that failed is left out.
+        Everything made is committed, also when the cluster is lost, and what becomes of the work is added to the
+        outcome. A second call goes on after the first: what needs a shard that failed is left out.
         """
+        self._outcome = outcome
         self._progress.plan()
         self._versions = self._store.versions()
         waiting = list(work)
@@ -120,7 +121,6 @@ class ShardRunner:
                 if self._receipts and (idle or late or interruption.pending):
                     self._commit()
                 interruption.deliver()
-        return self._outcome
 
     def _step(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
         """Submit what is ready and collect what is finished; return what still waits."""

@@ -1,5 +1,9 @@
 """Neighbours in a build: drawn once embeddings are made, and measured in the same build."""
 
+import shutil
+import subprocess
+from functools import partial
+
 import polars as pl
 import pytest
 from generated import write_backbone, write_project
@@ -9,15 +13,27 @@ from generated import write_backbone, write_project
 def near(project):
     """Return a function that writes a project whose corpus asks for so many neighbours."""
     write_backbone(project.folder / "backbone")
+    return partial(write_near, project)
 
-    def write(pairs, neighbours, enabled="true"):
-        write_project(project.folder, pairs, sentences_per_shard=16, pairs_per_shard=16, workers=1, neighbours=2)
-        file = project.folder / "facetflow.toml"
-        text = file.read_text().replace("neighbours = 2", f"neighbours = {neighbours}")
-        file.write_text(text.replace("enabled = true", f"enabled = {enabled}"))
-        return project
 
-    return write
+def write_near(project, pairs, neighbours, enabled="true"):
+    write_project(project.folder, pairs, sentences_per_shard=16, pairs_per_shard=16, workers=1, neighbours=2)
+    file = project.folder / "facetflow.toml"
+    text = file.read_text().replace("neighbours = 2", f"neighbours = {neighbours}")
+    file.write_text(text.replace("enabled = true", f"enabled = {enabled}"))
+    return project
+
+
+@pytest.fixture(scope="module")
+def grown(generated, tmp_path_factory, facetflow):
+    """A project that has grown since its neighbours were drawn, and asks for another number of them by now."""
+    project = generated(tmp_path_factory.mktemp("grown"))
+    write_backbone(project.folder / "backbone")
+    for pairs, neighbours in ((20, 2), (30, 1)):
+        write_near(project, pairs, neighbours)
+        code, said = facetflow.run(project, "build")
+        assert code == 0, said
+    return project
 
 
 def kinds(project):
@@ -72,3 +88,108 @@ def test_neighbours_without_embeddings_are_refused_before_anything_is_read(near,
     for command in ("plan", "build"):
         code, said = here(project, command)
         assert (code, "are drawn from embeddings, which this project does not make" in said) == (1, True), said
+
+
+FAILING = """
+@task(persist_result=False)
+def failing(job, settings):
+    from tasks.shard import make_shard
+    if (job.stage, job.shard) == ("embeddings", "sentences-00001"):
+        raise RuntimeError("no vectors today")
+    return make_shard(job, settings)
+
+run_shards.MAKE_SHARD = failing
+"""
+
+
+@pytest.fixture
+def copied(generated, tmp_path_factory):
+    """Return a function that copies a project."""
+
+    def copy(project):
+        return generated(shutil.copytree(project.folder, tmp_path_factory.mktemp("copied") / "project"))
+
+    return copy
+
+
+def same_rows(project, other):
+    return [name for name, rows in project.tables().items() if not rows.equals(other.tables()[name])] == []
+
+
+def test_neighbours_wait_for_an_embedding_that_failed(near, copied, build_with, facetflow):
+    project = near(20, 2)
+    file = project.folder / "facetflow.toml"
+    file.write_text(file.read_text() + "[limits]\nfailed_shards = 0.9\n")
+    undisturbed = copied(project)
+    assert facetflow.run(undisturbed, "build")[0] == 0
+
+    record = build_with(project, FAILING)
+    assert [(shard.stage, shard.shard) for shard in record.failed] == [("embeddings", "sentences-00001")]
+    assert (record.state, record.release) == ("partly", None)
+    assert "from all embeddings, and 1 shard of these could not be made" in record.message
+    assert "neighbour" not in kinds(project)
+    built = copied(project)
+    for again, command in ((project, ["retry", "--failed"]), (built, ["build"])):
+        code, said = facetflow.run(again, *command)
+        assert code == 0, said
+        assert measured(again) == 1
+        assert same_rows(again, undisturbed)
+
+
+def lose(project, *tables, kind="none"):
+    """Delete files of tables, and those of pairs of a kind."""
+    pairs = project.store.read("pairs", with_shard=True)
+    of_kind = set(pairs.filter(kind=kind)["shard"])
+    for table in {*tables, "pairs"}:
+        for file in project.store._table(table).files():
+            if table in tables or file.shard in of_kind:
+                (project.folder / "store" / project.store._table(table).file(file.path)).unlink()
+
+
+def test_embeddings_that_are_made_again_bring_no_neighbours(grown, copied, here):
+    project = copied(grown)
+    lose(project, "embeddings")
+    code, said = here(project, "plan")
+    assert code == 0, said
+    assert "Release 2 stays the newest." in said
+    assert "Neighbours would" not in said
+
+
+@pytest.mark.parametrize("tables", [(), ("embeddings",), ("embeddings", "metrics", "pairs", "sentences")])
+def test_lost_neighbours_are_drawn_again_in_one_build(grown, copied, facetflow, here, tables):
+    project = copied(grown)
+    lose(project, *tables, kind="neighbour")
+    code, said = here(project, "plan")
+    assert (code, "pairs pairs-00004" in said) == (0, True), said
+    code, said = facetflow.run(project, "build")
+    assert code == 0, said
+    assert "Nothing changed: release 2 is up to date." in said
+    assert project.store.verify(deep=True).damaged == ()
+    assert same_rows(project, grown)
+
+
+def test_lost_neighbours_wait_for_embeddings_that_fail(grown, copied, build_with, facetflow):
+    project = copied(grown)
+    lose(project, "embeddings", kind="neighbour")
+    with pytest.raises(subprocess.CalledProcessError):
+        build_with(project, FAILING)
+    record = project.store.runs()[0]
+    assert (record.state, [shard.shard for shard in record.failed]) == ("failed", ["sentences-00001"])
+    assert "1 shard of the embeddings that they are drawn from failed; `facetflow retry --failed`" in record.message
+    code, said = facetflow.run(project, "retry", "--failed")
+    assert code == 0, said
+    assert same_rows(project, grown)
+
+
+@pytest.mark.soak
+def test_a_killed_repair_of_neighbours_goes_on(grown, copied, facetflow_alone, wait_until):
+    project = copied(grown)
+    lose(project, "embeddings", kind="neighbour")
+    with facetflow_alone.start(project, "build") as build:
+        wait_until(lambda: [*(project.folder / "store" / "tables" / "embeddings").rglob("*.parquet")], "an embedding")
+        build.kill()
+        build.communicate(timeout=400)
+    assert project.store.damaged()
+    code, said = facetflow_alone.run(project, "build")
+    assert code == 0, said
+    assert same_rows(project, grown)

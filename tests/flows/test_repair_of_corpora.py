@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sentences import refused
 
-from features.core.faults import CannotRebuild
+from features.core.faults import CannotRebuild, FileMissing
 from features.corpora.settings import CorpusSettings, DrawSettings
 from features.schemas import EMBEDDINGS
 from features.stage_output import StageOutput
@@ -37,14 +37,14 @@ def corpora(project):
 
 @pytest.fixture
 def emptied():
-    """Return a function that deletes every file of the tables of ingest, and returns how many."""
+    """Return a function that deletes every file of tables, those of ingest by default, and returns how many."""
 
-    def delete(store):
+    def delete(store, *tables):
         files = [Path(store.location) / "tables" / damage.table / damage.path for damage in store.damaged()]
         assert not files
         found = [
             Path(store.location) / "tables" / table / file.path
-            for table in ("sentences", "pairs", "labels")
+            for table in tables or ("sentences", "pairs", "labels")
             for file in store._table(table).files()
         ]
         for file in found:
@@ -197,7 +197,9 @@ def test_texts_that_keep_their_split_are_told(corpora):
     assert set(store.read("labels")["split"]) == {"train"}
 
 
-def test_neighbours_are_drawn_again_as_they_were(corpora, emptied):
+@pytest.fixture
+def near(corpora):
+    """Return a project whose corpus asks for neighbours, and its store, in which they were drawn twice."""
     mine = CorpusSettings(dataset="pairs", files={"train": "mine.tsv"}, neighbours=2)
     corpora = corpora.model_copy(update={"corpora": (mine,)})
     file = corpora.base / "mine.tsv"
@@ -210,21 +212,54 @@ def test_neighbours_are_drawn_again_as_they_were(corpora, emptied):
         assert ingest_corpora.add_neighbours(corpora, store, run)
     assert not ingest_corpora.add_neighbours(corpora, store, "third")
     assert ingest_corpora.read_corpora(corpora, store).report.unread == 12, "that neighbours came changes no corpus"
+    counts = mine.model_copy(update={"neighbours": 1})  # how many there are now does not change how many there were
+    return corpora.model_copy(update={"corpora": (counts,)}), store
+
+
+def test_neighbours_are_drawn_again_as_they_were(near, emptied):
+    corpora, store = near
     before = store.read("pairs", with_shard=True)
     assert before.filter(kind="neighbour")["shard"].n_unique() > 2
-    counts = mine.model_copy(update={"neighbours": 1})  # how many there are now does not change how many there were
-
     lost = emptied(store)
-    corpora = corpora.model_copy(update={"corpora": (counts,)})
     assert len(repair_ingested(corpora, store, store.damaged(), "third")) == lost
     assert store.read("pairs", with_shard=True).equals(before)
     assert repair_ingested(corpora, store, store.damaged(), "fourth") == []
 
 
-def embed(store):
+def test_neighbours_wait_for_embeddings_that_are_lost_as_well(near, emptied):
+    corpora, store = near
+    before = {table: store.read(table, with_shard=True) for table in ("sentences", "pairs")}
+    drawn = set(before["pairs"].filter(kind="neighbour")["shard"])
+    later = before["pairs"].filter(pl.col("shard") > min(drawn), kind="positive")
+    assert later.height, "an ingest came after neighbours, and its shards are numbered after theirs"
+    lost = emptied(store, "sentences", "pairs", "embeddings")
+
+    damaged = store.damaged()
+    repaired = repair_ingested(corpora, store, damaged, "third")
+    waiting = [damage for damage in damaged if damage.table == "pairs" and damage not in repaired]
+    assert {damage.shard for damage in waiting} == drawn
+    assert len(repaired) + len(waiting) + len(store.committed("embeddings")) == lost
+    with refused(CannotRebuild):
+        repair_ingested(corpora, store, waiting, "third")
+
+    embed(store, again=True)
+    assert repair_ingested(corpora, store, waiting, "third") == waiting
+    assert store.damaged() == []
+    assert all(store.read(table, with_shard=True).equals(rows) for table, rows in before.items())
+
+
+def test_lost_pairs_of_a_corpus_whose_file_is_gone_are_told_in_a_sentence(near, emptied):
+    corpora, store = near
+    (corpora.base / "mine.tsv").unlink()
+    emptied(store, "pairs", "embeddings")
+    with refused(FileMissing):
+        repair_ingested(corpora, store, store.damaged(), "third")
+
+
+def embed(store, *, again=False):
     """Commit an embedding of each sentence: how often each letter occurs in it."""
     recipe = Recipe("embeddings")
-    for shard in store.committed("sentences").keys() - store.committed("embeddings").keys():
+    for shard in store.committed("sentences").keys() - (set() if again else store.committed("embeddings").keys()):
         rows = store.read("sentences", shards=[shard])
         vectors = [[float(text.count(letter)) for letter in "abcdegost0123456789"] for text in rows["text"]]
         vectors = pl.DataFrame({"sentence_id": rows["sentence_id"], "vector": vectors}, schema=EMBEDDINGS)

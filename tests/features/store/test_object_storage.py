@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 
+import obstore
 import polars as pl
 import pytest
 from faulty_s3 import CREDENTIALS, S3, faulty_s3
@@ -55,6 +56,25 @@ def test_a_store_is_built_read_verified_and_cleaned(bucket, filled):
     again.record_run(RunRecord("run", "build_features", now()))
     again.remove_run("run")
     assert again.runs() == []
+
+
+def test_the_newest_version_of_a_table_costs_one_request(bucket, filled, monkeypatch):
+    def with_milliseconds(*arguments):  # as MinIO lists them, and moto does not
+        listed = list_with_delimiter(*arguments)
+        for each in listed["objects"]:
+            each["last_modified"] = each["last_modified"].replace(microsecond=789_000)
+        return listed
+
+    list_with_delimiter = obstore.list_with_delimiter
+    monkeypatch.setattr(obstore, "list_with_delimiter", with_milliseconds)
+    server, url = bucket
+    store = Store.open(url, create=True)
+    fill(store, filled)
+    table = store._table("amr")
+    newest, number = table.open(), len(server.seen())
+    assert table.open() is newest
+    assert [line.split()[0] for line in server.seen()[number:]] == ["GET"]
+    assert table.open(table.version()) is newest, "what is listed and what is asked for by name has the same time"
 
 
 @pytest.mark.parametrize("fault", ["lost", "503"])
