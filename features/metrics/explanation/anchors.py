@@ -86,6 +86,8 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "permit-01": frozenset({"may", "can", "allow"}),
     "capable-01": frozenset({"can", "able", "could"}),
     "cause-01": frozenset({"because", "so", "therefore"}),
+    **dict.fromkeys(("good", "well"), frozenset({"better", "best"})),
+    "bad": frozenset({"worse", "worst"}),
     "less-than": frozenset({"fewer"}),
     "contrast-01": frozenset({"but", "however"}),
     "have-concession-91": frozenset({"although", "though", "despite"}),
@@ -152,7 +154,7 @@ def _is_spelt(token: Token, parts: Sequence[str], label: str) -> bool:
         token.lower in parts
         or token.stem in {stem_of(part) for part in parts}
         or token.lower == "-".join(parts)
-        or not {token.stem, token.lower}.isdisjoint(_WORDS.get(label, ()))
+        or not {token.stem, token.lower}.isdisjoint(_WORDS.get(label, _WORDS.get(parts[0], ())))
     )
 
 

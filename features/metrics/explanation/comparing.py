@@ -276,4 +276,4 @@ def spans(told: Told, side: int, tokens: Sequence[Token]) -> str:
             runs[-1].append(token)
         else:
             runs.append([token])
-    return listed(quoted(text[run[0].start : run[-1].end]) for run in runs)
+    return listed(quoted(text[run[0].start : run[-1].end]) if run[1:] else run[0].shown for run in runs)

@@ -79,7 +79,7 @@ def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[To
     """Return what the other sentence has in place of a negation: "somebody" for "nobody"."""
     absent = [cue for cue in cues if cue.stem.startswith("no") and cue.stem not in {"not", "nor"}]
     others = [chunk[1 - side] for chunk in texts.chunks if any(cue in chunk[side] for cue in absent)]
-    return [t for part in others for t in part if t.stem.startswith(("some", "any", "every"))][:1]
+    return [t for part in others for t in part if t.lower.startswith(("some", "any", "every", "all", "most"))][:1]
 
 
 def _by_side(side: int, ours: list[Token], theirs: list[Token]) -> tuple[list[Token], list[Token]]:
@@ -112,24 +112,31 @@ def _roles(told: Told) -> None:
         elif texts.exchange:
             told.add("form", (), f"{words} change places{passive}, not their roles")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
-        words = joined([_part(told, stems) for stems in texts.exchange])
-        parts = [stem for stems in texts.exchange for stem in stems]
-        within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in texts.exchange}
-        frames = [frame for stem, frame in moved if stem in parts and frame not in within]
-        if texts.is_dative or both.coordinates(ends):
-            told.add("form", (), f"{words} change places, not their roles")
-        elif frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
-            named = list(filter(None, frames))
-            told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
-        elif not both.differ and texts.is_fronted:
-            told.add("form", (), f"{words} change places")
-        else:
-            told.add("order", ("srl",), f"{words} change places")
+        _exchange(told, texts.exchange, moved)
     elif texts.reordered and not texts.apart and not _may_be_passive(texts):
         exchanged = _exchanged_arguments(both)
         for stems, frame in exchanged if len(exchanged) == 1 else ():
             words = joined([texts.token(0, stem).shown for stem in stems])
             told.add("role", ("srl",), f"{words} swap roles in {frame}")
+
+
+def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tuple[str, str]]) -> None:
+    both, texts = told.both, told.texts
+    words = joined([_part(told, stems) for stems in exchange])
+    parts = [stem for stems in exchange for stem in stems]
+    within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in texts.exchange}
+    frames = [frame for stem, frame in moved if stem in parts and frame not in within]
+    if texts.is_dative or both.coordinates(ends):
+        told.add("form", (), f"{words} change places, not their roles")
+    elif frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
+        named = list(filter(None, frames))
+        told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
+    elif not both.differ and texts.is_fronted:
+        told.add("form", (), f"{words} change places")
+    elif texts.exchanges_neighbours and (part := next((p for p in exchange if _place(both, p[-1])), None)):
+        told.add("order", ("srl",), f"{_part(told, part)} has another place{_place(both, part[-1])}")
+    else:
+        told.add("order", ("srl",), f"{words} change places")
 
 
 def _exchanged_arguments(both: ComparedGraphs) -> list[tuple[list[str], str]]:
@@ -149,21 +156,28 @@ def _moved_words(told: Told) -> None:
         side, verb = texts.passive_verb
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
-        around = {stem: [both.head(side, texts.token(side, stem)) for side in (0, 1)] for stem in texts.moved}
+        places = {stem: _place(both, stem) for stem in texts.moved}
         frames = {token.stem for node, _ in both.same_frames() if (token := both.anchors[0].get(node))}
         # Of two neighbours, the one that belongs to another word then has moved, rather than a verb.
-        stem = min(around, key=lambda s: (s in frames, not all(around[s]) or around[s][0] == around[s][1]))
-        heads, word = around[stem], texts.token(0, stem).shown
+        stem = min(places, key=lambda stem: (stem in frames, not places[stem]))
+        word, aspect = texts.token(0, stem).shown, "form" if texts.is_fronted and not both.differ else "order"
         if both.coordinates([stem]):
             told.add("form", (), f"{word} has another place in the list")
         elif roles := listed(frame for moved, frame in _moved_arguments(both) if moved == stem and frame):
             told.add("order", ("srl",), f"{word} has another place, and the parser reads another role in {roles}")
-        elif all(heads) and heads[0] != heads[1]:
-            told.add("order", ("srl",), f"{word} has another place: it belongs to {heads[0]} in a, to {heads[1]} in b")
-        elif texts.is_fronted and not both.differ:
-            told.add("form", (), f"{word} has another place")
         else:
-            told.add("order", ("srl",), f"{word} has another place")
+            told.add(aspect, ("srl",), f"{word} has another place{places[stem]}")
+    elif texts.moved_links:
+        words, single = listed(token.shown for token in texts.moved_links), len(texts.moved_links) == 1
+        told.add(
+            "form" if single else "order", (), f"{words} has another place" if single else f"{words} change places"
+        )
+
+
+def _place(both: ComparedGraphs, stem: str) -> str:
+    """Return what a word that has moved belongs to in each sentence; empty if the graphs do not show it."""
+    heads = [both.head(side, both.texts.token(side, stem)) for side in (0, 1)]
+    return f": it belongs to {heads[0]} in a, to {heads[1]} in b" if all(heads) and heads[0] != heads[1] else ""
 
 
 def _moved_arguments(both: ComparedGraphs) -> list[tuple[str, str]]:
@@ -199,7 +213,10 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
 
 
 def _quantities(told: Told) -> None:
-    left, right = (told.both.quantities(side) for side in (0, 1))
+    left, right = (
+        [each for each in told.both.quantities(side) if not set(each.tokens) <= set(told.named[side])]
+        for side in (0, 1)
+    )
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
     for same in (_counts_alike, _counts_the_same, _in_one_place):
         for a in list(left):
@@ -207,6 +224,8 @@ def _quantities(told: Told) -> None:
                 left.remove(a)
                 right.remove(b)
                 if a.stems == b.stems and not (a.unit and b.unit and a.unit.stem != b.unit.stem):
+                    if [t.lower for t in a.tokens] != [t.lower for t in b.tokens] and told.both.differ:
+                        told.add("form", (), f"{spans(told, 0, a.tokens)} in a is {spans(told, 1, b.tokens)} in b")
                     told.named[0].extend(a.tokens)
                     told.named[1].extend(b.tokens)
                 else:
@@ -248,7 +267,10 @@ def _coreference(told: Told) -> None:
         if not texts.chunks or not both.differ_in("coreference"):
             return
         words_of = [{token.stem for token in tokens} for tokens in texts.tokens]
-        for stem in texts.shared:
+        frames = {
+            token.stem for side in (0, 1) for node, token in both.anchors[side].items() if both.fillers(side, node)
+        }
+        for stem in sorted(texts.shared - frames):
             heads = [both.heads[side].get(stem, set()) for side in (0, 1)]
             side = int(len(heads[1]) > len(heads[0]))
             if heads[1 - side] < heads[side] and len(heads[side] & words_of[1 - side]) > 1:
@@ -335,6 +357,7 @@ def _reads_differently(both: ComparedGraphs, stem: str) -> bool:
 
 def _forms(told: Told) -> None:
     chunks = [(left, right) for left, right in told.chunks({"grammar", "quantity"})]
+    passive = told.texts.voice or told.texts.passive_verb
     helped = any(token.stem == "do" for chunk in chunks for part in chunk for token in part)
     pairs = [
         (a, b)
@@ -348,9 +371,7 @@ def _forms(told: Told) -> None:
     forms = [f"{a.shown} from {b.shown}" for a, b in pairs]
     texts = []
     for chunk in chunks:
-        parts = [
-            [t for t in part if t.stem != "do" and not (told.texts.voice and t.stem in {"be", "by"})] for part in chunk
-        ]
+        parts = [[t for t in part if t.stem != "do" and not (passive and t.stem in {"be", "by"})] for part in chunk]
         words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
         texts += [", ".join(words)] if words else []
     says = [f"do not tell {capped(forms)}"] * bool(forms) + [f"leave out {capped(texts)}"] * bool(texts)

@@ -17,6 +17,7 @@ Chunk = tuple[list[Token], list[Token]]
 
 
 _TO = frozenset({"to", "for"})
+_LINKS = frozenset({"link", "grammar"})
 _LONGEST = 6  # words with content in a part that changes places
 
 
@@ -117,6 +118,15 @@ class ComparedTexts:
             for stem in dict.fromkeys(left)
             if stem not in pronouns and [s for s in left if s != stem] == [s for s in right if s != stem]
         ]
+
+    @cached_property
+    def moved_links(self) -> list[Token]:
+        """Particles and prepositions that move while other words keep their order: "he called (it) off (the game)"."""
+        left, right = ([t for t in side if t.kind != "grammar" or t.lower == "to"] for side in self.tokens)
+        others = [[token.stem for token in side if token.kind not in _LINKS] for side in (left, right)]
+        if others[0] != others[1] or sorted(t.stem for t in left) != sorted(t.stem for t in right):
+            return []
+        return [a for a, b in zip(left, right, strict=True) if a.kind in _LINKS and a.stem != b.stem]
 
     @cached_property
     def is_fronted(self) -> bool:

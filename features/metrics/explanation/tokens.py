@@ -37,13 +37,12 @@ seek sought; lend lent; bend bent; dig dug; stick stuck; sweep swept; weep wept;
 dream dreamt; shine shone; shrink shrank shrunk; spin spun; swing swung; bind bound; flee fled; forgive forgave
 forgiven; forbid forbade forbidden; arise arose arisen; beat beaten; bleed bled; creep crept; kneel knelt; show shown;
 slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mistaken; overcome overcame; use uses used
-using; evening evenings; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; lie lay lain lying; die
-died dying; feed fed; freeze froze frozen; feel felt; mean meant; understand understood; man men; woman women; child
-children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf leaves; he him his himself; she
-her hers herself; it its itself; i me my mine myself; we us our ours ourselves; you your yours yourself yourselves; they
-them their theirs themselves; be am is are was were been being 's 're 'm; have has had having 've; do does did done
-doing; not n't; can ca; will wo 'll; would 'd; good better best; bad worse worst; nobody no-one; somebody someone;
-everybody everyone
+using; evening evenings; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; lie lies lied lay lain
+lying; tie tied tying; die died dying; feed fed; freeze froze frozen; feel felt; mean meant; understand understood; man
+men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf leaves;
+he him his himself; she her hers herself; it its itself; i me my mine myself; we us our ours ourselves; you your yours
+yourself yourselves; they them their theirs themselves; be am is are was were been being 's 're 'm; have has had having
+'ve; do does did done doing; not n't; can ca; will wo 'll; would 'd; nobody no-one; somebody someone; everybody everyone
 """
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
 _WORDS: dict[Kind, str] = {
@@ -60,6 +59,7 @@ _WORDS: dict[Kind, str] = {
 _KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
 _KINDS["quantity"] |= QUANTIFIERS
 _KIND = {stem: kind for kind, stems in reversed(_KINDS.items()) for stem in stems}
+_MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
 REFLEXIVES = frozenset({
     "myself", "yourself", "himself", "herself", "itself", "ourselves", "yourselves", "themselves",
 })  # fmt: skip
@@ -109,10 +109,13 @@ def tokens_of(text: str, names: Collection[str] = ()) -> list[Token]:
     >>> [(token.stem, token.kind) for token in tokens_of("He didn't see three dogs in Paris")][2:]
     [('not', 'negation'), ('see', 'word'), ('3', 'quantity'), ('dog', 'word'), ('in', 'link'), ('paris', 'name')]
     """
-    return [
+    tokens = [
         _token(match[0], match.start(), is_first=number == 0 and match[0].lower() not in names)
         for number, match in enumerate(_TOKEN.finditer(text))
     ]
+    if _MONTH.search(text):  # "the 4th of July" is "July 4"
+        return [token._replace(stem=re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", token.stem)) for token in tokens]
+    return tokens
 
 
 def stem_of(word: str) -> str:
@@ -126,6 +129,8 @@ def stem_of(word: str) -> str:
         return _STEM[lower]
     if number := _spelt(lower):
         return number
+    if hour := re.fullmatch(r"(\d\d?)(:\d\d)?\s?([ap])\.?m\.?", lower):
+        return f"{int(hour[1]) % 12 + 12 * (hour[3] == 'p')}{hour[2] or ':00'}"
     if (digits := lower.lstrip("$€£"))[:1].isdigit():
         return normalise_quantity(digits)
     bare = _bare(lower)
