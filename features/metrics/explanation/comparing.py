@@ -31,6 +31,11 @@ class Quantity(NamedTuple):
         """The stems of its words, a number in words as one."""
         return value_of(self.tokens)
 
+    def is_measured_otherwise(self, other: "Quantity") -> bool:
+        """Return whether another quantity has another unit."""
+        units = [each.unit or each.head for each in (self, other)]
+        return bool((self.unit or other.unit) and units[0] and units[1] and units[0].stem != units[1].stem)
+
 
 class ComparedGraphs:
     """Both graphs of a pair with what matches, and both sentences."""

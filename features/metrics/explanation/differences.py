@@ -9,7 +9,16 @@ from difflib import SequenceMatcher
 from itertools import dropwhile
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
-from features.metrics.explanation.comparing import SIDES, ComparedGraphs, Difference, Quantity, Told, apart, spans
+from features.metrics.explanation.comparing import (
+    SIDES,
+    Aspect,
+    ComparedGraphs,
+    Difference,
+    Quantity,
+    Told,
+    apart,
+    spans,
+)
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE
@@ -124,7 +133,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     both, texts = told.both, told.texts
     words = joined([_part(told, stems) for stems in exchange])
     parts = [stem for stems in exchange for stem in stems]
-    within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in texts.exchange}
+    within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     frames = [frame for stem, frame in moved if stem in parts and frame not in within]
     if texts.is_dative or both.coordinates(ends):
         told.add("form", (), f"{words} change places, not their roles")
@@ -145,8 +154,9 @@ def _exchanged_arguments(both: ComparedGraphs) -> list[tuple[list[str], str]]:
     for left, right in both.same_frames():
         ours, theirs = both.fillers(0, left), both.fillers(1, right)
         stems = [stem for stem in ours if stem in theirs and ours[stem] != theirs[stem]]
-        if len(stems) == 2 and ours[stems[0]] == theirs[stems[1]] and (frame := both.word(0, left)):
-            found.append((stems, frame))
+        frame = both.token(0, left)
+        if len(stems) == 2 and ours[stems[0]] == theirs[stems[1]] and frame and both.texts.turns([*stems, frame.stem]):
+            found.append((stems, frame.shown))
     return found
 
 
@@ -160,7 +170,8 @@ def _moved_words(told: Told) -> None:
         frames = {token.stem for node, _ in both.same_frames() if (token := both.anchors[0].get(node))}
         # Of two neighbours, the one that belongs to another word then has moved, rather than a verb.
         stem = min(places, key=lambda stem: (stem in frames, not places[stem]))
-        word, aspect = texts.token(0, stem).shown, "form" if texts.is_fronted and not both.differ else "order"
+        word = texts.token(0, stem).shown
+        aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
         if both.coordinates([stem]):
             told.add("form", (), f"{word} has another place in the list")
         elif roles := listed(frame for moved, frame in _moved_arguments(both) if moved == stem and frame):
@@ -223,7 +234,7 @@ def _quantities(told: Told) -> None:
             if (b := next((b for b in right if same(told, a, b)), None)) is not None:
                 left.remove(a)
                 right.remove(b)
-                if a.stems == b.stems and not (a.unit and b.unit and a.unit.stem != b.unit.stem):
+                if a.stems == b.stems and not a.is_measured_otherwise(b):
                     if [t.lower for t in a.tokens] != [t.lower for t in b.tokens] and told.both.differ:
                         told.add("form", (), f"{spans(told, 0, a.tokens)} in a is {spans(told, 1, b.tokens)} in b")
                     told.named[0].extend(a.tokens)

@@ -139,6 +139,11 @@ class ComparedTexts:
         """Whether the words that both have come in another order."""
         return self._order[0] != self._order[1]
 
+    def turns(self, stems: Collection[str]) -> bool:
+        """Return whether some words come in another order."""
+        left, right = ([stem for stem in side if stem in stems] for side in self._order)
+        return left != right
+
     @cached_property
     def chunks(self) -> list[Chunk]:
         """Words that the other sentence has not, place by place."""
