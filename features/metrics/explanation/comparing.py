@@ -176,6 +176,16 @@ class ComparedGraphs:
         ]
 
     @cached_property
+    def moved_arguments(self) -> list[tuple[str, str]]:
+        """Stems of words and a frame that both graphs have, where the word has other roles in a than in b."""
+        moved = []
+        for left, right in self.same_frames():
+            ours, theirs = self.fillers(0, left), self.fillers(1, right)
+            stems = [stem for stem in dict.fromkeys([*ours, *theirs]) if ours.get(stem) != theirs.get(stem)]
+            moved += [(stem, self.word(0, left) or "") for stem in stems if stem in self.texts.shared]
+        return moved
+
+    @cached_property
     def heads(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
         """Stem of a word → stems of the words that it depends on in the graph, on each side."""
         heads: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set))

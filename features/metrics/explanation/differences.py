@@ -107,7 +107,7 @@ def _same_place(told: Told, cues: Sequence[Sequence[Token]]) -> bool:
 
 def _roles(told: Told) -> None:
     both, texts = told.both, told.texts
-    moved = _moved_arguments(both)
+    moved = both.moved_arguments
     if texts.voice:
         agent = [texts.token(0, stem) for stem in texts.voice]
         words, passive = joined([token.shown for token in agent]), f" (passive in {SIDES[texts.is_passive[1]]} only)"
@@ -174,7 +174,7 @@ def _moved_words(told: Told) -> None:
         aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
         if both.coordinates([stem]):
             told.add("form", (), f"{word} has another place in the list")
-        elif roles := listed(frame for moved, frame in _moved_arguments(both) if moved == stem and frame):
+        elif roles := listed(frame for moved, frame in both.moved_arguments if moved == stem and frame):
             told.add("order", ("srl",), f"{word} has another place, and the parser reads another role in {roles}")
         else:
             told.add(aspect, ("srl",), f"{word} has another place{places[stem]}")
@@ -189,16 +189,6 @@ def _place(both: ComparedGraphs, stem: str) -> str:
     """Return what a word that has moved belongs to in each sentence; empty if the graphs do not show it."""
     heads = [both.head(side, both.texts.token(side, stem)) for side in (0, 1)]
     return f": it belongs to {heads[0]} in a, to {heads[1]} in b" if all(heads) and heads[0] != heads[1] else ""
-
-
-def _moved_arguments(both: ComparedGraphs) -> list[tuple[str, str]]:
-    """Return the stem of a word and a frame that both graphs have, where the word has other roles in a than in b."""
-    moved = []
-    for left, right in both.same_frames():
-        ours, theirs = both.fillers(0, left), both.fillers(1, right)
-        stems = [stem for stem in dict.fromkeys([*ours, *theirs]) if ours.get(stem) != theirs.get(stem)]
-        moved += [(stem, both.word(0, left) or "") for stem in stems if stem in both.texts.shared]
-    return moved
 
 
 def _part(told: Told, stems: Sequence[str]) -> str:
@@ -350,7 +340,7 @@ def _unsure(told: Told) -> None:
         words = listed(texts.token(0, stem).shown for stem in twice)
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
     elif both.differ and not told.differences and texts.reordered:
-        moved = () if _may_be_passive(texts) else _moved_arguments(both)
+        moved = () if _may_be_passive(texts) else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
         told.add("order", ("srl",), f"{text}, with other roles in {frames}" if frames else text)
