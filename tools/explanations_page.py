@@ -43,6 +43,12 @@ what is not so, without saying that the parser is unsure. The check is mechanica
 to be quoted, claims that must not occur. The first 30 pairs were written before the code was tried on any of them, and
 the code was tuned on them; the other 30 after that. At the first try 26 of these were right, 2 partly right and 2
 wrong; what they showed was then mended, so they are no longer unseen.
+
+Later, 83 further pairs were judged by hand, what they showed was mended, and then pairs that were written before and
+not looked at: first 32, then, after more was mended, 30. Of these 62, the code before had 34 right, 18 partly right
+and 10 wrong with confidence; the code after has 49, 11 and 2, of which one was new. Both were mended since. What was
+most often wrong: units and signs of numbers, emoji, dates in two forms, lists and objects that change their order, and
+synonyms without a common word. The graphs of `tests/features/metrics/explanation/test_words.py` are of such pairs.
 """
 
 

@@ -44,6 +44,11 @@ _COMMON: Mapping[str, frozenset[str]] = {
         "Indonesian": "yang dan di ini itu dengan untuk dari tidak dalam adalah saya dia ke pada akan ada",
     }.items()
 }
+_ENGLISH_TOO = frozenset({
+    "also", "as", "at", "ben", "care", "con", "dan", "del", "den", "die", "do", "for", "hat", "he", "in", "is", "me",
+    "no", "on", "over", "par", "per", "son", "ten", "to", "van",
+})  # fmt: skip
+"""Common words of other languages that are words or names in English, too: alone they prove nothing."""
 _SURE = 3  # common words of another language, where English has some too
 
 
@@ -62,7 +67,11 @@ def other_language(text: str) -> str | None:
     name, common = max(((name, words & common) for name, common in _COMMON.items()), key=lambda pair: len(pair[1]))
     strange = any(not word.isascii() for word in words)
     sure = len(common) >= _SURE and len(common) > 2 * english
-    if name != "English" and common and (sure or (not english and (strange or (len(spelt) > 2)))):
+    if (
+        name != "English"
+        and common
+        and (sure or (not english and (strange or (common - _ENGLISH_TOO and len(spelt) > 2))))
+    ):
         return name
     return None
 

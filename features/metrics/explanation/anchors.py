@@ -86,6 +86,9 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "permit-01": frozenset({"may", "can", "allow"}),
     "capable-01": frozenset({"can", "able", "could"}),
     "cause-01": frozenset({"because", "so", "therefore"}),
+    **dict.fromkeys(("good", "well"), frozenset({"better", "best"})),
+    "bad": frozenset({"worse", "worst"}),
+    "less-than": frozenset({"fewer"}),
     "contrast-01": frozenset({"but", "however"}),
     "have-concession-91": frozenset({"although", "though", "despite"}),
     "have-condition-91": frozenset({"if", "unless"}),
@@ -104,13 +107,18 @@ def anchors(view: View, tokens: Sequence[Token]) -> dict[int, Token]:
                 if token is not None:
                     words[node] = token
                     free.remove(token)
-    for node, frame in descriptions(view):
+    # "student" is spelt otherwise than the frame that it is from; "passed", in "student who passed", is not.
+    for node, frame in sorted(descriptions(view), key=lambda pair: _names(view, pair[1], words)):
         if node not in words and view.labels[node] in {"person", "thing", "government-organization"}:
             filler = next((r.target for r in view.forward if r.source == frame and r.role == "arg2"), frame)
             anchor = filler if view.labels[frame] in ROLE_FRAMES else frame
             if anchor in words:
                 words[node] = words[anchor]
     return words
+
+
+def _names(view: View, frame: int, words: Mapping[int, Token]) -> bool:
+    return frame in words and words[frame].stem == stem_of(SENSE.sub("", view.labels[frame]))
 
 
 def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> list[Token]:
@@ -146,7 +154,7 @@ def _is_spelt(token: Token, parts: Sequence[str], label: str) -> bool:
         token.lower in parts
         or token.stem in {stem_of(part) for part in parts}
         or token.lower == "-".join(parts)
-        or not {token.stem, token.lower}.isdisjoint(_WORDS.get(label, ()))
+        or not {token.stem, token.lower}.isdisjoint(_WORDS.get(label, _WORDS.get(parts[0], ())))
     )
 
 

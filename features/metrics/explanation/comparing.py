@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from features.metrics.explanation.anchors import anchors, described_by, listed, quoted, unread
+from features.metrics.explanation.anchors import anchors, described_by, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
 from features.metrics.explanation.tokens import Token, value_of
@@ -14,13 +14,16 @@ from features.metrics.explanation.views import View
 from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or"})
+_JOINS = frozenset({"and", "or", "contrast-01"})
 
 
 class Quantity(NamedTuple):
     """A quantity in a sentence."""
 
     tokens: list[Token]  # its words, "more than fifty" for instance
+    span: list[Token]  # these and the words up to what it counts
     head: Token | None  # what it counts, if anything
+    unit: Token | None  # its unit, if it is a measure
     text: str  # both as written, in quotes
 
     @property
@@ -28,13 +31,21 @@ class Quantity(NamedTuple):
         """The stems of its words, a number in words as one."""
         return value_of(self.tokens)
 
+    def is_measured_otherwise(self, other: "Quantity") -> bool:
+        """Return whether another quantity has another unit."""
+        units = [each.unit or each.head for each in (self, other)]
+        return bool((self.unit or other.unit) and units[0] and units[1] and units[0].stem != units[1].stem)
+
 
 class ComparedGraphs:
     """Both graphs of a pair with what matches, and both sentences."""
 
     def __init__(self, pair: GraphPair, sentences: tuple[str, str]) -> None:
         self.views = View(pair.left), View(pair.right)
-        self.texts = ComparedTexts(sentences)
+        left, right = (
+            {part for node in range(len(v.labels)) for part in name_text(v, node).lower().split()} for v in self.views
+        )
+        self.texts = ComparedTexts(sentences, (left, right))
         self.facets = {facet.name: facet for facet in pair.facets}
         self.image = dict(pair.alignment)
 
@@ -76,18 +87,33 @@ class ComparedGraphs:
 
     def word(self, side: int, node: int) -> str | None:
         """Return the word that a node stands for, in quotes; None if its spelling does not show it."""
-        token = self.anchors[side].get(described_by(self.views[side], node))
+        token = self.token(side, node)
         return token.shown if token is not None else None
+
+    def token(self, side: int, node: int) -> Token | None:
+        """Return the word that a node stands for, or the person or thing that it describes."""
+        words = self.anchors[side]
+        return words.get(node) or words.get(described_by(self.views[side], node))
 
     def head(self, side: int, token: Token) -> str | None:
         """Return the word that another modifies, in quotes; None if the graph shows none."""
         view, nodes = self.views[side], {node for node, other in self.anchors[side].items() if other == token}
-        for source, role, target in view.forward:
-            if role == "domain" and source in nodes:
-                return self.word(side, target)
-            if target in nodes and source not in nodes:
-                return self.word(side, source)
+        # As written first: a relative clause belongs to what it describes.
+        for source, role, target in (*view.graph.relations, *view.forward):
+            above = target if role.lower() == "domain" and source in nodes else source
+            if above not in nodes and (target in nodes or above == target):
+                above = above if self.word(side, above) else view.parents.get(above, above)  # with: have-03
+                return self.word(side, above)
         return None
+
+    def coordinates(self, stems: Collection[str]) -> bool:
+        """Return whether "and", "or" or "but" joins words, in both graphs, so that their order tells no role."""
+        for side, view in enumerate(self.views):
+            nodes = {node for node, token in self.anchors[side].items() if token.stem in stems}
+            joins = [r.source for r in view.forward if r.target in nodes and view.labels[r.source] in _JOINS]
+            if len(joins) < len(stems) or len(set(joins)) > 1:
+                return False
+        return True
 
     def quantities(self, side: int) -> list[Quantity]:
         """Return the quantities of a sentence with what they count, in order."""
@@ -95,14 +121,18 @@ class ComparedGraphs:
         counted = {source for source, role, _ in view.forward if role == "quant"}
         counted |= {node for node, role, _ in view.graph.attributes if role.lower() == "quant"}
         heads = [order.index(token) for node, token in self.anchors[side].items() if node in counted]
+        units = [self.anchors[side].get(target) for _, role, target in view.forward if role == "unit"]
         quantities = []
         for first, last in _runs(order):
             at = min((at for at in heads if 0 < at - last < 4), default=None)
             if at is None and last + 1 < len(order) and order[last + 1].kind in {"word", "name"}:
                 at = last + 1
-            tokens = order[first : last + 1]
-            text = self.texts.sentences[side][tokens[0].start : order[last if at is None else at].end]
-            quantities.append(Quantity(tokens, None if at is None else order[at], quoted(text)))
+            tokens, end = order[first : last + 1], last if at is None else at
+            text = self.texts.sentences[side][tokens[0].start : order[end].end]
+            unit = next((token for token in order[last + 1 : last + 3] if token in units), None)
+            quantities.append(
+                Quantity(tokens, order[first : end + 1], None if at is None else order[at], unit, quoted(text))
+            )
         return quantities
 
     def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:
@@ -146,6 +176,16 @@ class ComparedGraphs:
         ]
 
     @cached_property
+    def moved_arguments(self) -> list[tuple[str, str]]:
+        """Stems of words and a frame that both graphs have, where the word has other roles in a than in b."""
+        moved = []
+        for left, right in self.same_frames():
+            ours, theirs = self.fillers(0, left), self.fillers(1, right)
+            stems = [stem for stem in dict.fromkeys([*ours, *theirs]) if ours.get(stem) != theirs.get(stem)]
+            moved += [(stem, self.word(0, left) or "") for stem in stems if stem in self.texts.shared]
+        return moved
+
+    @cached_property
     def heads(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
         """Stem of a word → stems of the words that it depends on in the graph, on each side."""
         heads: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set))
@@ -160,7 +200,7 @@ class ComparedGraphs:
         """Return stems of the words that fill the roles of a frame → their roles, as `ARG0`."""
         fillers: defaultdict[str, set[str]] = defaultdict(set)
         for relation in self.views[side].forward:
-            token = self.anchors[side].get(described_by(self.views[side], relation.target))
+            token = self.token(side, relation.target)
             if relation.source == node and is_argument(relation.role) and token is not None:
                 fillers[token.stem].add(relation.role.upper())
         return {stem: frozenset(roles) for stem, roles in fillers.items()}
@@ -171,7 +211,10 @@ def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     runs: list[tuple[int, int]] = []
     for at, token in enumerate(tokens):
         if token.kind == "quantity":
-            joins = runs and (at - runs[-1][1] == 1 or (at - runs[-1][1] == 2 and tokens[at - 1].stem in _LINKS))
+            before = tokens[max(at - 1, 0)]
+            apart = before.text.isdigit() and token.text.isdigit()  # June 12, 2024
+            step = at - runs[-1][1] if runs else 0
+            joins = (step == 1 and not apart) or (step == 2 and before.stem in _LINKS)
             runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
     return runs
 
@@ -248,4 +291,4 @@ def spans(told: Told, side: int, tokens: Sequence[Token]) -> str:
             runs[-1].append(token)
         else:
             runs.append([token])
-    return listed(quoted(text[run[0].start : run[-1].end]) for run in runs)
+    return listed(quoted(text[run[0].start : run[-1].end]) if run[1:] else run[0].shown for run in runs)

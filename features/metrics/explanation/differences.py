@@ -9,13 +9,23 @@ from difflib import SequenceMatcher
 from itertools import dropwhile
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
-from features.metrics.explanation.comparing import SIDES, ComparedGraphs, Difference, Quantity, Told, apart, spans
+from features.metrics.explanation.comparing import (
+    SIDES,
+    Aspect,
+    ComparedGraphs,
+    Difference,
+    Quantity,
+    Told,
+    apart,
+    spans,
+)
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
+_LEFT_OUT = frozenset({"link", "grammar"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -26,9 +36,9 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
         _unsure(told)
         return tuple(told.differences)
     labels = [set(view.labels) - _EMPTY for view in both.views]
-    if not both.texts.shared and not labels[0] & labels[1]:
-        words = [listed(token.shown for token in side if token.kind in {"word", "name"}) for side in both.texts.tokens]
-        told.add("unrelated", ("smatch",), f"a speaks of {words[0]}, b of {words[1]}" if all(words) else "")
+    words = [listed(token.shown for token in side if token.kind in {"word", "name"}) for side in both.texts.tokens]
+    if not both.texts.shared and not labels[0] & labels[1] and all(words):
+        told.add("unrelated", ("smatch",), f"a speaks of {words[0]}, b of {words[1]}")
         return tuple(told.differences)
     for tell in _TELLERS:
         tell(told)
@@ -43,12 +53,13 @@ _EMPTY = frozenset({
 
 
 def _negations(told: Told) -> None:
-    both, texts = told.both, told.texts
+    both, texts, prefixed = told.both, told.texts, []
     for a, b in [(a, b) for left, right in texts.chunks for a in left for b in right]:
         for side, word, other in ((0, a, b), (1, b, a)):
             if negates(word, other):
                 text = f"{word.shown} in {SIDES[side]} negates {other.shown} in {SIDES[1 - side]}"
                 told.add("negation", ("negations",), text, ([a], [b]))
+                prefixed.append(side)
     cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
     scopes = [[both.word(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
     if len(cues[0]) != len(cues[1]):
@@ -62,7 +73,10 @@ def _negations(told: Told) -> None:
         partner = _opposite(texts, more, side)
         text += f", {SIDES[1 - side]} has {partner[0].shown}" if partner else ""
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
-    elif cues[0] and any(scopes) and not _same_place(told, cues):
+        if prefixed:
+            text = f"the two negations in {SIDES[side]} may cancel out" if side in prefixed else "both sides negate"
+            told.add("form", (), f"{text}, so both may mean the same")
+    elif cues[0] and (any(scopes) or not texts.reordered) and not _same_place(told, cues):
         where = [
             f"{listed(filter(None, scope))} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if any(scope)
         ]
@@ -72,8 +86,9 @@ def _negations(told: Told) -> None:
 
 def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[Token]:
     """Return what the other sentence has in place of a negation: "somebody" for "nobody"."""
-    others = [chunk[1 - side] for chunk in texts.chunks if any(cue in chunk[side] for cue in cues)]
-    return [t for part in others for t in part if t.stem.startswith(("some", "any", "every"))][:1]
+    absent = [cue for cue in cues if cue.stem.startswith("no") and cue.stem not in {"not", "nor"}]
+    others = [chunk[1 - side] for chunk in texts.chunks if any(cue in chunk[side] for cue in absent)]
+    return [t for part in others for t in part if t.lower.startswith(("some", "any", "every", "all", "most"))][:1]
 
 
 def _by_side(side: int, ours: list[Token], theirs: list[Token]) -> tuple[list[Token], list[Token]]:
@@ -83,15 +98,16 @@ def _by_side(side: int, ours: list[Token], theirs: list[Token]) -> tuple[list[To
 def _same_place(told: Told, cues: Sequence[Sequence[Token]]) -> bool:
     """Return whether negations stand before and after the same words in both sentences."""
     around = []
+    stems = [{token.stem for token in tokens} for tokens in told.texts.tokens]
     for side, tokens in enumerate(told.texts.tokens):
-        kept = [token for token in tokens if token.has_content or token.kind in {"negation", "modal"}]
+        kept = [t for t in tokens if t.kind == "negation" or (t.stem in stems[1 - side] and t.kind not in _LEFT_OUT)]
         around.append([[t.stem for t in kept[: kept.index(cue)] if t.kind != "negation"] for cue in cues[side]])
     return around[0] == around[1]
 
 
 def _roles(told: Told) -> None:
     both, texts = told.both, told.texts
-    moved = _moved_arguments(both)
+    moved = both.moved_arguments
     if texts.voice:
         agent = [texts.token(0, stem) for stem in texts.voice]
         words, passive = joined([token.shown for token in agent]), f" (passive in {SIDES[texts.is_passive[1]]} only)"
@@ -105,39 +121,74 @@ def _roles(told: Told) -> None:
         elif texts.exchange:
             told.add("form", (), f"{words} change places{passive}, not their roles")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
-        words = joined([_part(told, stems) for stems in texts.exchange])
-        ends = {stems[-1] for stems in texts.exchange}
-        frames = [frame for stem, frame in moved if stem in ends]
-        if frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
-            named = list(filter(None, frames))
-            told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
-        elif not both.differ and (texts.is_dative or texts.is_fronted):
-            told.add("form", (), f"{words} change places{', not their roles' if texts.is_dative else ''}")
-        else:
-            told.add("order", ("srl",), f"{words} change places")
+        _exchange(told, texts.exchange, moved)
+    elif texts.reordered and not texts.apart and not _may_be_passive(texts):
+        exchanged = _exchanged_arguments(both)
+        for stems, frame in exchanged if len(exchanged) == 1 else ():
+            words = joined([texts.token(0, stem).shown for stem in stems])
+            told.add("role", ("srl",), f"{words} swap roles in {frame}")
+
+
+def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tuple[str, str]]) -> None:
+    both, texts = told.both, told.texts
+    words = joined([_part(told, stems) for stems in exchange])
+    parts = [stem for stems in exchange for stem in stems]
+    within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
+    frames = [frame for stem, frame in moved if stem in parts and frame not in within]
+    if texts.is_dative or both.coordinates(ends):
+        told.add("form", (), f"{words} change places, not their roles")
+    elif frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
+        named = list(filter(None, frames))
+        told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
+    elif not both.differ and texts.is_fronted:
+        told.add("form", (), f"{words} change places")
+    elif texts.exchanges_neighbours and (part := next((p for p in exchange if _place(both, p[-1])), None)):
+        told.add("order", ("srl",), f"{_part(told, part)} has another place{_place(both, part[-1])}")
+    else:
+        told.add("order", ("srl",), f"{words} change places")
+
+
+def _exchanged_arguments(both: ComparedGraphs) -> list[tuple[list[str], str]]:
+    """Return the stems of two words that exchange their roles in a frame, and the frame: "the cat that it chased"."""
+    found = []
+    for left, right in both.same_frames():
+        ours, theirs = both.fillers(0, left), both.fillers(1, right)
+        stems = [stem for stem in ours if stem in theirs and ours[stem] != theirs[stem]]
+        frame = both.token(0, left)
+        if len(stems) == 2 and ours[stems[0]] == theirs[stems[1]] and frame and both.texts.turns([*stems, frame.stem]):
+            found.append((stems, frame.shown))
+    return found
 
 
 def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
-    for stem in texts.moved[:1]:
-        heads = [both.head(side, texts.token(side, stem)) for side in (0, 1)]
+    if texts.passive_verb is not None and not texts.voice:
+        side, verb = texts.passive_verb
+        told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
+    elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
+        places = {stem: _place(both, stem) for stem in texts.moved}
+        frames = {token.stem for node, _ in both.same_frames() if (token := both.anchors[0].get(node))}
+        # Of two neighbours, the one that belongs to another word then has moved, rather than a verb.
+        stem = min(places, key=lambda stem: (stem in frames, not places[stem]))
         word = texts.token(0, stem).shown
-        if all(heads) and heads[0] != heads[1]:
-            told.add("order", ("srl",), f"{word} has another place: it belongs to {heads[0]} in a, to {heads[1]} in b")
-        elif texts.is_fronted and not both.differ:
-            told.add("form", (), f"{word} has another place")
+        aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
+        if both.coordinates([stem]):
+            told.add("form", (), f"{word} has another place in the list")
+        elif roles := listed(frame for moved, frame in both.moved_arguments if moved == stem and frame):
+            told.add("order", ("srl",), f"{word} has another place, and the parser reads another role in {roles}")
         else:
-            told.add("order", ("srl",), f"{word} has another place")
+            told.add(aspect, ("srl",), f"{word} has another place{places[stem]}")
+    elif texts.moved_links:
+        words, single = listed(token.shown for token in texts.moved_links), len(texts.moved_links) == 1
+        told.add(
+            "form" if single else "order", (), f"{words} has another place" if single else f"{words} change places"
+        )
 
 
-def _moved_arguments(both: ComparedGraphs) -> list[tuple[str, str]]:
-    """Return the stem of a word and a frame that both graphs have, where the word has other roles in a than in b."""
-    moved = []
-    for left, right in both.same_frames():
-        ours, theirs = both.fillers(0, left), both.fillers(1, right)
-        stems = [stem for stem in dict.fromkeys([*ours, *theirs]) if ours.get(stem) != theirs.get(stem)]
-        moved += [(stem, both.word(0, left) or "") for stem in stems if stem in both.texts.shared]
-    return moved
+def _place(both: ComparedGraphs, stem: str) -> str:
+    """Return what a word that has moved belongs to in each sentence; empty if the graphs do not show it."""
+    heads = [both.head(side, both.texts.token(side, stem)) for side in (0, 1)]
+    return f": it belongs to {heads[0]} in a, to {heads[1]} in b" if all(heads) and heads[0] != heads[1] else ""
 
 
 def _part(told: Told, stems: Sequence[str]) -> str:
@@ -163,21 +214,26 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
 
 
 def _quantities(told: Told) -> None:
-    left, right = (told.both.quantities(side) for side in (0, 1))
+    left, right = (
+        [each for each in told.both.quantities(side) if not set(each.tokens) <= set(told.named[side])]
+        for side in (0, 1)
+    )
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
     for same in (_counts_alike, _counts_the_same, _in_one_place):
         for a in list(left):
             if (b := next((b for b in right if same(told, a, b)), None)) is not None:
                 left.remove(a)
                 right.remove(b)
-                if a.stems == b.stems:
+                if a.stems == b.stems and not a.is_measured_otherwise(b):
+                    if [t.lower for t in a.tokens] != [t.lower for t in b.tokens] and told.both.differ:
+                        told.add("form", (), f"{spans(told, 0, a.tokens)} in a is {spans(told, 1, b.tokens)} in b")
                     told.named[0].extend(a.tokens)
                     told.named[1].extend(b.tokens)
                 else:
                     pairs.append((a, b))
     pairs += [*((a, None) for a in left), *((None, b) for b in right)]
     for pair in pairs:
-        tokens = [[] if each is None else [*each.tokens, *filter(None, [each.head])] for each in pair]
+        tokens = [[] if each is None else each.span for each in pair]
         texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
         both = ", ".join(f"{text} in {side}" for text, side in texts)
         told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
@@ -212,7 +268,10 @@ def _coreference(told: Told) -> None:
         if not texts.chunks or not both.differ_in("coreference"):
             return
         words_of = [{token.stem for token in tokens} for tokens in texts.tokens]
-        for stem in texts.shared:
+        frames = {
+            token.stem for side in (0, 1) for node, token in both.anchors[side].items() if both.fillers(side, node)
+        }
+        for stem in sorted(texts.shared - frames):
             heads = [both.heads[side].get(stem, set()) for side in (0, 1)]
             side = int(len(heads[1]) > len(heads[0]))
             if heads[1 - side] < heads[side] and len(heads[side] & words_of[1 - side]) > 1:
@@ -281,7 +340,7 @@ def _unsure(told: Told) -> None:
         words = listed(texts.token(0, stem).shown for stem in twice)
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
     elif both.differ and not told.differences and texts.reordered:
-        moved = () if _may_be_passive(texts) else _moved_arguments(both)
+        moved = () if _may_be_passive(texts) else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
         told.add("order", ("srl",), f"{text}, with other roles in {frames}" if frames else text)
@@ -299,6 +358,7 @@ def _reads_differently(both: ComparedGraphs, stem: str) -> bool:
 
 def _forms(told: Told) -> None:
     chunks = [(left, right) for left, right in told.chunks({"grammar", "quantity"})]
+    passive = told.texts.voice or told.texts.passive_verb
     helped = any(token.stem == "do" for chunk in chunks for part in chunk for token in part)
     pairs = [
         (a, b)
@@ -312,9 +372,7 @@ def _forms(told: Told) -> None:
     forms = [f"{a.shown} from {b.shown}" for a, b in pairs]
     texts = []
     for chunk in chunks:
-        parts = [
-            [t for t in part if t.stem != "do" and not (told.texts.voice and t.stem in {"be", "by"})] for part in chunk
-        ]
+        parts = [[t for t in part if t.stem != "do" and not (passive and t.stem in {"be", "by"})] for part in chunk]
         words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
         texts += [", ".join(words)] if words else []
     says = [f"do not tell {capped(forms)}"] * bool(forms) + [f"leave out {capped(texts)}"] * bool(texts)

@@ -5,10 +5,10 @@ b  The  doctor  sued  the  lawyer        exchange  lawyer, doctor
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 
 from features.metrics.explanation.tokens import Token, tokens_of
 
@@ -17,15 +17,16 @@ Chunk = tuple[list[Token], list[Token]]
 
 
 _TO = frozenset({"to", "for"})
-_LONGEST = 3  # words with content in a part that changes places
+_LINKS = frozenset({"link", "grammar"})
+_LONGEST = 6  # words with content in a part that changes places
 
 
 class ComparedTexts:
     """Two sentences, compared word by word."""
 
-    def __init__(self, sentences: tuple[str, str]) -> None:
+    def __init__(self, sentences: tuple[str, str], names: tuple[Collection[str], Collection[str]] = ((), ())) -> None:
         self.sentences = sentences
-        self.tokens = tokens_of(sentences[0]), tokens_of(sentences[1])
+        self.tokens = tokens_of(sentences[0], names[0]), tokens_of(sentences[1], names[1])
 
     @cached_property
     def equal(self) -> bool:
@@ -75,9 +76,9 @@ class ComparedTexts:
         if at is None:
             return None
         pair = [left[at]], [right[at]]
-        if _renamed(left, pair) == right:
-            return pair
-        if sorted(left) != sorted(right) or self._apart:
+        if _renamed(left, pair) == right and self.passive_verb is None:
+            return pair if all(self._are_apart(side, left[at], right[at]) for side in (0, 1)) else None
+        if sorted(left) != sorted(right) or self.apart:
             return None
         while left[-1] == right[-1]:
             left, right = left[:-1], right[:-1]
@@ -119,6 +120,15 @@ class ComparedTexts:
         ]
 
     @cached_property
+    def moved_links(self) -> list[Token]:
+        """Particles and prepositions that move while other words keep their order: "he called (it) off (the game)"."""
+        left, right = ([t for t in side if t.kind != "grammar" or t.lower == "to"] for side in self.tokens)
+        others = [[token.stem for token in side if token.kind not in _LINKS] for side in (left, right)]
+        if others[0] != others[1] or sorted(t.stem for t in left) != sorted(t.stem for t in right):
+            return []
+        return [a for a, b in zip(left, right, strict=True) if a.kind in _LINKS and a.stem != b.stem]
+
+    @cached_property
     def is_fronted(self) -> bool:
         """Whether the end of one sentence is in front in the other, with its preposition: "at noon, cats sleep"."""
         left, right = ([token.stem for token in side if token.kind != "grammar"] for side in self.tokens)
@@ -128,6 +138,11 @@ class ComparedTexts:
     def reordered(self) -> bool:
         """Whether the words that both have come in another order."""
         return self._order[0] != self._order[1]
+
+    def turns(self, stems: Collection[str]) -> bool:
+        """Return whether some words come in another order."""
+        left, right = ([stem for stem in side if stem in stems] for side in self._order)
+        return left != right
 
     @cached_property
     def chunks(self) -> list[Chunk]:
@@ -154,12 +169,28 @@ class ComparedTexts:
             pairs += zip(self.tokens[0][i : i + n], self.tokens[1][j : j + n], strict=True)
         return [(a, b) for a, b in pairs if a.stem == b.stem and a.lower != b.lower and "'" not in a.lower + b.lower]
 
+    @cached_property
+    def passive_verb(self) -> tuple[int, Token] | None:
+        """The side that alone has a verb in the passive, without an agent, and the verb: "the cake was eaten"."""
+        forms = [sum(token.stem == "be" for token in side) for side in self.tokens]
+        side = int(forms[1] > forms[0])
+        for before, token in pairwise(self.tokens[side]):
+            is_participle = token.stem in self.shared and not token.lower.endswith("ing")
+            if forms[side] > forms[1 - side] and self.reordered and before.stem == "be" and is_participle:
+                return side, token
+        return None
+
     def token(self, side: int, stem: str) -> Token:
         """Return the first word of a sentence with a stem."""
         return next(token for token in self.tokens[side] if token.stem == stem)
 
+    def _are_apart(self, side: int, *stems: str) -> bool:
+        """Return whether something stands between two words: of neighbours, only one moves."""
+        first, second = sorted(self.tokens[side].index(self.token(side, stem)) for stem in stems)
+        return second - first > 1
+
     @property
-    def _apart(self) -> bool:
+    def apart(self) -> bool:
         """Whether a sentence has words, other than those of grammar, that the other lacks."""
         left, right = (Counter(token.stem for token in side if token.kind != "grammar") for side in self.tokens)
         return left != right

@@ -4,7 +4,7 @@ Dogs  stem dog      ran  stem run      n't  stem not, a negation      three  ste
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from features.core.wording import spelt_number
@@ -15,28 +15,34 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 
 _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
-      | [$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?   # $2,500.5, 9:30, 40 %, 5 pm
+      | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
       | at\s+(?:least|most)\b | a\s+few\b | no\s+one\b | can(?=not\b) | (?:have|has|had)\s+to\b | would\s+rather\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b                                     # do|n't
       | ['’](?:s|re|ve|ll|d|m)\b
-      | [^\W_]+(?:-[^\W_]+)*""",
+      | [^\W_]+(?:-[^\W_]+)*
+      | [\u2190-\u2bff\U0001f000-\U0001faff] | [:;]-?[()D](?!\w)             # emoji""",
     re.VERBOSE | re.IGNORECASE,
 )
 _FORMS = """
-go went gone goes; eat ate eaten; buy bought; sell sold; see saw seen; say said; tell told; take took taken;
-give gave given; come came; get got gotten; make made making; find found; think thought; know knew known; leave left;
-bring brought; begin began begun; keep kept; hold held; write wrote written writing; stand stood; hear heard; meet met;
-run ran running; pay paid; sit sat sitting; speak spoke spoken; lead led; grow grew grown; lose lost; fall fell fallen;
-send sent; build built; draw drew drawn; break broke broken; spend spent; drive drove driven driving; rise rose risen;
-win won winning; teach taught; catch caught; choose chose chosen; sleep slept; fly flew flown; swim swam swum;
-sing sang sung; drink drank drunk; wear wore worn; throw threw thrown; bite bit bitten; steal stole stolen;
-hide hid hidden; forget forgot forgotten; ride rode ridden riding; wake woke woken; fight fought; shoot shot;
-hang hung; lie lay lain lying; die died dying; feed fed; freeze froze frozen; feel felt; mean meant; understand
-understood; man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives;
-knife knives; leaf leaves; he him his himself; she her hers herself; it its itself; i me my mine myself;
-we us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves;
-be am is are was were been being 's 're 'm; have has had having 've; do does did done doing; not n't; can ca;
-will wo 'll; would 'd; good better best; bad worse worst; nobody no-one; somebody someone; everybody everyone
+go went gone goes; eat ate eaten; buy bought; sell sold; see saw seen; say said; tell told; take took taken; give gave
+given; come came; get got gotten; make made making; find found; think thought; know knew known; leave left; bring
+brought; begin began begun; keep kept; hold held; write wrote written writing; stand stood; hear heard; meet met; run
+ran running; pay paid; sit sat sitting; speak spoke spoken; lead led; grow grew grown; lose lost; fall fell fallen; send
+sent; build built; draw drew drawn; break broke broken; spend spent; drive drove driven driving; rise rose risen; win
+won winning; teach taught; catch caught; choose chose chosen; sleep slept; fly flew flown; swim swam swum; sing sang
+sung; drink drank drunk; wear wore worn; throw threw thrown; bite bit bitten; steal stole stolen; hide hid hidden;
+forget forgot forgotten; ride rode ridden riding; wake woke woken; fight fought; shoot shot; hang hung; become became;
+sink sank sunk; ring rang rung; shake shook shaken; strike struck; blow blew blown; tear tore torn; swear swore sworn;
+seek sought; lend lent; bend bent; dig dug; stick stuck; sweep swept; weep wept; deal dealt; burn burnt; learn learnt;
+dream dreamt; shine shone; shrink shrank shrunk; spin spun; swing swung; bind bound; flee fled; forgive forgave
+forgiven; forbid forbade forbidden; arise arose arisen; beat beaten; bleed bled; creep crept; kneel knelt; show shown;
+slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mistaken; overcome overcame; use uses used
+using; evening evenings; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; lie lies lied lay lain
+lying; tie tied tying; die died dying; feed fed; freeze froze frozen; feel felt; mean meant; understand understood; man
+men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf leaves;
+he him his himself; she her hers herself; it its itself; i me my mine myself; we us our ours ourselves; you your yours
+yourself yourselves; they them their theirs themselves; be am is are was were been being 's 're 'm; have has had having
+'ve; do does did done doing; not n't; can ca; will wo 'll; would 'd; nobody no-one; somebody someone; everybody everyone
 """
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
 _WORDS: dict[Kind, str] = {
@@ -53,6 +59,7 @@ _WORDS: dict[Kind, str] = {
 _KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
 _KINDS["quantity"] |= QUANTIFIERS
 _KIND = {stem: kind for kind, stems in reversed(_KINDS.items()) for stem in stems}
+_MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
 REFLEXIVES = frozenset({
     "myself", "yourself", "himself", "herself", "itself", "ourselves", "yourselves", "themselves",
 })  # fmt: skip
@@ -96,13 +103,19 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
 }
 
 
-def tokens_of(text: str) -> list[Token]:
-    """Return the words of a sentence.
+def tokens_of(text: str, names: Collection[str] = ()) -> list[Token]:
+    """Return the words of a sentence, of which the first is a name only if it is one of the given names.
 
-    >>> [(token.stem, token.kind) for token in tokens_of("He didn't see three dogs in Paris")][2:]
-    [('not', 'negation'), ('see', 'word'), ('3', 'quantity'), ('dog', 'word'), ('in', 'link'), ('paris', 'name')]
+    >>> [(token.stem, token.kind) for token in tokens_of("He didn't see three dogs in Oslo")][2:]
+    [('not', 'negation'), ('see', 'word'), ('3', 'quantity'), ('dog', 'word'), ('in', 'link'), ('oslo', 'name')]
     """
-    return [_token(match[0], match.start(), is_first=number == 0) for number, match in enumerate(_TOKEN.finditer(text))]
+    tokens = [
+        _token(match[0], match.start(), is_first=number == 0 and match[0].lower() not in names)
+        for number, match in enumerate(_TOKEN.finditer(text))
+    ]
+    if _MONTH.search(text):  # "the 4th of July" is "July 4"
+        return [token._replace(stem=re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", token.stem)) for token in tokens]
+    return tokens
 
 
 def stem_of(word: str) -> str:
@@ -116,16 +129,28 @@ def stem_of(word: str) -> str:
         return _STEM[lower]
     if number := _spelt(lower):
         return number
+    if hour := re.fullmatch(r"(\d\d?)(:\d\d)?\s?([ap])\.?m\.?", lower):
+        return f"{int(hour[1]) % 12 + 12 * (hour[3] == 'p')}{hour[2] or ':00'}"
     if (digits := lower.lstrip("$€£"))[:1].isdigit():
         return normalise_quantity(digits)
-    bare = (
-        re.sub(r"(?<=\w\w)(?:ing|ed|er)$|(?<=[sxzh])es$|(?<=\w\w)(?<![su])s$", "", lower) if lower.isalpha() else lower
-    )
+    bare = _bare(lower)
+    return _LEMMAS.get(bare, bare)
+
+
+def _bare(lower: str) -> str:
+    """Return a word without the endings of regular forms."""
+    bare = lower
+    if lower.isalpha():
+        bare = re.sub(r"(?<=\w\w)(?:ing|(?<!i)ed)$|(?<=[sxzh])es$|(?<=\w\wi)ed$|(?<=\w\w)(?<![su])s$", "", lower)
     if len(bare) < 3:
         return lower
     if len(bare) > 3 and not lower.endswith((bare, "s")) and bare[-1] == bare[-2] and bare[-1] not in "lsz":
         bare = bare[:-1]  # running, but not egg and adding
-    return re.sub(r"(?:ie|i|y)$", "y", bare.removesuffix("e")) if len(bare) > 3 else bare
+    bare = re.sub(r"(?:ie|i|y)$", "y", bare.removesuffix("e")) if len(bare) > 3 or lower.endswith("ied") else bare
+    return bare[:-1] if bare != lower and re.search(r"[aeiou][^aeiou]+ell$", bare) else bare  # travelled and travel
+
+
+_LEMMAS = {_bare(lemma): lemma for lemma in _STEM.values() if not lemma.endswith("ing")}
 
 
 def _spelt(word: str) -> str | None:

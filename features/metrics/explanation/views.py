@@ -58,6 +58,11 @@ class View:
         ]
 
     @cached_property
+    def parents(self) -> dict[int, int]:
+        """Each node's first parent as the graph is written; the root has none."""
+        return {target: source for source, _, target in reversed(self.graph.relations)}
+
+    @cached_property
     def distances(self) -> list[float]:
         """Steps from the root to each node, along relations in either direction."""
         around: defaultdict[int, set[int]] = defaultdict(set)

@@ -4,11 +4,12 @@ The boy did not eat three apples.     Same frames, roles and quantities; only a 
 The boy ate three apples.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from features.core.wording import counted
-from features.metrics.explanation.anchors import listed, quoted
+from features.metrics.explanation.anchors import joined, listed, quoted
 from features.metrics.explanation.comparing import REMARKS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences
 from features.metrics.explanation.pair import GraphPair
@@ -44,7 +45,7 @@ _ROLES: Mapping[str, frozenset[str]] = {
 
 For the metric, the quantities of "3 boys and 2 girls" equal those of "2 boys and 3 girls"; for a reader they do not.
 """
-_SAME = {(True, True): SAME_TEXT, (True, False): SAME_WORDS, (False, False): f"{SAME_GRAPH}."}
+_ALIKE = 0.5  # a similarity that sentences on different matters rarely have
 _MOST = 3  # differences in the sentence
 
 
@@ -57,15 +58,22 @@ class Words:
     differences: tuple[Difference, ...]  # the most telling first; empty if neither sentences nor graphs differ
 
 
-def describe(pair: GraphPair, sentences: tuple[str, str]) -> Words:
-    """Describe what is the same in two sentences, given their graphs, and what differs."""
+def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | None = None) -> Words:
+    """Describe what is the same in two sentences, given their graphs, and what differs.
+
+    Args:
+        pair: the graphs.
+        sentences: the sentences.
+        similarity: cosine of their embeddings; None without an encoder.
+    """
     both = ComparedGraphs(pair, sentences)
     told = differences(both)
     aspects = [difference.aspect for difference in told]
     if not told:
-        return Words(_SAME[both.texts.equal, sentences[0] == sentences[1]], (), ())
+        return Words(_unchanged(both), (), ())
     if "unrelated" in aspects:
-        return Words(f"They share no word and no concept; {told[0].text}.".replace("; .", "."), (), told)
+        alike = f", but the encoder finds them alike ({similarity:.2f})" if (similarity or 0) >= _ALIKE else ""
+        return Words(f"They share no word and no concept{alike}; {told[0].text}.", (), told)
     main = [difference.text for difference in told if difference.aspect not in REMARKS]
     more = len(main) - _MOST
     parts = [*main[:_MOST], *([f"{counted(more, 'more difference')}"] if more > 0 else [])]
@@ -73,9 +81,25 @@ def describe(pair: GraphPair, sentences: tuple[str, str]) -> Words:
     opening = f"Same {listed(same)}" if same else _in_common(both)
     if not both.differ:
         opening = f"{SAME_GRAPH}{', though the sentences differ' if parts else ''}"
+    if both.texts.equal and sentences[0] != sentences[1]:
+        opening = _unchanged(both).removesuffix(".")
     texts = [difference.text for difference in told if difference.aspect in REMARKS]
     remarks = [f"{text[0].upper()}{text[1:]}." for text in texts]
     return Words(" ".join(["; ".join([opening, *parts]) + ".", *remarks]), same, told)
+
+
+def _unchanged(both: ComparedGraphs) -> str:
+    """Return what is the same in sentences without a difference in their words."""
+    left, right = both.texts.sentences
+    if left == right:
+        return SAME_TEXT
+    if not both.texts.equal:
+        return f"{SAME_GRAPH}."
+    letters, signs = ([re.sub(drop, "", text) for text in both.texts.sentences] for drop in (r"\W", r"[\w\s]"))
+    if letters[0].lower() != letters[1].lower():
+        return SAME_WORDS  # a contraction
+    other = ["capitals"] * (letters[0] != letters[1]) + ["punctuation"] * (signs[0] != signs[1])
+    return f"{SAME_WORDS.removesuffix('.')}, with other {joined(other)}." if other else SAME_WORDS
 
 
 def _same(both: ComparedGraphs, aspects: frozenset[str]) -> tuple[str, ...]:

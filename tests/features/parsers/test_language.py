@@ -30,6 +30,8 @@ def test_every_sentence_of_the_example_is_english():
     [
         "El Greco died in Toledo.",
         "Beyoncé will die.",
+        "Ten ships sank.",
+        "Ben likes apples.",
         "Angela Merkel",
         "Two men boxing",
         "",

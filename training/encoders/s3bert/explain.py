@@ -166,7 +166,7 @@ def from_json(content: Mapping[str, Any]) -> Explanation:
 
 def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:
     """Return an explanation with the metrics of the pair's graphs, which then decide what stands out."""
-    words = describe(pair, (explanation.sentence_a, explanation.sentence_b))
+    words = describe(pair, (explanation.sentence_a, explanation.sentence_b), explanation.similarity)
     measured = with_measured(
         explanation,
         {facet.name: facet.score for facet in pair.facets},
