@@ -67,6 +67,17 @@ def test_embeddings_that_a_build_left_without_neighbours_get_them_from_the_next(
     assert measured(project) == 2
 
 
+def test_another_number_of_neighbours_is_for_new_sentences_alone(near, facetflow, here):
+    assert facetflow.run(near(20, 2), "build")[0] == 0
+    project = near(20, 4)
+    drawn = kinds(project)
+    said = here(project, "plan")[1]
+    assert ("Neighbours would" in said, "Release 1 stays the newest." in said) == (False, True), said
+    code, said = facetflow.run(project, "build")
+    assert (code, " is now 4 instead of 2: sentences keep those that they have" in said) == (0, True), said
+    assert kinds(project) == drawn
+
+
 def test_neighbours_without_embeddings_are_refused_before_anything_is_read(near, here):
     project = near(20, 1, "false")
     for command in ("plan", "build"):
