@@ -123,7 +123,8 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     shares = {"failed_shards": limits.failed_shards, "rejected_rows": limits.rejected_rows}
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
     in_the_way += obstacles(ahead, planned, stages, **shares)
-    embeds = bool(planned.of(EMBEDDING_STAGE.name))
+    embedded = {(shard, file.fingerprint) for shard, file in store.committed(EMBEDDING_STAGE.name).items()}
+    embeds = any((work.shard, work.fingerprint) not in embedded for work in planned.of(EMBEDDING_STAGE.name))
     draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
     release, contents, publishes = _following(store, ahead, planned, draws=draws, obstructed=bool(in_the_way))
     return Outlook(

@@ -71,8 +71,12 @@ def test_another_number_of_neighbours_is_for_new_sentences_alone(near, facetflow
     assert facetflow.run(near(20, 2), "build")[0] == 0
     project = near(20, 4)
     drawn = kinds(project)
+    lost = next((project.folder / "store/tables/embeddings").rglob("*.parquet"))
+    kept = lost.rename(project.folder / "kept")
     said = here(project, "plan")[1]
+    assert "embeddings: 3 shards, 1 to do" in said
     assert ("Neighbours would" in said, "Release 1 stays the newest." in said) == (False, True), said
+    kept.rename(lost)
     code, said = facetflow.run(project, "build")
     assert (code, " is now 4 instead of 2: sentences keep those that they have" in said) == (0, True), said
     assert kinds(project) == drawn
