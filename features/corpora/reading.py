@@ -121,8 +121,8 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
         by_name = any(isinstance(column, str) for column in settings.columns.values())
         # Rows of another split must not be trained on only because nobody named their column.
         usual = [role for role in ("sentence_a", "sentence_b", "split") if by_name and role not in settings.columns]
-        columns = {**{role: role for role in usual}, **settings.columns}
-        layouts = (TableLayout.model_validate({"columns": columns, "optional": {"split"} & {*usual}}),)
+        named = {**{role: role for role in usual}, **settings.columns}
+        layouts = (TableLayout.model_validate({"columns": named, "optional": {"split"} & {*usual}}),)
     if settings.quotes:
         layouts = tuple(
             layout.model_copy(update={"quotes": settings.quotes}) if isinstance(layout, TableLayout) else layout
