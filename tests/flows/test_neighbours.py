@@ -1,5 +1,7 @@
 """Neighbours in a build: drawn once embeddings are made, and measured in the same build."""
 
+import re
+
 import polars as pl
 import pytest
 from generated import write_backbone, write_project
@@ -74,7 +76,7 @@ def test_another_number_of_neighbours_is_for_new_sentences_alone(near, facetflow
     lost = next((project.folder / "store/tables/embeddings").rglob("*.parquet"))
     kept = lost.rename(project.folder / "kept")
     said = here(project, "plan")[1]
-    assert "embeddings: 3 shards, 1 to do" in said
+    assert re.search(r"embeddings: \d shards, 1 to do", said), said
     assert ("Neighbours would" in said, "Release 1 stays the newest." in said) == (False, True), said
     kept.rename(lost)
     code, said = facetflow.run(project, "build")
