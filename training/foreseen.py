@@ -9,6 +9,7 @@ from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.releases import choose_rows
 from training.encoders.aspect.settings import AspectSettings
+from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings, PairSettings
 from training.kinds import tables_of
 
@@ -28,6 +29,7 @@ def _check_pairs(settings: Any, pairs: pl.DataFrame, *, has_texts: bool) -> None
     from training.encoders.pair_training import check_dev
     from training.encoders.pas.train import PasTraining
     from training.encoders.rgcn.train import RgcnTraining
+    from training.encoders.s3bert.data import check_layers
 
     pairs = choose_rows(pairs, corpus=settings.corpora)
     if not pairs.filter(split=settings.splits[0]).height:
@@ -36,6 +38,8 @@ def _check_pairs(settings: Any, pairs: pl.DataFrame, *, has_texts: bool) -> None
             f"The encoder {settings.name!r} learns from pairs of sentences, and its corpora have none in the split "
             f"{settings.splits[0]!r}{texts if has_texts and not pairs.height else ''}."
         )
+    if isinstance(settings, S3bertSettings):
+        check_layers(settings, sorted(set(pairs["corpus"])))
     judged = pairs.drop_nulls("label")
     if isinstance(settings, PairSettings) and not judged.height:
         raise NoTrainingData(

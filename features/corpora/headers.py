@@ -73,10 +73,10 @@ def missing_columns(path: Path, layout: TableLayout, columns: Sequence[str]) -> 
     """Return the message about the columns that a file lacks, suggesting those that may have been meant."""
     lacking = {role: str(column) for role, column in layout.columns.items() if column not in columns}
     needed = {role: column for role, column in lacking.items() if role not in layout.optional}
-    free = {name.casefold(): name for name in columns if name not in layout.columns.values()}
+    free = {_letters(name): name for name in columns if name not in layout.columns.values()}
     meant = []
     for role, column in needed.items():
-        close = difflib.get_close_matches(column.casefold(), free, n=1)
+        close = difflib.get_close_matches(_letters(column), free, n=1)
         meant.append(f'{role} = "{free.pop(close[0]) if close else "…"}"')
     wanted = " and ".join(f"{column!r} (for {role})" for role, column in needed.items())
     named = f"columns = {{ {', '.join(meant)} }}"
@@ -85,6 +85,11 @@ def missing_columns(path: Path, layout: TableLayout, columns: Sequence[str]) -> 
         advice = 'set quotes = "enclose" if these quotes enclose cells.'
     plural, names = "s" if len(needed) > 1 else "", shown_names(columns)
     return f"{str(path)!r} lacks the column{plural} {wanted}; its columns are {names}: {advice}"
+
+
+def _letters(name: str) -> str:
+    """Return what is alike in "Sentence A" and "sentence_a", which would else be closer to "sentence_B"."""
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def shown_names(columns: Sequence[str]) -> str:

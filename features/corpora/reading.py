@@ -20,7 +20,7 @@ from features.core.faults import ColumnMissing, FileEmpty, NothingToScore, NotPa
 from features.core.files import open_text
 from features.core.types import RejectCode, Split
 from features.corpora.captions import Caption, pair_captions, read_captions
-from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableLayout, TextLayout
+from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, Role, TableLayout, TextLayout
 from features.corpora.headers import fitting_layout
 from features.corpora.judgements import NoJudgement, read_label, read_score
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
@@ -119,8 +119,11 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
         layouts = (own.model_copy(update=texts | labels),)
     if settings.columns:
         by_name = any(isinstance(column, str) for column in settings.columns.values())
-        sentences = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"} if by_name else {}
-        layouts = (TableLayout.model_validate({"columns": {**sentences, **settings.columns}}),)
+        # Rows of another split must not be trained on only because nobody named their column.
+        usual: tuple[Role, ...] = ("sentence_a", "sentence_b", "split") if by_name else ()
+        named: dict[Role, str | int] = {**{role: role for role in usual}, **settings.columns}
+        optional = {"split"} & {*usual} - {*settings.columns}
+        layouts = (TableLayout.model_validate({"columns": named, "optional": optional}),)
     if settings.quotes:
         layouts = tuple(
             layout.model_copy(update={"quotes": settings.quotes}) if isinstance(layout, TableLayout) else layout

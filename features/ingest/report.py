@@ -101,6 +101,14 @@ class DrawReport(Remark):
     stored: bool = False
 
 
+class NeighbourReport(Remark):
+    """A corpus whose sentences now ask for `count` neighbours, and before for another number."""
+
+    corpus: str
+    count: int
+    before: int
+
+
 class ShrunkReport(Remark):
     """A corpus of which some of the stored rows were not read again: its files or its settings have changed.
 
@@ -221,6 +229,7 @@ class IngestReport(Report):
     judgement_faults: list[JudgementFaultReport] = Field(default_factory=list)
     draws: list[DrawReport] = Field(default_factory=list)
     shrunk: list[ShrunkReport] = Field(default_factory=list)
+    neighbours: list[NeighbourReport] = Field(default_factory=list)
 
     @property
     def rows(self) -> int:

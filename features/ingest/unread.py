@@ -42,7 +42,8 @@ class Memory(Report):
     keys: dict[str, str] = Field(default_factory=dict)
     report: IngestReport = Field(default_factory=IngestReport)  # of the corpora as they would be read again
     files: dict[str, Recorded] = Field(default_factory=dict)  # path → digest of a file
-    drawn: str = ""  # digest of the embeddings that neighbours were last drawn from, and of how many
+    drawn: str = ""  # digest of the embeddings that neighbours were last drawn from, and of the corpora
+    neighbours: dict[str, int] = Field(default_factory=dict)  # corpus → how many a sentence asked for when last built
 
     @classmethod
     def of(cls, store: StoreReader) -> "Memory":
@@ -108,10 +109,13 @@ def state_of(store: StoreReader) -> str:
     return _digest([tables, rejected])
 
 
-def drawn_from(store: StoreReader, counts: Mapping[str, int]) -> str:
-    """Return the digest of what neighbours are drawn from by these counts, from the log alone."""
+def drawn_from(store: StoreReader, corpora: Iterable[str]) -> str:
+    """Return the digest of what neighbours are drawn from, from the log alone.
+
+    How many does not count: sentences that have some get no more.
+    """
     embeddings = store.committed(EMBEDDING_STAGE.name).items()
-    return _digest([counts, sorted((shard, file.fingerprint) for shard, file in embeddings)])
+    return _digest([sorted(corpora), sorted((shard, file.fingerprint) for shard, file in embeddings)])
 
 
 def _digest(value: object) -> str:

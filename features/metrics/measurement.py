@@ -108,7 +108,7 @@ def measure_shard(
     complete: list[tuple[str, str, str]] = []
     for pair_id, *both in pairs.select("pair_id", "sentence_a", "sentence_b").iter_rows():
         if lacking := [sentence for sentence in both if sentence not in position_of]:
-            message = f"no AMR graph for sentence {' and '.join(lacking)}; see the rejects of the parse stage"
+            message = f"no AMR graph for sentence {' and '.join(lacking)}; see the rejects of the stage amr"
             rejects.append(Reject(pair_id, RejectCode.MISSING_PARSE, message))
         else:
             complete.append((pair_id, *both))

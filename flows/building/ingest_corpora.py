@@ -19,7 +19,7 @@ from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.faults import cut
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.ingest.neighbours import neighbours_of, recipe_of
-from features.ingest.report import IngestReport
+from features.ingest.report import IngestReport, NeighbourReport
 from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
@@ -73,7 +73,8 @@ def add_neighbours(project: Project, store: Store, run_id: str) -> dict[Shard, p
     drawn = neighbours_of(store, counts, project.ingest.pairs_per_shard)
     recipes = {"pairs": recipe_of(counts)}
     store.commit(write_tables(store, {"pairs": drawn}, recipes), run_id=run_id, recipes=recipes)
-    memory.model_copy(update={"state": state_of(store), "drawn": source}).write(store)
+    now = {"state": state_of(store), "drawn": source, "neighbours": memory.neighbours | counts}
+    memory.model_copy(update=now).write(store)
     return drawn
 
 
@@ -139,12 +140,19 @@ def _read(
             report=ingested.report.beside(before.report, unread, names),
         )
     files = digests.to_record()
+    asked = before.neighbours
+    others = [
+        NeighbourReport(corpus=name, count=count, before=asked[name])
+        for name, count in project.neighbours.items()
+        if asked.get(name, count) != count
+    ]
+    now_asked = asked | {each.corpus: each.count for each in others}
     memory = (
         None
         if files is None or list(keys) != names
-        else Memory(keys=keys, report=ingested.report.settled(), files=files, drawn=before.drawn)
+        else Memory(keys=keys, report=ingested.report.settled(), files=files, drawn=before.drawn, neighbours=now_asked)
     )
-    return ingested, memory
+    return dataclasses.replace(ingested, report=ingested.report.model_copy(update={"neighbours": others})), memory
 
 
 def in_words(project: Project, report: IngestReport, labels: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -248,7 +256,7 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     """Return what a user should know about the corpora, as sentences."""
     of_labels = (*report.unused_labels, *report.label_faults)
     faults = (*report.key_faults, *of_labels, *report.text_faults, *report.judgement_faults)
-    sentences = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws)]
+    sentences = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws, *report.neighbours)]
     kept, changed, joining, leaked = (_by_corpus(report, count) for count in ("kept", "changed", "joining", "leaked"))
     stored = sum(split.leaked_stored for split in report.splits) if drops else 0
     example = partial(_example, report)

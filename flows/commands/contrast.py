@@ -109,9 +109,9 @@ def _of_release(project: Path, corpora: "Collection[str]") -> "Collection[str]":
     if here.store is None:
         raise UnknownTexts("There is no project here: give a file with sentences.")
     release = OpenRelease(here.store, None)
-    if "pairs" not in release:
-        raise release.lacks("no pairs: give a file with sentences")
     pairs = release.read("pairs", ("corpus", "split", "sentence_a", "sentence_b")).filter(split="train")
+    if pairs.is_empty():  # as of texts with labels
+        raise release.lacks("no training pairs: give a file with sentences")
     if unknown := set(corpora) - set(pairs["corpus"]):
         names = ", ".join(sorted(set(pairs["corpus"]))) or "none"
         raise UnknownTexts(f"{release.name} has no training pairs of {min(unknown)!r}, only of: {names}.")

@@ -91,7 +91,7 @@ def encode(
     name_wrong(encoded.wrong)
     without = encoded.empty + len(encoded.wrong)
     left = f" ({without:,} without a text, and without a vector)" if without else ""
-    say_written(f"{counted(encoded.rows, 'row')}{left}", output)
+    say_written(f"{counted(encoded.rows, 'row')}{left} by {searcher.chosen.name}", output)
     return 2 if encoded.wrong else 0
 
 
@@ -119,7 +119,7 @@ def facets(
 
     from features.core.files import read_table, write_table
     from flows.console.searching import Searcher
-    from training.encoders.s3bert.facets import FacetLayout, facets_of
+    from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, facets_of
 
     form = format_of(output, {name: TABLES[name] for name in ("parquet", "jsonl")}, form)
     check_output(output, file)
@@ -127,7 +127,8 @@ def facets(
         table = read_table(file)
         vectors = _vectors(table, file, column)
         searcher = Searcher(project, encoder, None, device)
-        if searcher.chosen.name == BUNDLED_ENCODER and encoder is None:
+        of_project = searcher.chosen.name != BUNDLED_ENCODER
+        if encoder is None and not (of_project and (searcher.chosen.folder / FILE_NAME).is_file()):
             searcher = Searcher(project, BUNDLED_MAP, None, device)
         layout = FacetLayout.load(searcher.chosen.folder)
         made = facets_of(searcher.chosen.folder, searcher.model, layout, vectors)

@@ -157,17 +157,17 @@ def publish(project: Path, *, encoder: str | None, output: Path, name: str | Non
     from features.models.records import is_hub_name
     from flows.console.here import Here
     from training.publishing import CARD, upload, write_folder
-    from training.search.choosing import choose_encoder
+    from training.search.choosing import named_or_in_use
 
     if name is not None and not is_hub_name(name):
         raise Conflict(f"--name {name!r} is no name on the Hub: it has the form owner/name.")
     if (push and name is None) or (public and not push):
         raise Conflict("--push needs --name." if push else "--public needs --push: nothing is uploaded without it.")
     here = Here.read(project)
-    chosen = choose_encoder(here.runs, encoder, None, among=here.encoders)
-    here.use(chosen.folder, encoder)
-    size = write_folder(chosen.folder, output, name)
-    say(f"Wrote {chosen.name} to {output} ({size / 1e6:.1f} MB). Read {CARD} before you give it to others.")
+    folder, shown = named_or_in_use(here.runs, encoder, among=here.encoders)
+    here.use(folder, encoder)
+    size = write_folder(folder, output, name)
+    say(f"Wrote {shown} to {output} ({size / 1e6:.1f} MB). Read {CARD} before you give it to others.")
     if "Not evaluated yet." in (output / CARD).read_text(encoding="utf-8"):
         say("Its card has no scores yet: `facetflow evaluate` writes them, then publish again.")
     if push and name is not None:

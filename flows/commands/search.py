@@ -195,5 +195,7 @@ def neighbours(
             }
         )
         write_table(table, output, form)
-    say_written(f"{counted(table.height, 'neighbour')} of {counted(len(asked), 'text')}", output)
+    say_written(
+        f"{counted(table.height, 'neighbour')} of {counted(len(asked), 'text')} by {searcher.chosen.name}", output
+    )
     return 2 if asked.wrong or searched.wrong else 0

@@ -280,6 +280,11 @@ CASES = {
         ("plan",),
         ("`encoders[1].corpora` names 'mime'", "did you mean 'mine'"),
     ),
+    "corpus of the layers of an encoder that is unknown": Wrong(
+        edit("[cluster]", '[[encoders]]\nname = "s"\nkind = "s3bert"\nlayer_corpora = ["mime"]\n[cluster]'),
+        ("plan",),
+        ("`layer_corpora` of the encoder 's' names 'mime', which it is not trained on; there are mine",),
+    ),
 }
 
 

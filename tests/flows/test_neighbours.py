@@ -1,5 +1,6 @@
 """Neighbours in a build: drawn once embeddings are made, and measured in the same build."""
 
+import re
 import shutil
 import subprocess
 from functools import partial
@@ -81,6 +82,21 @@ def test_embeddings_that_a_build_left_without_neighbours_get_them_from_the_next(
     assert code == 0, said
     assert kinds(project)["neighbour"] >= 10
     assert measured(project) == 2
+
+
+def test_another_number_of_neighbours_is_for_new_sentences_alone(near, facetflow, here):
+    assert facetflow.run(near(20, 2), "build")[0] == 0
+    project = near(20, 4)
+    drawn = kinds(project)
+    lost = next((project.folder / "store/tables/embeddings").rglob("*.parquet"))
+    kept = lost.rename(project.folder / "kept")
+    said = here(project, "plan")[1]
+    assert re.search(r"embeddings: \d shards, 1 to do", said), said
+    assert ("Neighbours would" in said, "Release 1 stays the newest." in said) == (False, True), said
+    kept.rename(lost)
+    code, said = facetflow.run(project, "build")
+    assert (code, " is now 4 instead of 2: sentences keep those that they have" in said) == (0, True), said
+    assert kinds(project) == drawn
 
 
 def test_neighbours_without_embeddings_are_refused_before_anything_is_read(near, here):

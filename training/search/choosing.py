@@ -55,16 +55,11 @@ def choose_encoder(
     Without a name, an aspect and a trained encoder, that is the one that comes with facetflow. Encoders `among` those
     of the project go before others in `runs`; some of those `for_aspect` may have no training yet.
     """
-    if name is not None:
-        folder = named_encoder(runs, name, base, among)
-        return Chosen(folder, task_of(folder, aspect), name)
-    if aspect is None and (runs is None or not finished_encoders(runs)):
-        return Chosen(models.locate(models.BUNDLED_ENCODER), None, models.BUNDLED_ENCODER)
+    if name is not None or aspect is None:
+        folder, shown = named_or_in_use(runs, name, base, among)
+        return Chosen(folder, task_of(folder, aspect), shown)
     if runs is None:
         raise NoEncoder("There is no project here with an encoder for an aspect: give --encoder or --project.")
-    if aspect is None:
-        folder = encoder_in_use(runs, among=among)
-        return Chosen(folder, task_of(folder, None), encoder_name(folder.parent))
     current = {name: encoder_in_use(runs, name) for name in finished_encoders(runs)}
     aspects = {name: aspects_of(folder) for name, folder in current.items()}
     fitting = [name for name, trained_for in aspects.items() if aspect in trained_for]
@@ -96,6 +91,18 @@ def choose_encoder(
             "with that aspect), or name any encoder with --encoder and leave --aspect out."
         )
     return Chosen(current[fitting[0]], task_of(current[fitting[0]], aspect), fitting[0])
+
+
+def named_or_in_use(
+    runs: Path | None, name: str | None, base: Path | None = None, among: Collection[str] = ()
+) -> tuple[Path, str]:
+    """Return the folder and the name of an encoder, whatever its routes: as `choose_encoder` without an aspect."""
+    if name is not None:
+        return named_encoder(runs, name, base, among), name
+    if runs is None or not finished_encoders(runs):
+        return models.locate(models.BUNDLED_ENCODER), models.BUNDLED_ENCODER
+    folder = encoder_in_use(runs, among=among)
+    return folder, encoder_name(folder.parent)
 
 
 def aspects_of(folder: Path) -> tuple[str, ...]:

@@ -113,6 +113,7 @@ def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_
         ("zipped.tsv", gzip.compress(b"sentence_a\tsentence_b\nA\tB\n", mtime=0), GzipWrong),
         ("null.tsv", b"sentence_a\tsentence_b\nA\tB\nA\x00\tB\n", NotText),
         ("cased.tsv", b"Sentence_B\tsentence_a\nA\tB\n", ColumnMissing),
+        ("alike.tsv", b"Sentence A\tsentence_B\nA\tB\n", ColumnMissing),
         ("sheet.xlsx", b"PK", UnknownFormat),
         ("twice.tsv", b"sentence_a\tsentence_b\tlabel\tlabel\nA\tB\tx\ty\n", ColumnTwice),
         ("pairs.json", b"[]", UnknownFormat),

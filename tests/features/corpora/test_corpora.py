@@ -54,6 +54,15 @@ def test_columns_by_position_and_columns_of_a_known_dataset(tmp_path):
     assert texts(tmp_path, dataset="snli", files={"train": "nli.tsv"}, columns=names) == [("A", "B"), ("A", "C")]
 
 
+def test_a_column_split_counts_where_columns_name_only_the_sentences(tmp_path):
+    (tmp_path / "p.tsv").write_text("q1\tq2\tsplit\nA\tB\ttrain\nA\tC\ttest\n")
+    (tmp_path / "all.tsv").write_text("q1\tq2\nA\tB\nA\tC\n")
+    columns = {"sentence_a": "q1", "sentence_b": "q2"}
+
+    assert texts(tmp_path, dataset="pairs", files={"train": "p.tsv"}, columns=columns) == [("A", "B")]
+    assert texts(tmp_path, dataset="pairs", files={"train": "all.tsv"}, columns=columns) == [("A", "B"), ("A", "C")]
+
+
 def test_labels_choose_the_rows(tmp_path):
     (tmp_path / "nli.tsv").write_text("premise\thypothesis\tlabel\nA\tB\tentailment\nA\tC\tneutral\nA\tD\t-\n")
     files = {"train": "nli.tsv"}

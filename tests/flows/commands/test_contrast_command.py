@@ -5,7 +5,7 @@ import pytest
 from sentences import told
 
 from features.core.errors import ModelError
-from features.core.faults import TooFewTexts, UnknownTexts
+from features.core.faults import ReleaseLacks, TooFewTexts, UnknownTexts
 from features.models import locate
 from flows.command_line import run
 
@@ -59,6 +59,15 @@ def test_what_cannot_be_edited_is_told(folder, capsys):
 def test_without_a_project_a_file_is_asked_for(folder, capsys):
     assert run(["contrast", "-o", "contrasts.tsv"]) == 1
     assert told(capsys.readouterr().err, UnknownTexts)
+
+
+def test_a_release_of_texts_has_no_pairs_to_edit(folder, capsys):
+    (folder / "texts.tsv").write_text("text\tlabel\nThe dog chased two cats.\tdog\n")
+    corpus = '[[corpora]]\ndataset = "texts"\nname = "t"\nfiles = { train = "texts.tsv" }\n'
+    (folder / "facetflow.toml").write_text(f'name = "p"\nencoders = []\n{corpus}')
+    assert run(["build"]) == 0
+    assert run(["contrast", "-o", "contrasts.tsv"]) == 1
+    assert told(capsys.readouterr().err, ReleaseLacks)
 
 
 def test_only_the_edits_that_are_asked_for_are_made(folder):

@@ -21,7 +21,7 @@ def folder(tmp_path, monkeypatch, word_encoder):
 
 def test_every_row_keeps_its_place(folder, capsys):
     assert run(["encode", "texts.txt", "-o", "v.parquet", "--encoder", "./encoder"]) == 0
-    assert "Wrote 3 rows (1 without a text, and without a vector)" in capsys.readouterr().err
+    assert "Wrote 3 rows (1 without a text, and without a vector) by ./encoder to" in capsys.readouterr().err
     table = pl.read_parquet("v.parquet")
     assert table["text"].to_list() == TEXTS
     assert table["vector"].is_null().to_list() == [False, True, False]

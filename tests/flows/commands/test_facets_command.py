@@ -1,11 +1,14 @@
 """`facetflow facets`: vectors of the start model get facets, and what is no such vector is refused."""
 
 import io
+import shutil
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from features.models import BUNDLED_MAP
 from flows.command_line import run
 
 TEXTS = ["a cat in the park", "a dog in the house", "two cat"]
@@ -65,3 +68,14 @@ def test_what_is_no_vector_of_the_start_model_is_refused_in_a_sentence(made, row
 def test_an_encoder_without_facets_is_refused(made, word_encoder, capsys):
     assert run(["facets", "vectors.parquet", "-o", "facets.parquet", "--encoder", str(word_encoder)]) == 1
     assert "no facets.json" in capsys.readouterr().err
+
+
+def test_a_project_whose_encoders_have_no_facets_uses_the_map_of_the_package(made, word_encoder, monkeypatch, capsys):
+    monkeypatch.setattr("features.models.locate", lambda name, *_: Path("encoder" if name == BUNDLED_MAP else "none"))
+    Path("facetflow.toml").write_text('name = "p"\n[[corpora]]\ndataset = "example"\n')
+    run_folder = Path("runs/aspects/00001-abcdef/seed-0")
+    shutil.copytree(word_encoder, run_folder / "encoder")
+    (run_folder / "train.json").write_text("{}")
+    (run_folder / "encoder/training.json").write_text('{"settings": {"kind": "aspect"}}')
+    assert run(["facets", "vectors.parquet", "-o", "facets.parquet"]) == 0
+    assert f"Wrote 2 facets of 3 vectors by {BUNDLED_MAP}" in capsys.readouterr().err

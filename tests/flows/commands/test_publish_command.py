@@ -64,6 +64,14 @@ def test_the_folder_loads_and_tells_nothing_of_this_machine(encoder, tmp_path, c
     assert "CC BY 4.0" in card
 
 
+def test_an_encoder_with_routes_is_published_whole(encoder, tmp_path):
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Router"}]
+    (encoder / "modules.json").write_text(json.dumps(modules))
+    (encoder / "router_config.json").write_text(json.dumps({"structure": {"animal": [], "place": []}}))
+    assert run(["publish", "--encoder", "./encoder", "-o", "out"]) == 0
+    assert (tmp_path / "out/router_config.json").is_file()
+
+
 def test_the_start_model_has_its_name_on_the_hub(encoder, tmp_path):
     text = (encoder / "training.json").read_text()
     training = json.loads(text)

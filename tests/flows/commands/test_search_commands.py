@@ -144,7 +144,7 @@ def test_texts_are_embedded_once_for_all_searches_of_them(project, monkeypatch):
 
 def test_neighbours_are_a_table_with_a_row_a_neighbour(project, capsys):
     assert run(["neighbours", "texts.tsv", "--aspect", "animal", "-o", "out.tsv", "-k", "2"]) == 0
-    assert "Wrote 10 neighbours of 5 texts to out.tsv." in capsys.readouterr().err
+    assert "Wrote 10 neighbours of 5 texts by animals to out.tsv." in capsys.readouterr().err
     lines = (project / "out.tsv").read_text().splitlines()
     assert lines[0] == "id\ttext\trank\tneighbour_id\tneighbour\tsimilarity"
     first = [line.split("\t") for line in lines[1:3]]

@@ -27,7 +27,7 @@ from features.core.faults import (
 from training.encoders.loading import load_encoder, routes_in
 from training.nearest import unit
 from training.search import vectors
-from training.search.choosing import aspects_of, choose_encoder, task_of
+from training.search.choosing import aspects_of, choose_encoder, named_or_in_use, task_of
 from training.search.texts import texts_of_file
 from training.search.vectors import embed, embed_in_parts
 
@@ -45,6 +45,13 @@ def test_an_aspect_chooses_the_route_of_an_encoder(runs, routed_encoder, add_run
     with refused(NoEncoderForAspect):
         choose_encoder(runs, None, "animal")
     assert choose_encoder(runs, "routed", "animal").task == "animal"
+
+
+def test_an_encoder_with_routes_is_named_as_a_whole(runs, routed_encoder, add_run):
+    add_run(runs, "routed", routed_encoder, {"kind": "aspect", "aspects": ["animal", "place"]})
+    with refused(WrongRoute):
+        choose_encoder(runs, "routed", None)
+    assert named_or_in_use(runs, "routed") == (runs / "routed/00001-abcdef/seed-0/encoder", "routed")
 
 
 def test_a_run_that_was_not_promoted_is_named_where_none_in_use_fits(runs, routed_encoder, add_run):

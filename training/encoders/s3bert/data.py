@@ -19,16 +19,21 @@ Positions = NDArray[np.int64]
 _LEAST_SHARE = 0.01
 
 
-def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
-    """Check that there are pairs to train on among all pairs."""
-    corpora = sorted(set(data.pairs["corpus"]))
-    check_corpora(settings, corpora, "measured pairs")
+def check_layers(settings: S3bertSettings, corpora: Collection[str]) -> None:
+    """Check that the corpora of the layers, of all that there are, are trained on."""
     for setting, names in (("layer_corpora", settings.layer_corpora), ("layer_shares", settings.layer_shares)):
         if elsewhere := set(names) - set(settings.corpora or corpora):
             raise UnknownName(
                 f"`{setting}` of the encoder {settings.name!r} names {min(elsewhere)!r}, which it is not trained on; "
                 f"there are {', '.join(settings.corpora or corpora)}: correct the name"
             )
+
+
+def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
+    """Check that there are pairs to train on among all pairs."""
+    corpora = sorted(set(data.pairs["corpus"]))
+    check_corpora(settings, corpora, "measured pairs")
+    check_layers(settings, corpora)
     if unknown := settings.unknown_facets(data.metric_names):
         raise UnknownMetric(
             f"the pairs were not measured with {unknown[0]!r}, a facet of the encoder {settings.name!r}; "
