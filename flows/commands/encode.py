@@ -131,10 +131,30 @@ def facets(
         if encoder is None and not (of_project and (searcher.chosen.folder / FILE_NAME).is_file()):
             searcher = Searcher(project, BUNDLED_MAP, None, device)
         layout = FacetLayout.load(searcher.chosen.folder)
+        _check_origin(file, searcher.chosen.folder)
         made = facets_of(searcher.chosen.folder, searcher.model, layout, vectors)
         written = table.with_columns(pl.Series(column, made).cast(pl.List(pl.Float32)))
         write_table(written, output, form)
     say_written(f"{len(layout.facets)} facets of {counted(len(made), 'vector')} by {searcher.chosen.name}", output)
+
+
+def _check_origin(file: Path, encoder: Path) -> None:
+    """Check that vectors that `encode` wrote are whole embeddings by the start model of an encoder."""
+    from training.runs import TRAINING_FILE
+    from training.search.blocks import EncodedFile
+    from training.writing import read_json
+
+    encoded = EncodedFile.open(file)
+    if encoded is None:  # nobody says what they are of
+        return
+    training = read_json(encoder / TRAINING_FILE)
+    if encoded.made["encoder"] != training["backbone_digest"]:
+        raise VectorsWrong(
+            f"{str(file)!r} holds vectors of another encoder than {training['settings']['backbone']!r}, which "
+            f"{str(encoder)!r} was trained from: encode its texts by that one."
+        )
+    if (precision := encoded.made["precision"]) in {"int8", "binary"}:
+        raise VectorsWrong(f"{str(file)!r} holds {precision} codes of vectors: encode its texts again as float16.")
 
 
 def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.float32]":

@@ -1,6 +1,7 @@
 """`facetflow facets`: vectors of the start model get facets, and what is no such vector is refused."""
 
 import io
+import json
 import shutil
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.models import BUNDLED_MAP
+from features.models import BUNDLED_MAP, digest
 from flows.command_line import run
 
 TEXTS = ["a cat in the park", "a dog in the house", "two cat"]
@@ -28,6 +29,8 @@ def made(tmp_path, monkeypatch, word_encoder):
     encoder.save_pretrained("encoder", create_model_card=False)
     layout = plan_layout(["smatch", "srl"], width=3, first=first, dimension=first + 6)
     (tmp_path / "encoder" / "facets.json").write_text(layout.model_copy(update={"maps_start": True}).text())
+    training = {"backbone_digest": digest(word_encoder), "settings": {"backbone": str(word_encoder)}}
+    (tmp_path / "encoder" / "training.json").write_text(json.dumps(training))
     vectors = start.encode(TEXTS)
     pl.DataFrame({"id": [1, 2, 3], "vector": vectors.tolist()}).write_parquet("vectors.parquet")
     return encoder, vectors
@@ -46,6 +49,24 @@ def test_the_vectors_get_the_facets_that_encoding_gives(made, output, capsys):
 def test_standard_output_is_parquet_unless_another_format_is_chosen(made, capsysbinary):
     assert run(["facets", "vectors.parquet", "-o", "-", "--encoder", "encoder"]) == 0
     assert pl.read_parquet(io.BytesIO(capsysbinary.readouterr().out))["id"].to_list() == [1, 2, 3]
+
+
+def test_vectors_that_encode_wrote_are_those_of_the_start_model_as_numbers(made, word_encoder, capsys):
+    Path("texts.txt").write_text("\n".join(TEXTS))
+    for name, encoder, precision in (
+        ("start", word_encoder, "float16"),
+        ("other", "encoder", "float32"),
+        ("codes", word_encoder, "int8"),
+    ):
+        command = ["encode", "texts.txt", "-o", f"{name}.parquet", "--encoder", str(encoder), "--precision", precision]
+        assert run(command) == 0
+    for name, code, told in (
+        ("start", 0, "facets of 3 vectors"),
+        ("other", 1, "vectors of another encoder"),
+        ("codes", 1, "int8 codes"),
+    ):
+        assert run(["facets", f"{name}.parquet", "-o", "made.parquet", "--encoder", "encoder"]) == code
+        assert told in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
