@@ -39,7 +39,7 @@ def _check_pairs(settings: Any, pairs: pl.DataFrame, *, has_texts: bool) -> None
             f"{settings.splits[0]!r}{texts if has_texts and not pairs.height else ''}."
         )
     if isinstance(settings, S3bertSettings):
-        check_layers(settings, sorted(set(pairs["corpus"])))
+        check_layers(settings, sorted(set(pairs.filter(split=settings.splits[0])["corpus"])))
     judged = pairs.drop_nulls("label")
     if isinstance(settings, PairSettings) and not judged.height:
         raise NoTrainingData(

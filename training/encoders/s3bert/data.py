@@ -20,12 +20,12 @@ _LEAST_SHARE = 0.01
 
 
 def check_layers(settings: S3bertSettings, corpora: Collection[str]) -> None:
-    """Check that the corpora of the layers, of all that there are, are trained on."""
+    """Check that the corpora of the layers are among those that the encoder is trained on."""
     for setting, names in (("layer_corpora", settings.layer_corpora), ("layer_shares", settings.layer_shares)):
-        if elsewhere := set(names) - set(settings.corpora or corpora):
+        if elsewhere := set(names) - set(corpora):
             raise UnknownName(
                 f"`{setting}` of the encoder {settings.name!r} names {min(elsewhere)!r}, which it is not trained on; "
-                f"there are {', '.join(settings.corpora or corpora)}: correct the name"
+                f"there are {', '.join(corpora)}: correct the name"
             )
 
 
@@ -33,7 +33,6 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     """Check that there are pairs to train on among all pairs."""
     corpora = sorted(set(data.pairs["corpus"]))
     check_corpora(settings, corpora, "measured pairs")
-    check_layers(settings, corpora)
     if unknown := settings.unknown_facets(data.metric_names):
         raise UnknownMetric(
             f"the pairs were not measured with {unknown[0]!r}, a facet of the encoder {settings.name!r}; "
@@ -46,6 +45,7 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
             f"No measured pair {of(settings.corpora)}is in the split {train!r}, which the encoder {settings.name!r} "
             f"is trained on; there are: {splits(chosen)}."
         )
+    check_layers(settings, sorted(set(chosen.pairs.filter(split=train)["corpus"])))
 
 
 def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:
@@ -92,7 +92,7 @@ class DrawnPairs:
         random = np.random.default_rng(settings.loop.seed)
         named, neighbour = (data.pairs[column].to_numpy()[among] for column in ("corpus", "kind"))
         corpora, counts = [], []
-        for corpus in settings.layer_corpora or sorted(set(named)):
+        for corpus in sorted(set(settings.layer_corpora) or set(named)):
             pairs, share = among[(named == corpus) & (neighbour != "neighbour")], settings.layer_shares.get(corpus, 1.0)
             corpora.append(pairs if share == 1 else random.permutation(pairs))
             counts.append(math.ceil(share * len(pairs)))

@@ -32,6 +32,22 @@ def test_nothing_to_learn_from_is_refused_with_what_there_is(measured, settings,
         check_pairs(measured, settings.model_copy(update=changes))
 
 
+def test_layers_cannot_be_tuned_on_a_corpus_of_dev_pairs_alone(measured, settings):
+    rows = (pl.col("corpus") != "left") | (pl.col("split") == "dev")
+    data = MeasuredPairs(measured.texts, measured.pairs.filter(rows))
+    with refused(UnknownName):
+        check_pairs(data, settings.model_copy(update={"layer_corpora": ("left",)}))
+
+
+def test_a_corpus_that_is_named_twice_is_drawn_once(measured, settings):
+    train = np.flatnonzero((measured.pairs["split"] == "train").to_numpy())
+    once, twice = (
+        DrawnPairs.of(measured, train, settings.model_copy(update={"layer_corpora": names}))
+        for names in (("left",), ("left", "left"))
+    )
+    assert once.all.tolist() == twice.all.tolist()
+
+
 def warnings(caplog, data, settings):
     caplog.clear()
     with caplog.at_level(logging.INFO, logger="training"):
