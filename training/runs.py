@@ -40,8 +40,9 @@ CURRENT = "current"
 """The link to the run that was promoted, in the folder of an encoder."""
 SEARCH = "search"
 """Folder within that of a run, while it searches values of its settings (`training.encoders.learning`)."""
-MAP = "map"
-"""Folder within that of a run, from when the map of facets is learnt until the encoder is written."""
+MAP, LAYERS = "map", "layers"
+"""Folders within that of a run, from when the map of facets, and layers before they are finished, are learnt until the
+encoder is written."""
 RECORD = "run.json"
 """State of a run (`training.run_records`)."""
 

@@ -12,16 +12,19 @@ from features.core.faults import NoTrainingData, UnknownMetric, UnknownName
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import check_corpora
+from training.loop.settings import LoopSettings
 from training.progress import log
 
 Positions = NDArray[np.int64]
 
 _LEAST_SHARE = 0.01
+_OF_LAYERS = ("layer_corpora", "layer_shares")
 
 
 def check_layers(settings: S3bertSettings, corpora: Collection[str]) -> None:
     """Check that the corpora of the layers are among those that the encoder is trained on."""
-    for setting, names in (("layer_corpora", settings.layer_corpora), ("layer_shares", settings.layer_shares)):
+    named = [(name, getattr(each, name)) for each in (settings, settings.finishing) for name in _OF_LAYERS]
+    for setting, names in named:
         if elsewhere := set(names) - set(corpora):
             raise UnknownName(
                 f"`{setting}` of the encoder {settings.name!r} names {min(elsewhere)!r}, which it is not trained on; "
@@ -85,6 +88,8 @@ class DrawnPairs:
 
     corpora: tuple[Positions, ...]  # the pairs of each corpus, shuffled where an epoch has a part of them
     counts: tuple[int, ...]  # pairs of each in an epoch
+    all: Positions  # the pairs of all epochs, ascending
+    ordered: Positions  # those of them that a corpus gives, which the ordering objective is for
 
     @classmethod
     def of(cls, data: MeasuredPairs, among: Positions, settings: S3bertSettings) -> Self:
@@ -96,16 +101,18 @@ class DrawnPairs:
             pairs, share = among[(named == corpus) & (neighbour != "neighbour")], settings.layer_shares.get(corpus, 1.0)
             corpora.append(pairs if share == 1 else random.permutation(pairs))
             counts.append(math.ceil(share * len(pairs)))
-        return cls(tuple(corpora), tuple(counts))
+        drawn = np.sort(np.concatenate(corpora))
+        ordered = drawn[(data.pairs["kind"] == "positive").to_numpy()[drawn]]
+        return cls(tuple(corpora), tuple(counts), drawn, ordered)
 
     def __len__(self) -> int:
         """Return the number of pairs in an epoch."""
         return sum(self.counts)
 
-    @property
-    def all(self) -> Positions:
-        """The pairs of all epochs, ascending."""
-        return np.sort(np.concatenate(self.corpora))
+    def count(self, loop: LoopSettings) -> int:
+        """Return the number of pairs in a whole training, each as often as it is drawn."""
+        every = loop.epochs * len(self)
+        return every if loop.steps is None else min(every, loop.steps * loop.batch_size)
 
     def of_epoch(self, epoch: int) -> Positions:
         """Return the pairs of an epoch (from 0), ascending."""

@@ -15,7 +15,7 @@ The map is learnt first, the layers after it and together with it; either can be
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from features.core.faults import Conflict, EmptySetting, OutOfRange, RepeatedValue
 from features.core.types import PairKind
@@ -61,6 +61,36 @@ repository (consistency on cosines times 5, so 25 times the squared error).
 """
 
 
+_Share = Annotated[float, Field(gt=0, le=1)]
+
+
+class Finish(BaseModel):
+    """Further steps of the layers on other batches, after those of `loop`; what is missing here stays as it was.
+
+    What competes when learnt at once, facets of all corpora and exchanged arguments, is learnt one after the other
+    (docs/results/study.md).
+
+    Args:
+        steps: number of steps.
+        batch_size: pairs in a batch.
+        learning_rate: peak rate, with a warm-up and a schedule like those of `loop`.
+        layer_corpora: corpora whose pairs make up the batches.
+        layer_shares: corpus → share of its pairs in an epoch.
+        ordering: weight of the ordering objective.
+        ordered_facets: facets that it is for.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    steps: Annotated[int, Field(ge=1)]
+    batch_size: Annotated[int, Field(ge=2)] | None = None
+    learning_rate: Annotated[float, Field(gt=0)] | None = None
+    layer_corpora: tuple[str, ...] | None = None
+    layer_shares: Mapping[str, _Share] | None = None
+    ordering: Annotated[float, Field(ge=0)] | None = None
+    ordered_facets: tuple[str, ...] | None = None
+
+
 class S3bertSettings(TunedSettings):
     """Objective and loop of an S3BERT; its batch size counts pairs.
 
@@ -93,6 +123,7 @@ class S3bertSettings(TunedSettings):
             learnt from all corpora, and in a batch all pairs count that were measured among its sentences.
         layer_shares: corpus → share of its pairs in an epoch of the layers, in (0, 1]; 1 when missing. So that small
             corpora are a large part of the batches; every pair has its turn in a later epoch.
+        finish: further steps of the layers on other batches, such as those that teach exchanged arguments.
         layers_tuned: how many of the last layers to tune, after the map and together with it; 0 for the map alone, by
             which stored embeddings of the start model get facets, too.
         scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
@@ -121,7 +152,8 @@ class S3bertSettings(TunedSettings):
     ordered_facets: tuple[str, ...] = ()
     kinds: tuple[PairKind, ...] = ()
     layer_corpora: tuple[str, ...] = ()
-    layer_shares: Mapping[str, Annotated[float, Field(gt=0, le=1)]] = {}
+    layer_shares: Mapping[str, _Share] = {}
+    finish: Finish | None = None
     layers_tuned: Annotated[int, Field(ge=0)] = 2
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
 
@@ -131,10 +163,14 @@ class S3bertSettings(TunedSettings):
             raise OutOfRange("loop.batch_size must be at least 2: consistency compares the sentences of a batch")
         if not self.layers_tuned and not self.map_epochs:
             raise OutOfRange("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
-        if self.ordering and not self.layers_tuned:
-            raise Conflict("ordering needs tuned layers: raise layers_tuned, or leave ordering out")
-        if self.ordered_facets and not self.ordering:
+        for setting, given in (("ordering", self.ordering), ("finish", self.finish)):
+            if given and not self.layers_tuned:
+                raise Conflict(f"{setting} needs tuned layers: raise layers_tuned, or leave {setting} out")
+        last = self.finishing
+        if any(each.ordered_facets and not each.ordering for each in (self, last)):
             raise Conflict("ordered_facets orders nothing without a weight: set ordering, such as ordering = 0.1")
+        if self.finish and self.search:
+            raise Conflict("search cannot be had with finish: search without it, and add finish to what was chosen")
         unused = sorted(name for name in self.search if (name in _OF_MAP) == bool(self.layers_tuned))
         if unused := [name for name in unused if name != "scale_learning_rate"]:
             owner = "the map, which is learnt before the layers" if self.layers_tuned else "layers, and none is tuned"
@@ -144,9 +180,21 @@ class S3bertSettings(TunedSettings):
                 raise EmptySetting("facets must name a metric; leave the key out for all of them")
             if len(set(self.facets)) < len(self.facets):
                 raise RepeatedValue(f"facets must differ from one another, got {self.facets!r}")
-            if missing := set(self.ordered_facets).difference(self.facets):
+            if missing := {*self.ordered_facets, *last.ordered_facets}.difference(self.facets):
                 raise Conflict(f"ordered_facets names {min(missing)!r}, which facets does not: add it there")
         return self
+
+    @property
+    def finishing(self) -> Self:
+        """The settings of the last steps: these with those of `finish` in their place."""
+        if self.finish is None:
+            return self
+        given = self.finish.model_dump(exclude_none=True)
+        loop: dict[str, Any] = {
+            name: given.pop(name) for name in ("steps", "batch_size", "learning_rate") if name in given
+        }
+        loop["epochs"] = loop["steps"]  # as many as the steps take
+        return self.model_copy(update={"finish": None, **given, "loop": self.loop.model_copy(update=loop)})
 
     def map_loop(self, pairs: int) -> LoopSettings:
         """Return the settings of the loop in which the map is learnt; dev is looked at after every epoch."""
@@ -156,4 +204,5 @@ class S3bertSettings(TunedSettings):
 
     def unknown_facets(self, metrics: Collection[str]) -> list[str]:
         """Return the facets, also those to order by, that are not among these metrics."""
-        return [name for name in (*(self.facets or ()), *self.ordered_facets) if name not in metrics]
+        named = dict.fromkeys((*(self.facets or ()), *self.ordered_facets, *self.finishing.ordered_facets))
+        return [name for name in named if name not in metrics]

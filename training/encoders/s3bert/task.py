@@ -140,14 +140,14 @@ class StartEmbeddings:
     def __init__(
         self, data: MeasuredPairs, further: Sequence[str], backbone: Backbone, settings: S3bertSettings, digest: str
     ) -> None:
-        self._data, self._further, self._backbone = data, further, backbone
+        self._data, self._further, self.backbone = data, further, backbone
         self._settings, self._digest = settings, digest
 
     @cached_property
     def tokens(self) -> Tokens:
         """Word pieces of all sentences, in one list, because the states of frozen layers are indexed by it."""
-        limit = self._settings.max_tokens if self._settings.layers_tuned else self._backbone.model.max_seq_length
-        return self._backbone.tokenize([*self._data.texts, *self._further], max_tokens=limit or 2**30)
+        limit = self._settings.max_tokens if self._settings.layers_tuned else self.backbone.model.max_seq_length
+        return self.backbone.tokenize([*self._data.texts, *self._further], max_tokens=limit or 2**30)
 
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
@@ -155,7 +155,7 @@ class StartEmbeddings:
         stored = self._data.teacher if self._data.teacher_digest == self._digest else None
         n_stored = 0 if stored is None else len(stored)
         count = len(self._data.texts) + len(self._further)
-        made = self._backbone.embed_many(self.tokens, np.arange(n_stored, count)) if n_stored < count else None
+        made = self.backbone.embed_many(self.tokens, np.arange(n_stored, count)) if n_stored < count else None
         return np.concatenate([part for part in (stored, made) if part is not None])
 
     @property
@@ -179,7 +179,6 @@ class Prepared:
     # sentences are in a batch
     drawn: DrawnPairs
     near: NDArray[np.int64]  # those to train on that were not drawn at random
-    ordered: NDArray[np.int64]  # those drawn that a corpus gives, which the ordering objective is for
     dev: NDArray[np.int64]  # positions of the pairs to choose the best model by; may be empty
     ratings: PlacedRatings | None = None  # to choose it by instead; None if its loss on the dev pairs decides
 
@@ -207,7 +206,7 @@ class S3bertTask:
         self.groups: Sequence[Group] = [*embedder.groups, scales]
         self._among, self._ordered = (
             PairsAmong(prepared.first, prepared.second, pairs) if embedder.encodes else None
-            for pairs in (prepared.train, prepared.ordered)
+            for pairs in (prepared.train, prepared.drawn.ordered)
         )
         names = settings.facets or ()
         self._ordered_facets = [names.index(name) for name in settings.ordered_facets or names]

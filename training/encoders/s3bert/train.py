@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -17,14 +18,14 @@ from training.encoders.s3bert.data import DrawnPairs, Targets, check_pairs, make
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
-from training.runs import MAP
+from training.runs import LAYERS, MAP
 from training.writing import write_text
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from training.encoders.backbone import Backbone
-    from training.encoders.s3bert.task import S3bertTask
+    from training.encoders.backbone import Backbone, Tokens
+    from training.encoders.s3bert.task import Prepared, S3bertTask, StartEmbeddings
     from training.loop.machine import Machine
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
@@ -50,7 +51,6 @@ def train(job: S3bertJob) -> Path:
 def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None) -> None:
     import torch
 
-    from training.encoders.frozen_states import SharedStates
     from training.encoders.learning import learn, learn_first
     from training.encoders.s3bert.task import (
         MappedEmbeddings,
@@ -74,16 +74,14 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     backbone = load_backbone(settings, plan.backbone, machine)
     start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)
     targets = make_targets(data.metrics(facets), train_pairs, settings)
-    drawn = DrawnPairs.of(data, train_pairs, settings)
     prepared = Prepared(
         teacher=torch.from_numpy(start.of_teacher),
         first=data.first,
         second=data.second,
         targets=torch.from_numpy(targets.values),
         train=train_pairs,
-        drawn=drawn,
+        drawn=DrawnPairs.of(data, train_pairs, settings),
         near=train_pairs[(data.pairs["kind"] != "negative").to_numpy()[train_pairs]],
-        ordered=drawn.all[(data.pairs["kind"] == "positive").to_numpy()[drawn.all]],
         dev=dev_pairs,
         ratings=placed,
     )
@@ -96,6 +94,11 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     ).model_copy(update={"maps_start": not settings.layers_tuned})
     decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
     report: dict[str, object] = {}
+
+    def learn_before(part: str, task: S3bertTask) -> None:
+        outcome = learn_first(plan, machine, job.output / part, task)
+        history = [recorded(look) for look in outcome.history]
+        report[part] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
 
     def map_task(settings: S3bertSettings) -> S3bertTask:
         assert mapped is not None  # noqa: S101 - tells mypy
@@ -111,24 +114,37 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         return
     if mapped is not None:
         with few_threads(settings.loop):
-            outcome = learn_first(plan, machine, job.output / MAP, map_task(settings))
-        history = [recorded(look) for look in outcome.history]
-        report["map"] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
-    trained_on = settings.loop.epochs * len(drawn)
-    if settings.loop.steps is not None:
-        trained_on = min(trained_on, settings.loop.steps * settings.loop.batch_size)
-    ends = [side[pairs] for side in (data.first, data.second) for pairs in (drawn.all, dev_pairs)]
-    used = np.unique(np.concatenate([*ends, *([placed.places] if placed else [])]))
-    tokens = start.tokens.only(used)
-    if 2 * trained_on > len(used):  # else most states would never be used
-        shared = SharedStates(job.shared, plan.backbone_digest) if job.shared else None
-        backbone.keep_states(tokens, shared)
+            learn_before(MAP, map_task(settings))
+    finished = replace(prepared, drawn=DrawnPairs.of(data, train_pairs, settings.finishing))
+    layers = TunedLayers(backbone, _kept_tokens(job, plan, start, prepared, finished), mapped.dense if mapped else None)
+    if settings.finish:
+        learn_before(LAYERS, S3bertTask(layers, decomposition, prepared, settings, settings.loop))
 
     def task(settings: S3bertSettings) -> S3bertTask:
-        layers = TunedLayers(backbone, tokens, mapped.dense if mapped else None)
-        return S3bertTask(layers, decomposition, prepared, settings, settings.loop)
+        last = settings.finishing
+        return S3bertTask(layers, decomposition, finished, last, last.loop)
 
     learn(plan, machine, job.output, task, complete, about=about)
+
+
+def _kept_tokens(
+    job: S3bertJob, plan: TrainingPlan, start: "StartEmbeddings", prepared: "Prepared", finished: "Prepared"
+) -> "Tokens":
+    """Return the word pieces of the sentences of batches, dev and ratings; the frozen layers' outputs are kept."""
+    from training.encoders.frozen_states import SharedStates
+
+    settings = cast("S3bertSettings", plan.settings)
+    pairs = np.concatenate([prepared.drawn.all, finished.drawn.all, prepared.dev])
+    rated = [prepared.ratings.places] if prepared.ratings else []
+    used = np.unique(np.concatenate([prepared.first[pairs], prepared.second[pairs], *rated]))
+    tokens = start.tokens.only(used)
+    trained_on = prepared.drawn.count(settings.loop)
+    if settings.finish:
+        trained_on += finished.drawn.count(settings.finishing.loop)
+    if 2 * trained_on > len(used):  # else most states would never be used
+        shared = SharedStates(job.shared, plan.backbone_digest) if job.shared else None
+        start.backbone.keep_states(tokens, shared)
+    return tokens
 
 
 def _complete(
@@ -165,7 +181,8 @@ def _complete(
     write_encoder(
         job, plan, learnt, backbone, facts, further=lambda folder: write_text(folder / FILE_NAME, layout.text())
     )
-    shutil.rmtree(job.output / MAP, ignore_errors=True)
+    for part in (MAP, LAYERS):
+        shutil.rmtree(job.output / part, ignore_errors=True)
 
 
 def _embed(texts: Sequence[str], task: "S3bertTask", data: MeasuredPairs, backbone: "Backbone") -> NDArray[np.float32]:
