@@ -23,6 +23,7 @@ from training.loop.settings import LoopSettings
 
 SENTENCES = ["the cat sleeps", "two dog runs in the park", "no man sees a red horse"]
 D, WIDTH = 48, 4
+FINISH = {"steps": 6, "batch_size": 4, "layer_corpora": ("left",), "ordering": 0.5, "ordered_facets": ("srl",)}
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,12 @@ def mapped(make_job):
 def tuned(make_job):
     """Folder of an encoder with a map and a tuned layer."""
     return train(make_job("tuned"))
+
+
+@pytest.fixture(scope="module")
+def finished(make_job):
+    """Folder of an encoder whose layer was tuned on all corpora, then on one."""
+    return train(make_job("finished", finish=FINISH))
 
 
 class TestTheMap:
@@ -131,11 +138,52 @@ class TestLayersAfterTheMap:
         assert np.abs(found[:, :D] - start).max() > 1e-3
         np.testing.assert_allclose(np.linalg.norm(found[:, :D], axis=1), 1, atol=1e-5)
 
-    @pytest.mark.parametrize(("layers", "run", "step"), [(0, 0, 6), (1, 0, 6), (1, 0, 54), (1, 1, 3), (1, 1, 9)])
-    def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
-        self, make_job, mapped, tuned, monkeypatch, assert_same_weights, layers, run, step
+    def test_last_steps_are_of_their_own_batches_and_begin_where_the_others_ended(
+        self, make_job, finished, tuned, monkeypatch, assert_same_weights
     ):
-        job, runs_of_loop = make_job(f"stopped {layers} {run} {step}", layers_tuned=layers), []
+        job, learn, seen = make_job("seen", finish=FINISH), loop.Loop._learn, []
+
+        def noted(self, batches, rate, *, stopping):
+            seen.append((len(self.epochs), np.concatenate(batches), rate))
+            return learn(self, batches, rate, stopping=stopping)
+
+        monkeypatch.setattr(loop.Loop, "_learn", noted)
+        assert_same_weights(finished, train(job))
+        *before, last = (json.loads((each / "training.json").read_text()) for each in (tuned, finished))
+        assert last["layers"]["history"] == before[0]["history"]
+        assert (last["layers"]["steps"], last["steps"]) == (before[0]["steps"], 6)
+        corpora = job.source.read(MeasuredPairs).select(splits=("train", "dev")).pairs["corpus"].to_numpy()
+        of_layers, of_finish = seen[-6 - before[0]["steps"] : -6], seen[-6:]
+        assert {corpus for _, pairs, _ in of_layers for corpus in corpora[pairs]} == {"left", "right"}
+        assert {corpus for _, pairs, _ in of_finish for corpus in corpora[pairs]} == {"left"}
+        assert {len(pairs) for _, pairs, _ in of_finish} == {4}
+
+    def test_the_card_tells_both_parts(self, finished):
+        card = " ".join((finished / "README.md").read_text().split())
+        steps = json.loads((finished / "training.json").read_text())["layers"]["steps"]
+        assert f"tuned for {steps} steps" in card
+        assert "| finish.steps | `6` |" in card
+
+    @pytest.mark.parametrize(
+        ("parts", "run", "step"),
+        [
+            (1, 0, 6),
+            (2, 0, 6),
+            (2, 0, 54),
+            (2, 1, 3),
+            (2, 1, 9),
+            (3, 0, 6),
+            (3, 1, 9),
+            (3, 1, 18),
+            (3, 2, 2),
+            (3, 2, 6),
+        ],
+    )
+    def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
+        self, make_job, mapped, tuned, finished, monkeypatch, assert_same_weights, parts, run, step
+    ):
+        changes = {1: {"layers_tuned": 0}, 2: {}, 3: {"finish": FINISH}}[parts]
+        job, runs_of_loop = make_job(f"stopped {parts} {run} {step}", **changes), []
         whole = loop.Loop.run
 
         def stop(reached):
@@ -146,8 +194,8 @@ class TestLayersAfterTheMap:
             patched.setattr(loop.Loop, "run", lambda self: runs_of_loop.append(1) or whole(self, stop))
             with pytest.raises(KeyboardInterrupt):
                 train(job)
-        assert_same_weights(tuned if layers else mapped, train(job))
-        assert not (job.output / runs.MAP).exists()
+        assert_same_weights((mapped, tuned, finished)[parts - 1], train(job))
+        assert not any((job.output / part).exists() for part in (runs.MAP, runs.LAYERS))
 
 
 class TestSettings:
@@ -159,11 +207,23 @@ class TestSettings:
         with refused(Conflict):
             S3bertSettings(layers_tuned=0, ordering=1.0)
 
+    def test_a_map_alone_has_no_layers_to_finish(self):
+        with refused(Conflict):
+            S3bertSettings(layers_tuned=0, map_epochs=1, finish={"steps": 1})
+
+    def test_what_is_finished_is_not_searched(self):
+        with refused(Conflict):
+            S3bertSettings(finish={"steps": 1}, search={"learning_rate": (1e-3, 2e-3)})
+
     def test_what_is_ordered_is_a_facet_and_has_a_weight(self):
         with refused(Conflict):
             S3bertSettings(ordered_facets=("srl",))
         with refused(Conflict):
             S3bertSettings(ordering=1.0, facets=("smatch",), ordered_facets=("srl",))
+        with refused(Conflict):
+            S3bertSettings(ordering=1.0, facets=("smatch",), finish={"steps": 1, "ordered_facets": ("srl",)})
+        with refused(Conflict):
+            S3bertSettings(finish={"steps": 1, "ordered_facets": ("srl",)})
 
     @pytest.mark.parametrize(("layers", "name"), [(0, "learning_rate"), (2, "map_learning_rate")])
     def test_a_search_varies_what_the_last_part_reads(self, layers, name):

@@ -13,7 +13,7 @@ from sentences import refused
 from features.core.faults import NoTrainingData, UnknownMetric, UnknownName
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.data import DrawnPairs, check_pairs, warn_of_little
-from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.settings import Finish, S3bertSettings
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,8 @@ from training.encoders.s3bert.settings import S3bertSettings
         ({"corpora": ("left", "rigth")}, UnknownName),
         ({"layer_corpora": ("rigth",)}, UnknownName),
         ({"layer_shares": {"rigth": 0.5}}, UnknownName),
+        ({"finish": Finish(steps=1, layer_corpora=("rigth",))}, UnknownName),
+        ({"finish": Finish(steps=1, ordering=0.1, ordered_facets=("smash",))}, UnknownMetric),
         ({"splits": ("training", "dev")}, NoTrainingData),
         ({"corpora": ("left",), "splits": ("t", "dev")}, NoTrainingData),
         ({"facets": ("smash",)}, UnknownMetric),
