@@ -262,7 +262,8 @@ def _expected(location: _Location, given: Any) -> str:
     if last in _EXPECTED and isinstance(given, str):
         return _EXPECTED[last]
     if is_section(location.annotation):
-        return f"a section `[{location.key}]`"
+        path = re.sub(r"\[\d+\]", "", location.key)  # in TOML a section belongs to the encoder above it
+        return f"a section `[{path}]`"
     if is_repeated(location.annotation):
         return f"a section `[[{location.key}]]` for each"
     expected = words(location.annotation, location.field.metadata if location.field else ())

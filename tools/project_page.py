@@ -122,7 +122,7 @@ def page() -> str:
     """Return the page: sections that all encoders have are told once."""
     parts, every = [HEAD], sections()
     loops = [section for section in every if section.title.startswith(LOOP)]
-    encoders = [section for section in every if section.title.startswith("[[encoders]]") and section not in loops]
+    encoders = [section for section in every if section.title.startswith("[[encoders]] ")]
     for section in every:
         if section == encoders[0]:
             parts.append(_part("[[encoders]] of every kind", ENCODERS, _common(encoders)))
