@@ -172,7 +172,8 @@ class ComparedTexts:
     @cached_property
     def passive_verb(self) -> tuple[int, Token] | None:
         """The side that alone has a verb in the passive, without an agent, and the verb: "the cake was eaten"."""
-        forms = [sum(token.stem == "be" for token in side) for side in self.tokens]
+        # Not 's, which is mostly the genitive: "John's car".
+        forms = [sum(token.stem == "be" and token.lower.isalpha() for token in side) for side in self.tokens]
         side = int(forms[1] > forms[0])
         for before, token in pairwise(self.tokens[side]):
             is_participle = token.stem in self.shared and not token.lower.endswith("ing")

@@ -262,6 +262,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(b / bite-01 :ARG0 (d / dog) :ARG1 (m / man))", "(b / bite-01 :ARG1 (m / man))",
          ('Both have "bit" and "man"; only a says "dog". "bitten" is in the passive only in b. Graphs leave '
           'out "The" in a.')),
+        ("Ann drove her car to Mary.", "Mary drove Ann's car.",
+         "(d / drive-01 :ARG0 (a / ann) :ARG1 (c / car :poss a))", "(d / drive-01 :ARG0 (m / mary) :ARG1 (c / car))",
+         ('Both have "Ann", "drove", "car" and "Mary"; the parser ties "Ann" to "car" and "drove" at once only in a; '
+          'only a says "her". Graphs leave out "\'s" in b, "to" in a. Not in the graphs: "Mary" in a and "Ann" in b.')),
         ("They called off the game.", "They called the game off.",
          "(c / call-off-02 :ARG0 (t / they) :ARG1 (g / game))", None,
          'The parser sees no difference: both have the same graph. "off" has another place.'),
