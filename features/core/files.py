@@ -9,6 +9,7 @@ A text format may be compressed: `pairs.tsv.gz`. `-` is standard input. Files ar
 what would fill the memory is refused: a line without end, text that grows as no text does.
 """
 
+import codecs
 import gzip
 import io
 import sys
@@ -86,6 +87,8 @@ def open_text(
         if head.startswith(b"\x1f\x8b"):
             to_do = "decompress it first" if path == STANDARD else "name it with .gz at the end"
             raise GzipWrong(f"{source_name(path)} is compressed by gzip: {to_do}.")
+        if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise NotText(f"{source_name(path)} is UTF-16 text: save it as UTF-8.")
         if b"\x00" in head:
             where = f"a null byte in line {head.partition(bytes(1))[0].count(10) + 1}"
             raise NotText(f"{source_name(path)} is not UTF-8 text ({where}): save it as UTF-8, without null bytes.")
