@@ -41,6 +41,7 @@ class DecompositionObjective(nn.Module):
         membership: which dimension belongs to which facet, (d, K), 0 or 1.
         similarity: similarity of two sub-vectors.
         weights: wₖ, one per facet; all 1 when missing.
+        scales: βₖ to start from, one per facet; all 1 when missing.
     """
 
     membership: Tensor
@@ -51,11 +52,12 @@ class DecompositionObjective(nn.Module):
         membership: NDArray[np.float32],
         similarity: Similarity = "cosine",
         weights: Sequence[float] | None = None,
+        scales: Sequence[float] | None = None,
     ) -> None:
         super().__init__()
         facets = membership.shape[1]
         self.similarity = similarity
-        self.scales = nn.Parameter(torch.ones(facets))
+        self.scales = nn.Parameter(torch.ones(facets) if scales is None else torch.tensor(scales))
         self.register_buffer("membership", torch.from_numpy(membership), persistent=False)
         self.register_buffer("weights", torch.ones(facets) if weights is None else torch.tensor(weights))
 

@@ -3,13 +3,15 @@
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.faults import NoTrainingData, UnknownMetric, UnknownName
+from features.core.faults import Conflict, NoTrainingData, UnknownMetric, UnknownName
 from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import check_corpora
 from training.loop.settings import LoopSettings
@@ -49,6 +51,20 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
             f"is trained on; there are: {splits(chosen)}."
         )
     check_layers(settings, sorted(set(chosen.pairs.filter(split=train)["corpus"])))
+
+
+def facets_before(start: Path, settings: S3bertSettings) -> FacetLayout | None:
+    """Return the facets of a start model that has them, which its training goes on from; None for any other."""
+    if not (start / FILE_NAME).is_file():
+        return None
+    layout = FacetLayout.load(start)
+    asked = (settings.facets, settings.facet_dimensions, settings.similarity)
+    if asked != (layout.names, layout.width, layout.similarity) or not settings.layers_tuned:
+        raise Conflict(
+            f"the encoder {settings.name!r} goes on from the facets of {settings.backbone!r}: tune layers, and give "
+            f"facet_dimensions = {layout.width}, similarity = {layout.similarity!r}, facets = {list(layout.names)}"
+        )
+    return layout
 
 
 def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:

@@ -78,6 +78,8 @@ class Finish(BaseModel):
         layer_shares: corpus → share of its pairs in an epoch.
         ordering: weight of the ordering objective.
         ordered_facets: facets that it is for.
+        share: share of the weights after these steps in a mean with those before, in (0, 1]; 1 keeps those after. A
+            mean can have what both have learnt (Wortsman et al. 2022, WiSE-FT).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -89,6 +91,7 @@ class Finish(BaseModel):
     layer_shares: Mapping[str, _Share] | None = None
     ordering: Annotated[float, Field(ge=0)] | None = None
     ordered_facets: tuple[str, ...] | None = None
+    share: _Share = 1.0
 
 
 class S3bertSettings(TunedSettings):
@@ -189,7 +192,7 @@ class S3bertSettings(TunedSettings):
         """The settings of the last steps: these with those of `finish` in their place."""
         if self.finish is None:
             return self
-        given = self.finish.model_dump(exclude_none=True)
+        given = self.finish.model_dump(exclude_none=True, exclude={"share"})
         loop: dict[str, Any] = {
             name: given.pop(name) for name in ("steps", "batch_size", "learning_rate") if name in given
         }

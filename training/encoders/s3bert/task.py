@@ -52,6 +52,12 @@ def add_map(model: SentenceTransformer, outputs: int, *, seed: int) -> Dense:
     weight = torch.cat([torch.eye(inputs), facets]).to(model.device)
     dense = Dense(inputs, inputs + outputs, bias=False, activation_function=nn.Identity(), init_weight=weight)
     model.append(dense)
+    return learn_facets(dense)
+
+
+def learn_facets(dense: Dense) -> Dense:
+    """Make the facets of a map trainable, not the identity above them, and return it."""
+    inputs = dense.linear.in_features
     dense.requires_grad_(requires_grad=True)
     dense.linear.weight.register_hook(  # type: ignore[no-untyped-call]
         lambda gradient: torch.cat([torch.zeros_like(gradient[:inputs]), gradient[inputs:]])
@@ -210,6 +216,17 @@ class S3bertTask:
         )
         names = settings.facets or ()
         self._ordered_facets = [names.index(name) for name in settings.ordered_facets or names]
+
+    def weights(self) -> dict[str, Tensor]:
+        """Return a copy of what is learnt, by name."""
+        return {name: value.detach().clone() for group in self.groups for name, value in group.parameters.items()}
+
+    @torch.no_grad()
+    def draw_back(self, before: Mapping[str, Tensor], share: float) -> None:
+        """Replace the weights by a mean, of which they are the share and those `before` the rest."""
+        for group in self.groups:
+            for name, value in group.parameters.items():
+                value.lerp_(before[name], 1 - share)
 
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""

@@ -14,7 +14,7 @@ from training.data.pair_tables import apart
 from training.encoders.loading import load_encoder
 from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
-from training.encoders.s3bert.data import DrawnPairs, Targets, check_pairs, make_targets, warn_of_little
+from training.encoders.s3bert.data import DrawnPairs, Targets, check_pairs, facets_before, make_targets, warn_of_little
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
@@ -22,6 +22,7 @@ from training.runs import LAYERS, MAP
 from training.writing import write_text
 
 if TYPE_CHECKING:
+    from sentence_transformers.base.modules import Dense
     from torch import Tensor
 
     from training.encoders.backbone import Backbone, Tokens
@@ -60,6 +61,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         TunedLayers,
         add_map,
         few_threads,
+        learn_facets,
         recorded,
     )
     from training.loop.machine import prepare_machine
@@ -85,15 +87,18 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         dev=dev_pairs,
         ratings=placed,
     )
-    first, mapped = 0, None
-    if settings.map_epochs:
-        first, vectors = backbone.dimension, start.vectors
+    before = facets_before(plan.backbone, settings)
+    mapped = None
+    if settings.map_epochs and before is None:
+        vectors = start.vectors
         mapped = MappedEmbeddings(vectors, add_map(backbone.model, len(facets) * width, seed=settings.loop.seed))
-    layout = plan_layout(
-        facets, width=width, dimension=backbone.dimension, first=first, similarity=settings.similarity
-    ).model_copy(update={"maps_start": not settings.layers_tuned})
-    decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
+    layout = _layout(settings, backbone, before, first=mapped.vectors.shape[1] if mapped else 0)
+    slopes = [facet.slope for facet in before.facets] / targets.ranges if before else np.ones(len(facets))
+    decomposition = DecompositionObjective(
+        layout.membership(), layout.similarity, targets.weights.tolist(), slopes.tolist()
+    )
     report: dict[str, object] = {}
+    before_finish: dict[str, Tensor] = {}
 
     def learn_before(part: str, task: S3bertTask) -> None:
         outcome = learn_first(plan, machine, job.output / part, task)
@@ -105,6 +110,10 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         return S3bertTask(mapped, decomposition, prepared, settings, settings.map_loop(len(train_pairs)))
 
     def complete(learnt: "Learnt[S3bertTask]") -> None:
+        if settings.finish and settings.finish.share < 1:
+            learnt.task.draw_back(before_finish, settings.finish.share)
+            looked = learnt.task.judge()
+            learnt.outcome.best_scores = dict(looked.scores) if looked else None
         _complete(job, plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
 
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
@@ -116,15 +125,31 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         with few_threads(settings.loop):
             learn_before(MAP, map_task(settings))
     finished = replace(prepared, drawn=DrawnPairs.of(data, train_pairs, settings.finishing))
-    layers = TunedLayers(backbone, _kept_tokens(job, plan, start, prepared, finished), mapped.dense if mapped else None)
+    dense = mapped.dense if mapped else None
+    if before and before.facets[0].start:
+        dense = learn_facets(cast("Dense", backbone.model[-1]))
+    layers = TunedLayers(backbone, _kept_tokens(job, plan, start, prepared, finished), dense)
     if settings.finish:
-        learn_before(LAYERS, S3bertTask(layers, decomposition, prepared, settings, settings.loop))
+        unfinished_task = S3bertTask(layers, decomposition, prepared, settings, settings.loop)
+        learn_before(LAYERS, unfinished_task)
+        before_finish |= unfinished_task.weights()
 
     def task(settings: S3bertSettings) -> S3bertTask:
         last = settings.finishing
         return S3bertTask(layers, decomposition, finished, last, last.loop)
 
     learn(plan, machine, job.output, task, complete, about=about)
+
+
+def _layout(settings: S3bertSettings, backbone: "Backbone", before: FacetLayout | None, *, first: int) -> FacetLayout:
+    planned = plan_layout(
+        settings.facets or (),
+        width=settings.facet_dimensions,
+        dimension=backbone.dimension,
+        first=before.facets[0].start if before else first,
+        similarity=settings.similarity,
+    )
+    return planned.model_copy(update={"maps_start": not settings.layers_tuned})
 
 
 def _kept_tokens(

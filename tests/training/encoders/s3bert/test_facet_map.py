@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
@@ -34,8 +35,8 @@ def make_job(tmp_path_factory, tiny_encoder, table_of_pairs):
 
     def make(name, **changes):
         loop = {"batch_size": 8, "epochs": 2, "checkpoint_every": 4, "threads": 1} | changes.pop("loop", {})
-        settings = {"facet_dimensions": WIDTH, "layers_tuned": 1, "map_epochs": 3, "map_batch_size": 16} | changes
-        settings = S3bertSettings(backbone=str(tiny_encoder), loop=LoopSettings(**loop), **settings)
+        settings = {"facet_dimensions": WIDTH, "layers_tuned": 1, "map_epochs": 3, "map_batch_size": 16}
+        settings = S3bertSettings(**{"backbone": str(tiny_encoder), "loop": LoopSettings(**loop)} | settings | changes)
         return S3bertJob(source=Source(pairs=folder / "pairs.parquet"), settings=settings, output=folder / name)
 
     return make
@@ -158,6 +159,17 @@ class TestLayersAfterTheMap:
         assert {corpus for _, pairs, _ in of_finish for corpus in corpora[pairs]} == {"left"}
         assert {len(pairs) for _, pairs, _ in of_finish} == {4}
 
+    def test_a_mean_of_the_weights_before_and_after_can_be_kept(self, make_job, finished, tuned):
+        mean = train(make_job("mean", finish=FINISH | {"share": 0.75}))
+        models = [SentenceTransformer(str(folder), device="cpu").state_dict() for folder in (tuned, finished, mean)]
+        for name, value in models[2].items():
+            torch.testing.assert_close(value, 0.25 * models[0][name] + 0.75 * models[1][name], atol=1e-6, rtol=1e-5)
+        before, after, own = (FacetLayout.load(folder).facets for folder in (tuned, finished, mean))
+        assert own[0].slope == pytest.approx(0.25 * before[0].slope + 0.75 * after[0].slope)
+        report = json.loads((mean / "training.json").read_text())
+        assert report["dev"] not in [{k: v for k, v in look.items() if k != "step"} for look in report["history"]]
+        assert "75 % of those after" in (mean / "README.md").read_text()
+
     def test_the_card_tells_both_parts(self, finished):
         card = " ".join((finished / "README.md").read_text().split())
         steps = json.loads((finished / "training.json").read_text())["layers"]["steps"]
@@ -196,6 +208,30 @@ class TestLayersAfterTheMap:
                 train(job)
         assert_same_weights((mapped, tuned, finished)[parts - 1], train(job))
         assert not any((job.output / part).exists() for part in (runs.MAP, runs.LAYERS))
+
+
+class TestAnEncoderToGoOnFrom:
+    def test_its_map_and_scales_are_where_a_training_begins(self, make_job, tuned, monkeypatch):
+        whole, begun = loop.Loop.run, {}
+
+        def noted(self):
+            begun.update({name: value.detach().clone() for name, value in self.parameters.items()})
+            return whole(self)
+
+        monkeypatch.setattr(loop.Loop, "run", noted)
+        further = train(make_job("further", backbone=str(tuned)))
+        before, after = (SentenceTransformer(str(folder), device="cpu") for folder in (tuned, further))
+        assert after.get_embedding_dimension() == before.get_embedding_dimension()
+        torch.testing.assert_close(begun["map.linear.weight"], before[-1].linear.weight)
+        assert begun["scales"].tolist() == pytest.approx([facet.slope for facet in FacetLayout.load(tuned).facets])
+        first, then = (json.loads((folder / "training.json").read_text()) for folder in (tuned, further))
+        assert "map" not in then
+        assert then["dev"]["total"] < first["dev"]["total"]
+
+    @pytest.mark.parametrize("changes", [{"facet_dimensions": 8}, {"layers_tuned": 0}, {"facets": ("wlk", "smatch")}])
+    def test_its_facets_are_kept(self, make_job, tuned, changes):
+        with refused(Conflict):
+            train(make_job(f"other {min(changes)}", backbone=str(tuned), **changes))
 
 
 class TestSettings:
