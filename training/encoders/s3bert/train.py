@@ -1,7 +1,7 @@
 """Train an S3BERT."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from training.encoders.backbone import Backbone, Tokens
     from training.encoders.s3bert.task import Prepared, S3bertTask, StartEmbeddings
+    from training.loop.loop import Outcome
     from training.loop.machine import Machine
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
@@ -62,7 +63,6 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         add_map,
         few_threads,
         learn_facets,
-        recorded,
     )
     from training.loop.machine import prepare_machine
     from training.objectives import DecompositionObjective
@@ -101,19 +101,15 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     before_finish: dict[str, Tensor] = {}
 
     def learn_before(part: str, task: S3bertTask) -> None:
-        outcome = learn_first(plan, machine, job.output / part, task)
-        history = [recorded(look) for look in outcome.history]
-        report[part] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
+        report[part] = _in_short(learn_first(plan, machine, job.output / part, task))
 
     def map_task(settings: S3bertSettings) -> S3bertTask:
-        assert mapped is not None  # noqa: S101 - tells mypy
-        return S3bertTask(mapped, decomposition, prepared, settings, settings.map_loop(len(train_pairs)))
+        return S3bertTask(
+            cast("MappedEmbeddings", mapped), decomposition, prepared, settings, settings.map_loop(len(train_pairs))
+        )
 
     def complete(learnt: "Learnt[S3bertTask]") -> None:
-        if settings.finish and settings.finish.share < 1:
-            learnt.task.draw_back(before_finish, settings.finish.share)
-            looked = learnt.task.judge()
-            learnt.outcome.best_scores = dict(looked.scores) if looked else None
+        _draw_back(learnt, before_finish, settings)
         _complete(job, plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
 
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
@@ -150,6 +146,21 @@ def _layout(settings: S3bertSettings, backbone: "Backbone", before: FacetLayout 
         similarity=settings.similarity,
     )
     return planned.model_copy(update={"maps_start": not settings.layers_tuned})
+
+
+def _in_short(outcome: "Outcome") -> dict[str, object]:
+    from training.encoders.s3bert.task import recorded
+
+    history = [recorded(look) for look in outcome.history]
+    return {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
+
+
+def _draw_back(learnt: "Learnt[S3bertTask]", before: Mapping[str, "Tensor"], settings: S3bertSettings) -> None:
+    """Replace finished weights by the mean with those before that `share` asks for, and look at dev once more."""
+    if settings.finish and settings.finish.share < 1:
+        learnt.task.draw_back(before, settings.finish.share)
+        looked = learnt.task.judge()
+        learnt.outcome.best_scores = dict(looked.scores) if looked else None
 
 
 def _kept_tokens(
