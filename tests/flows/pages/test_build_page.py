@@ -44,7 +44,6 @@ def facts(state="done", shards=(), **more):
         "message": "Published release 4: `rows`.",
         "release": 4,
         "before": 3,
-        "workers": 2,
         "ingest": {"rows": 900, "rejected": 9, "new_sentences": 3, "new_pairs": 4, "new_labels": 0},
         "wall": {"start": 1.0, "stages": 8.0, "total": 9.0},
         "stages": [{"stage": stage, "shards": 200, "planned": 150, "why": f"{stage}: why"} for stage in STAGES],
