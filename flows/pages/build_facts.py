@@ -95,14 +95,8 @@ class FactKeeper:
 
     def read(self, report: IngestReport) -> None:
         """Record what was read from the corpora."""
-        self.facts.ingest = {
-            "rows": report.rows,
-            "rejected": report.rejected,
-            "left_out": report.skipped,
-            "new_sentences": report.new_sentences,
-            "new_pairs": report.new_pairs,
-            "new_labels": report.new_labels,
-        }
+        told = ("rows", "rejected", "skipped", "new_sentences", "new_pairs", "new_labels")
+        self.facts.ingest = {name: getattr(report, name) for name in told}
 
     def drew(self, pairs: int) -> None:
         """Record that neighbours were drawn."""
