@@ -22,59 +22,42 @@ from flows.console.options import COMMON, PROJECT_FILE
 from flows.server.passwords import without_passwords
 from flows.terminal import Verbosity, count_json, set_verbosity, show_controls, warn, write_json
 
-COMMANDS: dict[str, str] = {
-    "new": "Write a commented project file into a new folder.",
-    "schema": "Write the JSON schema of the project file.",
-    "refresh": "Build, then train, evaluate and promote what is due.",
-    "build": "Bring the feature store up to date and publish a release.",
-    "plan": "Show what a refresh would do, and why.",
-    "status": "Show what the store holds and how the last build ended.",
-    "retry": "Rerun the shards that failed in the last build.",
-    "rejects": "Show the rows that were rejected: file, line, code, text.",
-    "diff": "Show the differences between two releases.",
-    "verify": "Check that the files of the store are intact.",
-    "train": "Train encoders on a release of the store.",
-    "evaluate": "Evaluate encoders on pairs and on human ratings.",
-    "runs": "List training runs with their releases and results.",
-    "compare": "Show the scores of two encoders side by side.",
-    "explore": "Open pairs, texts, runs and tables in a browser.",
-    "explain": "Show what two sentences have in common and what not.",
-    "predict": "Classify sentence pairs with an encoder's classifier.",
-    "search": "Find the texts most similar to a given text.",
-    "neighbours": "Find the most similar texts for each text of a file.",
-    "encode": "Write the embeddings of a file of texts.",
-    "facets": "Give facets to vectors of the start model.",
-    "measure": "Measure pairs of AMR graphs or sentences.",
-    "align": "Align pairs of AMR graphs, node by node and triple by triple.",
-    "score": "Score parsed graphs, or a tagger, against gold data.",
-    "contrast": "Edit sentences into pairs that differ in one point.",
-    "parse": "Parse sentences into graphs, trees or semantic roles.",
-    "report": "Show the scores of an encoder and rewrite its report.",
-    "publish": "Write an encoder as a folder for a model hub.",
-    "models": "List, pull and verify pretrained models.",
-    "up": "Run a server, a worker and the schedule on this machine.",
-    "down": "Stop what `up` started.",
-    "deploy": "Register the project on your own Prefect server.",
-    "gc": "Delete files that no release of the store needs.",
+COMMANDS: dict[str, tuple[str, str]] = {
+    "new": ("new", "Write a commented project file into a new folder."),
+    "schema": ("new", "Write the JSON schema of the project file."),
+    "refresh": ("build", "Build, then train, evaluate and promote what is due."),
+    "build": ("build", "Bring the feature store up to date and publish a release."),
+    "plan": ("build", "Show what a refresh would do, and why."),
+    "status": ("status", "Show what the store holds and how the last build ended."),
+    "retry": ("build", "Rerun the shards that failed in the last build."),
+    "rejects": ("status", "Show the rows that were rejected: file, line, code, text."),
+    "diff": ("status", "Show the differences between two releases."),
+    "verify": ("gc", "Check that the files of the store are intact."),
+    "train": ("train", "Train encoders on a release of the store."),
+    "evaluate": ("train", "Evaluate encoders on pairs and on human ratings."),
+    "runs": ("runs", "List training runs with their releases and results."),
+    "compare": ("runs", "Show the scores of two encoders side by side."),
+    "explore": ("explain", "Open pairs, texts, runs and tables in a browser."),
+    "explain": ("explain", "Show what two sentences have in common and what not."),
+    "predict": ("predict", "Classify sentence pairs with an encoder's classifier."),
+    "search": ("search", "Find the texts most similar to a given text."),
+    "neighbours": ("search", "Find the most similar texts for each text of a file."),
+    "encode": ("encode", "Write the embeddings of a file of texts."),
+    "facets": ("encode", "Give facets to vectors of the start model."),
+    "measure": ("measure", "Measure pairs of AMR graphs or sentences."),
+    "align": ("measure", "Align pairs of AMR graphs, node by node and triple by triple."),
+    "score": ("score", "Score parsed graphs, or a tagger, against gold data."),
+    "contrast": ("contrast", "Edit sentences into pairs that differ in one point."),
+    "parse": ("parse", "Parse sentences into graphs, trees or semantic roles."),
+    "report": ("runs", "Show the scores of an encoder and rewrite its report."),
+    "publish": ("models", "Write an encoder as a folder for a model hub."),
+    "models": ("models", "List, pull and verify pretrained models."),
+    "up": ("up", "Run a server, a worker and the schedule on this machine."),
+    "down": ("up", "Stop what `up` started."),
+    "deploy": ("up", "Register the project on your own Prefect server."),
+    "gc": ("gc", "Delete files that no release of the store needs."),
 }
-"""The commands in order of use, with the line that `--help` shows, so that listing them imports none."""
-
-SHARED_FILES = {
-    "new": ("schema",),
-    "build": ("refresh", "plan", "retry"),
-    "status": ("rejects", "diff"),
-    "train": ("evaluate",),
-    "runs": ("report", "compare"),
-    "explain": ("explore",),
-    "search": ("neighbours",),
-    "encode": ("facets",),
-    "measure": ("align",),
-    "models": ("publish",),
-    "up": ("down", "deploy"),
-    "gc": ("verify",),
-}
-"""File of `flows.commands` → the commands in it besides the one that it is named after."""
-_FILE_OF = {name: file for file, names in SHARED_FILES.items() for name in names}
+"""The commands in order of use, with their file in `flows.commands` and the line of `--help`: listing imports none."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "new": ("facetflow new my-project --kind aspect", "facetflow new example --example"),
@@ -147,17 +130,17 @@ class LazyGroup(click.Group):
         """Import the file of a command and return the command."""
         if cmd_name not in COMMANDS:
             return None
-        file = importlib.import_module(f"flows.commands.{_FILE_OF.get(cmd_name, cmd_name)}")
+        file = importlib.import_module(f"flows.commands.{COMMANDS[cmd_name][0]}")
         return _completed(getattr(file, cmd_name), cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command without importing any."""
-        items = [CompletionItem(name, help=line) for name, line in COMMANDS.items() if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
         return items + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:

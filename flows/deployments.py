@@ -22,7 +22,7 @@ from features.core.faults import NoProjectFile, OtherProjectsServer, SchedulesLo
 from features.store.store import Store
 from flows.project import load
 from flows.server import up_record
-from flows.server.attempts import deployment_name
+from flows.server.attempts import deployment_name, read_deployment
 from flows.server.dead_runs import FLOWS, watch_heartbeats
 from flows.server.outbox import resource_id
 from flows.server.passwords import shown
@@ -82,7 +82,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
         watch_heartbeats(client)
         names = []
         for deployment in _deployments(target, pool):
-            registered = _read(client, str(deployment.flow_name), str(deployment.name))
+            registered = read_deployment(client, str(deployment.flow_name), str(deployment.name))
             given = schedules if deployment.flow_name == REFRESH else None
             # A schedule that is given is on: a paused deployment would not run by it.
             deployment.paused = registered.paused if registered is not None and given is None else False
@@ -90,7 +90,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
             kept = [_kept(schedule) for schedule in registered.schedules] if registered is not None else None
             deployment.apply(schedules=given or kept)
             names.append(deployment.full_name)
-        schedules_now = _schedules(_read(client, REFRESH, target.name))
+        schedules_now = _schedules(read_deployment(client, REFRESH, target.name))
         return Deployed(tuple(names), schedules_now, target.pools, _former(client, target, names))
 
 
@@ -172,7 +172,7 @@ def describe(project_file: str) -> dict[str, Any]:
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
         watch_heartbeats(client)  # here, because Prefect's own command line deploys what we describe
-        deployment = _read(client, REFRESH, target.name)
+        deployment = read_deployment(client, REFRESH, target.name)
     described = {"name": target.name, "project_file": str(target.project_file), "resource": target.resource}
     if deployment is None or not deployment.schedules:
         return described | {"cron": NIGHTLY, "timezone": "UTC", "active": False}
@@ -241,18 +241,9 @@ def _make_pool(client: "SyncPrefectClient", pool: str) -> None:
             client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
 
 
-def _read(client: "SyncPrefectClient", flow: str, name: str) -> "DeploymentResponse | None":
-    from prefect.exceptions import ObjectNotFound
-
-    try:
-        return client.read_deployment_by_name(f"{flow}/{name}")
-    except ObjectNotFound:
-        return None
-
-
 def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None:
     """Refuse to take over the deployments of another store, which keeps its id wherever its folder is mounted."""
-    deployment = _read(client, REFRESH, target.name)
+    deployment = read_deployment(client, REFRESH, target.name)
     if deployment is None or deployment.version == target.resource:
         return
     file = deployment.parameters.get("project_file")

@@ -46,14 +46,13 @@ class ClusterWatch:
     Args:
         client: of the cluster.
         address: of the scheduler; None for the local cluster.
-        inspect: checks new workers; a `FacetflowError` that it raises ends the build.
+        inspect: checks those workers that it does not know yet; a `FacetflowError` that it raises ends the build.
     """
 
     def __init__(self, client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> None:
         self._client = client
         self._inspect = inspect
         self._unfit: FacetflowError | None = None
-        self._inspected: set[str] = set()
         self._where = "of the local cluster" if address is None else f"of the Dask cluster at {address!r}"
         self._address = address
         self._workers: Workers | None = None
@@ -163,11 +162,9 @@ class ClusterWatch:
                 workers = self._client.scheduler_info(n_workers=-1)["workers"]
                 self._answered = time.monotonic()
                 self._workers = workers
-                new = set(workers) - self._inspected
-                if new and self._unfit is None:  # otherwise the build is about to end
+                if self._unfit is None:  # otherwise the build is about to end
                     try:
-                        self._inspect(new)
-                        self._inspected |= new
+                        self._inspect(workers.keys())
                     except FacetflowError as error:
                         self._unfit = error
 

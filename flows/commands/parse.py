@@ -1,6 +1,7 @@
 """`facetflow parse`: from sentences in a text file to graphs, trees or semantic roles, without a project or a store."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import polars as pl
 from features.core.leftovers import scratch
 from features.core.outputs import check_output, format_of
 from features.parsers.parsed_files import FORMATS, Kind, write_parsed
-from features.parsers.settings import AmrSettings, DependencySettings, PredicatesBy, SrlSettings
+from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
 from flows.console.options import DEVICE, FILE, INPUT, TAGGER, THREADS, output_options, predicates_option
 
@@ -55,43 +56,22 @@ def parse() -> None:
 @click.option("--beams", default=4, show_default=True, type=click.IntRange(min=1), help="Width of the beam search.")
 @DEVICE
 @THREADS
-def amr(
-    sentences: Path,
-    output: Path,
-    form: str | None,
-    graphs: tuple[Path, ...],
-    model: str,
-    tokenizer: str | None,
-    batch_size: int,
-    beams: int,
-    device: str,
-    threads: int | None,
-) -> int:
+def amr(sentences: Path, output: Path, form: str | None, graphs: tuple[Path, ...], **settings: Any) -> int:
     """Parse into AMR: .amr, .penman or .txt (PENMAN), or a table (.tsv, .csv, .jsonl, .parquet)."""
     from features.parsers.amr import is_embedded, load
     from features.parsers.bank import build_bank
     from features.stages.amr import parse_amr
 
-    embedded = is_embedded(model)
+    embedded = is_embedded(settings["model"])
     with scratch("graphs") as folder:
 
         def parser() -> object:
             if graphs:
                 build_bank(graphs, folder / "graphs.arrow")
                 return load(AmrSettings(bank=folder / "graphs.arrow"))
-            return load(
-                AmrSettings(
-                    backend="embedded" if embedded else "amrlib",
-                    model=model,
-                    tokenizer=tokenizer,
-                    batch_size=batch_size,
-                    beams=beams,
-                    device=device,
-                    threads=threads,
-                )
-            )
+            return load(AmrSettings(backend="embedded" if embedded else "amrlib", **settings))
 
-        at_once = _SENTENCES_AT_ONCE if graphs or embedded else 4 * batch_size
+        at_once = _SENTENCES_AT_ONCE if graphs or embedded else 4 * settings["batch_size"]
         return _run("amr", sentences, output, form, parse_amr, parser, at_once, graphs)
 
 
@@ -100,14 +80,12 @@ def amr(
 @output_options(_ABOUT_OUTPUT, *FORMATS["dependencies"])
 @click.option("--model", default="en_core_web_md", show_default=True, help="Name or folder of a spaCy pipeline.")
 @THREADS
-def dependencies(sentences: Path, output: Path, form: str | None, model: str, threads: int | None) -> int:
+def dependencies(sentences: Path, output: Path, form: str | None, **settings: Any) -> int:
     """Parse into dependency trees: .conllu, or a table with one row per token."""
     from features.parsers.dependencies import load
     from features.stages.dependencies import parse_dependencies
 
-    def parser() -> object:
-        return load(DependencySettings(model=model, threads=threads))
-
+    parser = partial(load, DependencySettings(**settings))
     return _run("dependencies", sentences, output, form, parse_dependencies, parser)
 
 
@@ -118,23 +96,12 @@ def dependencies(sentences: Path, output: Path, form: str | None, model: str, th
 @predicates_option()
 @DEVICE
 @THREADS
-def srl(
-    sentences: Path,
-    output: Path,
-    form: str | None,
-    model: str,
-    predicates: PredicatesBy,
-    device: str,
-    threads: int | None,
-) -> int:
+def srl(sentences: Path, output: Path, form: str | None, **settings: Any) -> int:
     """Parse into semantic roles: .conll; .jsonl or .parquet (one row per sentence), .tsv or .csv (one per span)."""
     from features.parsers.srl.parser import load
     from features.stages.srl import parse_srl
 
-    def parser() -> object:
-        return load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
-
-    return _run("srl", sentences, output, form, parse_srl, parser)
+    return _run("srl", sentences, output, form, parse_srl, partial(load, SrlSettings(**settings)))
 
 
 def _run(

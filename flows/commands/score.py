@@ -10,7 +10,7 @@ import click
 from features.core.faults import FileEmpty
 from features.core.outputs import STANDARD, TABLES
 from features.core.wording import counted
-from features.parsers.settings import PredicatesBy, SrlSettings
+from features.parsers.settings import SrlSettings
 from flows.console.one_shot import check_table, name_wrong, nothing_half_written, require_one_standard
 from flows.console.options import (
     BY_POSITION,
@@ -155,7 +155,7 @@ def _proven(share: float | None) -> str:
 @DEVICE
 @THREADS
 @JSON
-def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: int | None, *, as_json: bool) -> int:
+def srl(gold: Path, *, as_json: bool, **settings: Any) -> int:
     """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too; - is standard input), as srl-eval.pl does.
 
     The tagger is scored once with the predicates of GOLD and once with predicates that are found. V does not count. A
@@ -171,7 +171,7 @@ def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: 
     if not any(sentence.frames for sentence in sentences):
         raise FileEmpty(f"The file {source_name(gold)} has no frame to compare with.")
     with nothing_half_written():
-        parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
+        parser = load(SrlSettings(**settings))
         gold_predicates = score_with(parser.tagger, sentences)
         own = score_with(parser.tagger, sentences, parser.find_predicates([sentence.words for sentence in sentences]))
     if as_json:

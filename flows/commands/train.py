@@ -134,11 +134,9 @@ def _run(
 ) -> None:
     """Run a flow and tell what it made, also where only a part could be made."""
     from flows.server.local_run import run_flow
-    from flows.trainings.training_process import saying_what_is_left
 
     try:
-        with saying_what_is_left():
-            made = run_flow(flow, project, check, **parameters)
+        made = run_flow(flow, project, check, **parameters)
     except PartlyDoneError as error:
         tell(error.done)
         raise

@@ -59,7 +59,6 @@ class BuildFacts:
     message: str = ""  # how it ended
     release: int | None = None  # number of the release that it published, or found to be up to date
     before: int | None = None  # number of the newest release when it began; None if there was none
-    workers: int = 0  # number of workers; 0 for a build that needed none
     ingest: dict[str, Any] | None = None  # what was read from the corpora; None if they were not read
     wall: dict[str, float] = field(default_factory=dict)  # part → seconds of wall time
     # what there was to do for each: `stage`, `shards` (all of it), `planned` (to make) and `why`
@@ -96,14 +95,8 @@ class FactKeeper:
 
     def read(self, report: IngestReport) -> None:
         """Record what was read from the corpora."""
-        self.facts.ingest = {
-            "rows": report.rows,
-            "rejected": report.rejected,
-            "left_out": report.skipped,
-            "new_sentences": report.new_sentences,
-            "new_pairs": report.new_pairs,
-            "new_labels": report.new_labels,
-        }
+        told = ("rows", "rejected", "skipped", "new_sentences", "new_pairs", "new_labels")
+        self.facts.ingest = {name: getattr(report, name) for name in told}
 
     def drew(self, pairs: int) -> None:
         """Record that neighbours were drawn."""

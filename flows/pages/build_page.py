@@ -123,7 +123,7 @@ def render_build(facts: Mapping[str, Any]) -> str:
     shards = sorted(facts["shards"], key=lambda shard: (_ORDER.get(shard["state"], 2), -(shard["seconds"] or 0.0)))
     kind, words = _ENDINGS[facts["state"]]
     total = facts["wall"].get("total", 0.0)
-    skipped = (facts["ingest"] or {}).get("left_out")
+    skipped = (facts["ingest"] or {}).get("skipped")
     return render(
         "flows.pages/build.html",
         title=f"Build of {facts['project']}",

@@ -268,14 +268,12 @@ def find_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
 
 
 def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
-    """Delete what `find_obsolete` finds, and return it; only for the holder of the store's lock."""
-    obsolete, age = find_obsolete(settings, store, extent), extent.older_than
-    # Reading the tables took a while, in which a training may have begun: looked up again where it is deleted.
-    again = {old.path for old in find_old_runs(settings, age)} if extent.trainings else set()
-    old_trainings = tuple(old for old in obsolete.trainings if old.path in again)
-    old_trainings = tuple(remove(old_trainings, "an old training"))
-    unread = find_old_releases(settings, store, age) if extent.releases else []
-    old_releases = tuple(number for number in obsolete.releases if number in unread)
+    """Delete what is no longer needed, and return it; only for the holder of the store's lock."""
+    find_obsolete(settings, store, extent)  # its errors, such as of a damaged log, come before anything is deleted
+    # Reading the tables took a while, in which a training may have begun: all is looked up where it is deleted.
+    age = extent.older_than
+    old_trainings = tuple(remove(find_old_runs(settings, age), "an old training")) if extent.trainings else ()
+    old_releases = tuple(find_old_releases(settings, store, age)) if extent.releases else ()
     for number in old_releases:
         store.remove_release(number)
     garbage = store.collect_garbage(age)

@@ -19,6 +19,7 @@ from flows.trainings.due import Contents, Due, due
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
+    from prefect.client.schemas.responses import DeploymentResponse
 
 ATTEMPTS = 3
 """Attempts at a training or an evaluation, whatever ended them, before it is left to the user."""
@@ -32,6 +33,16 @@ def deployment_name(project: str, pool: str | None) -> str:
     return project if pool is None else f"{project}@{pool}"
 
 
+def read_deployment(client: "SyncPrefectClient", flow: str, name: str) -> "DeploymentResponse | None":
+    """Return a deployment of a flow; None if the server has none of that name."""
+    from prefect.exceptions import ObjectNotFound
+
+    try:
+        return client.read_deployment_by_name(f"{flow}/{name}")
+    except ObjectNotFound:
+        return None
+
+
 def begin_due(project: Project, store: Store) -> list[Due] | None:
     """Let the configured server do what is due, unless it does so already.
 
@@ -39,16 +50,12 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
         What the server does, begun now or before; None if none works for this project: it is to be done here.
     """
     from prefect.client.orchestration import get_client
-    from prefect.exceptions import ObjectNotFound
 
     if not somebody_listens():
         return None
     with server_does("say which trainings it has begun"), get_client(sync_client=True) as client:
-        try:
-            deployed = client.read_deployment_by_name(f"{FLOWS['training']}/{project.name}")
-        except ObjectNotFound:
-            return None
-        if deployed.version != resource_id(store):  # another project of this name
+        deployed = read_deployment(client, FLOWS["training"], project.name)
+        if deployed is None or deployed.version != resource_id(store):  # another project of this name
             return None
         items = due(project, Contents.of(store, store.release()))
         return [item for item in items if _begin(client, project, item)]
@@ -58,7 +65,6 @@ def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> bool:
     """Begin one training or evaluation; return whether the server does it, and it is not left to the user."""
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterTags
     from prefect.client.schemas.sorting import FlowRunSort
-    from prefect.exceptions import ObjectNotFound
 
     flow, tag = FLOWS[item.step], f"facetflow:{item.identity}"
     begun, newest_first = FlowRunFilter(tags=FlowRunFilterTags(all_=[tag])), FlowRunSort.EXPECTED_START_TIME_DESC
@@ -75,9 +81,7 @@ def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> bool:
     number = max((int(str(run.idempotency_key).rpartition(":")[2]) for run in runs), default=-1) + 1
     name = deployment_name(project.name, item.encoder.pool)
     parameters = {"names": [item.encoder.name]} if item.step == "training" else {"name": list(item.runs)}
-    try:
-        deployed = client.read_deployment_by_name(f"{flow}/{name}")
-    except ObjectNotFound:
+    if (deployed := read_deployment(client, flow, name)) is None:
         warn(f"The server has no deployment {flow}/{name}: `facetflow deploy` or `facetflow up` registers it.")
         return False
     run = client.create_flow_run_from_deployment(

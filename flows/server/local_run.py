@@ -1,6 +1,5 @@
 """Run a flow in this process, with a Prefect API for as long as it is needed."""
 
-import gc
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -19,12 +18,8 @@ def run_flow(flow_name: str, project_file: Path, check: Callable[[Project], obje
     """
     count_from_process_start()
     with prefect_api() as server:
-        gc.disable()  # imports leave no garbage, and collecting takes a tenth of their time
-        try:
-            check(load(project_file))
-            flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
-        finally:
-            gc.enable()
+        check(load(project_file))
+        flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
         if server is not None:
             server.wait_until_ready()
         try:

@@ -13,8 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,16 +77,6 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
         if code := _CODE.search(reason):  # of the error that ended the process
             failure.code = code[1]
         raise failure
-
-
-@contextmanager
-def saying_what_is_left() -> Iterator[None]:
-    """Give an interrupt before or after `run_job` its message."""
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        interrupt.args = interrupt.args or (AGAIN,)
-        raise
 
 
 def _pass_on(process: "subprocess.Popen[str]") -> list[str]:

@@ -44,7 +44,6 @@ def facts(state="done", shards=(), **more):
         "message": "Published release 4: `rows`.",
         "release": 4,
         "before": 3,
-        "workers": 2,
         "ingest": {"rows": 900, "rejected": 9, "new_sentences": 3, "new_pairs": 4, "new_labels": 0},
         "wall": {"start": 1.0, "stages": 8.0, "total": 9.0},
         "stages": [{"stage": stage, "shards": 200, "planned": 150, "why": f"{stage}: why"} for stage in STAGES],
@@ -90,7 +89,7 @@ def test_rows_that_are_left_out_for_the_sake_of_evaluation_are_counted_and_are_o
 
 
 def test_rows_that_are_left_out_by_design_are_told_with_the_reasons():
-    ingest = {"rows": 900, "rejected": 9, "left_out": {"debatable": 102, "no <label>": 1000}}
+    ingest = {"rows": 900, "rejected": 9, "skipped": {"debatable": 102, "no <label>": 1000}}
     page = render_build(facts("done", ingest=ingest))
     assert "by design and not wrong, 1,102 left out: 102 debatable, 1,000 no &lt;label&gt;." in page
     assert "left out:" not in render_build(facts("done"))
