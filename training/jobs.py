@@ -141,7 +141,6 @@ class EvaluationJob(BaseModel):
     encoder: Path  # folder of the encoder
     output: Path  # folder for metrics.json, report.html and the output of the suites
     split: str = "dev"  # the split whose positive pairs are compared, and whose texts are retrieved
-    corpora: tuple[str, ...] = ()  # corpora to compare on; all when empty
     suites: tuple[str, ...] = ()  # suites to run (`training.evaluation.suites`); all suites of its kind when empty
     # sets of human ratings, in the form of `features.corpora.settings.EvaluationSet`
     ratings: tuple[dict[str, Any], ...] = ()
@@ -149,8 +148,6 @@ class EvaluationJob(BaseModel):
     classifiers: tuple[Classifier, ...] = ("logistic regression",)  # of `TransferSettings`, for these tasks
     folds: Annotated[int, Field(ge=2)] = 10  # number of folds of cross-validations
     base: Path = Path()  # folder that relative paths of ratings and tasks start from
-    examples: tuple[tuple[str, str], ...] = ()  # further pairs of sentences for the report
-    random_draws: Annotated[int, Field(ge=1)] = 10  # number of random partitions that the random baseline averages over
     resamples: Annotated[int, Field(ge=100)] = 1000  # bootstrap samples of pairs, or of queries, for intervals
     seed: Annotated[int, Field(ge=0)] = 0  # seed of the random baseline and of the bootstrap samples
     project: str = ""  # name of the project, for the report

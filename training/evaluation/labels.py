@@ -95,11 +95,7 @@ class LabelSuite(Suite):
             # Of a classifier of two labels, pairs with more are another task: grades that happen to be called 0 and 1.
             return min(len(labels), len(classifier.labels)) > 2
 
-        corpora = [
-            corpus
-            for corpus, labels in labels_of.items()
-            if (not job.corpora or corpus in job.corpora) and is_scored(labels)
-        ]
+        corpora = [corpus for corpus, labels in labels_of.items() if is_scored(labels)]
         if not corpora:
             return None
         every = job.source.read(LabelledPairs).select(corpora=corpora)

@@ -81,19 +81,17 @@ def find_sets(subject: Subject) -> Found:
 
 def _of_corpora(source: Source, subject: Subject, named: str | None, found: Found) -> None:
     """Add the corpora of a release or an export; its pairs are read only where some corpus has two labels."""
-    job = subject.job
     positives: dict[str, str] = {}
     for corpus, labels in source.labels_of_pairs().items():
-        wanted = not job.corpora or corpus in job.corpora
         positive = positive_of(labels, named) if len(labels) == 2 else None
         if positive is not None:
             positives[corpus] = positive
-        elif wanted and len(labels) == 2:
+        elif len(labels) == 2:
             found.skipped.append(
                 f"Not scored: {corpus}, with the labels {labels[0]!r} and {labels[1]!r}: not exactly one of them means "
                 f"a paraphrase ({', '.join(POSITIVE)}); name them 1 and 0."
             )
-        elif wanted:
+        else:
             listed = ", ".join(map(repr, labels[:5])) + (" and more" if len(labels) > 5 else "")
             found.foreign.append(f"pairs of {corpus} have the labels {listed}")
     if not positives:
@@ -115,8 +113,6 @@ def _of_corpus(data: LabelledPairs, corpus: str, positive: str, subject: Subject
     dev = _pairs_of(data, dev_split, positive) if dev_split in splits else None
     if dev is not None and corpus in subject.training.get("corpora", ()):
         found.learnt.append(JudgedSet(corpus, dev_split, labels, dev, dev))
-    if job.corpora and corpus not in job.corpora:
-        return
     if job.split not in splits:
         there = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
         found.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")
