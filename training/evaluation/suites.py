@@ -212,7 +212,7 @@ class Suite(ABC):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> "list[ItemScores]":
-        """Return its scores item by item from what `write` wrote, so that single runs can be compared; perhaps none.
+        """Return its scores item by item from what `write` wrote, so that runs can be compared; perhaps none.
 
         Scores of sentence pairs have their texts, for the page of a comparison.
         """
