@@ -76,9 +76,9 @@ class RetrievalSuite(Suite):
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
         job = subject.job
-        if job.source is None or not job.source.has_texts:
+        every = job.source and job.source.find(LabelledTexts)
+        if every is None:
             return None
-        every = job.source.read(LabelledTexts)
         data = every.select(splits=(job.split,))
         groups = groups_of(data)
         skipped = [f"Not scored: {group.name}, {group.lacks}." for group in groups if group.lacks]
