@@ -89,7 +89,7 @@ class Subject:
     @cached_property
     def judged(self) -> LabelledPairs | None:
         """Pairs with labels; None where the job has none."""
-        return self.job.source and self.job.source.find(LabelledPairs)
+        return None if self.job.source is None else self.job.source.find(LabelledPairs)
 
     def unused(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Return which splits, with their sizes, neither the training nor this evaluation uses."""

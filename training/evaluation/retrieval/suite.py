@@ -76,7 +76,7 @@ class RetrievalSuite(Suite):
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
         job = subject.job
-        every = job.source and job.source.find(LabelledTexts)
+        every = None if job.source is None else job.source.find(LabelledTexts)
         if every is None:
             return None
         data = every.select(splits=(job.split,))
