@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Generic, Self, TypeVar
 
-import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
 from features.core.errors import SettingsError
@@ -22,7 +21,6 @@ from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
 from training.data.parses import Frames, Parses
-from training.data.releases import distinct_rows, read_export
 from training.types import Classifier
 
 From = TypeVar("From", bound=BaseModel)
@@ -55,26 +53,6 @@ class Source(BaseModel):
             raise Conflict(f"give either store (with or without a release) or the exports: {', '.join(_EXPORTS)}")
         return self
 
-    @property
-    def has_texts(self) -> bool:
-        """Whether the source has texts with labels."""
-        if self.store is None:
-            return self.texts is not None
-        corpora = distinct_rows(self.store, self.release, "labels", ("corpus",))["corpus"]
-        return bool({*corpora} - {*self.without})
-
-    def labels_of_pairs(self) -> dict[str, tuple[str, ...]]:
-        """Return corpus → the sorted labels of its pairs, for each corpus that has any; no sentence is read."""
-        columns = ("corpus", "label")
-        if self.store is not None:
-            rows = distinct_rows(self.store, self.release, "pairs", columns)
-        elif self.judged is not None:
-            rows = read_export(self.judged, columns).unique().sort(columns)
-        else:
-            return {}
-        corpora = rows.filter(~pl.col("corpus").is_in(self.without)).group_by("corpus", maintain_order=True)
-        return {str(corpus): tuple(labelled["label"]) for (corpus,), labelled in corpora}
-
     def read(self, kind: type[Rows]) -> Rows:
         """Return all data of a kind, of the corpora that are read."""
         rows: Rows
@@ -91,6 +69,13 @@ class Source(BaseModel):
                 " name a corpus that has what the encoder reads, or one of these in its `corpora`."
             )
         return rows.select(corpora=corpora)
+
+    def find(self, kind: type[Rows]) -> Rows | None:
+        """Return all data of a kind as `read` does; None where there are none."""
+        try:
+            return self.read(kind)
+        except (ReleaseLacks, NoTrainingData):
+            return None
 
     def read_parses(self, kind: type[Parsed], texts: Sequence[str] | None) -> Parsed:
         """Return the parses of those sentences, or of all, that have one."""
@@ -141,7 +126,6 @@ class EvaluationJob(BaseModel):
     encoder: Path  # folder of the encoder
     output: Path  # folder for metrics.json, report.html and the output of the suites
     split: str = "dev"  # the split whose positive pairs are compared, and whose texts are retrieved
-    corpora: tuple[str, ...] = ()  # corpora to compare on; all when empty
     suites: tuple[str, ...] = ()  # suites to run (`training.evaluation.suites`); all suites of its kind when empty
     # sets of human ratings, in the form of `features.corpora.settings.EvaluationSet`
     ratings: tuple[dict[str, Any], ...] = ()
@@ -149,8 +133,6 @@ class EvaluationJob(BaseModel):
     classifiers: tuple[Classifier, ...] = ("logistic regression",)  # of `TransferSettings`, for these tasks
     folds: Annotated[int, Field(ge=2)] = 10  # number of folds of cross-validations
     base: Path = Path()  # folder that relative paths of ratings and tasks start from
-    examples: tuple[tuple[str, str], ...] = ()  # further pairs of sentences for the report
-    random_draws: Annotated[int, Field(ge=1)] = 10  # number of random partitions that the random baseline averages over
     resamples: Annotated[int, Field(ge=100)] = 1000  # bootstrap samples of pairs, or of queries, for intervals
     seed: Annotated[int, Field(ge=0)] = 0  # seed of the random baseline and of the bootstrap samples
     project: str = ""  # name of the project, for the report

@@ -44,6 +44,13 @@ class LabelledPairs(IndexedPairs):
         """The labels that occur, sorted."""
         return tuple(sorted(self.pairs["label"].unique()))
 
+    @property
+    def labels_by_corpus(self) -> dict[str, tuple[str, ...]]:
+        """Corpus → the sorted labels of its pairs."""
+        rows = self.pairs.select("corpus", "label").unique().sort("corpus", "label")
+        of_corpora = rows.group_by("corpus", maintain_order=True)
+        return {str(corpus): tuple(labelled["label"]) for (corpus,), labelled in of_corpora}
+
     def targets(self, labels: Collection[str]) -> NDArray[np.int64]:
         """Return the number of each pair's label among some labels, (n_pairs,); -1 if it is not among them."""
         number = {label: position for position, label in enumerate(labels)}

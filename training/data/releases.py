@@ -74,18 +74,6 @@ def has_rows(root: Location, release: int | None, table: str) -> bool:
     return Store.open(root).release(release).rows.get(table, 0) > 0
 
 
-def distinct_rows(root: Location, release: int | None, table: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the distinct combinations of values, without nulls, in some columns of a table of a release."""
-    from features.store.store import Store
-
-    store = Store.open(root)
-    pinned = store.release(release)
-    if not pinned.rows.get(table, 0):
-        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-    rows = store.read(table, version=pinned.versions[table], columns=list(columns))
-    return rows.drop_nulls().unique().sort(columns)
-
-
 def read_export(path: Path, columns: Sequence[str], *, words: bool = True) -> pl.DataFrame:
     """Read columns of a table that was exported from a store, with a text in every row if `words`."""
     table = read_table(path)

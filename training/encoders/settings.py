@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from features.core.faults import OutOfRange, RepeatedValue, UnknownName, WrongValue
+from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownName, WrongValue
 from training.loop.settings import Trainable
 from training.thresholds import positive_of
 from training.types import Part
@@ -207,9 +207,11 @@ class PairSettings(TunedSettings):
         usual = type(self).model_fields["positive_label"].default
         return positive_of(labels) if self.positive_label == usual else None
 
-    def _changed(self, *names: str) -> list[str]:
-        """Return which settings differ from their defaults; a job names all of them, so presence says nothing."""
-        return [name for name in names if getattr(self, name) != type(self).model_fields[name].default]
+    def _refuse(self, why: str, *names: str) -> None:
+        """Refuse settings that have no effect, for a reason in which `{}` stands for the setting."""
+        for name in names:  # a job names all of them, so presence says nothing
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise Conflict(f"{why.format(name)}: leave `{name}` out")
 
     @model_validator(mode="after")
     def _parts_and_labels_differ(self) -> Self:

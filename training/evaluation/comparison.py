@@ -6,8 +6,7 @@
 
 Suites that keep single items (`Suite.items`) are scored again on the items that all runs have in common: evaluations
 of different releases or sets would compare different questions. Where an item's value depends on the rest of the data,
-as the rank of a neighbour does, evaluations of different data are not compared. For other suites, the numbers of the
-evaluations are used where these are on the same data; single runs get no verdict there.
+as the rank of a neighbour does, evaluations of different data are not compared. Other suites are not compared.
 """
 
 import warnings
@@ -26,7 +25,7 @@ from training.evaluation.bootstrap import Difference, Drawn, verdict
 from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import read_evaluation
 from training.evaluation.seen import uses_of
-from training.evaluation.suites import Result, Suite, scored_suites
+from training.evaluation.suites import Suite, scored_suites
 from training.evaluation.tables import NOTES, UNDEFINED, ScoreTable, hundred
 
 Basis = Literal["items", "seeds", "nothing"]
@@ -51,7 +50,7 @@ class ComparedScore:
     suite: str  # name of the suite
     measure: str  # what its scores are, such as Spearman
     name: str  # of the score
-    items: int | None  # number of items it was computed on; None where it was taken from the evaluations
+    items: int  # number of items it was computed on
     unit: str  # what an item is, in the plural
     a: Spread  # score of the first side
     b: Spread  # score of the second side
@@ -91,11 +90,8 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
             {(score.name, score.measure): score for score in suite.items(*of_run)}
             for of_run in zip(folders, results, strict=True)
         ]
-        if all(items):
-            of_suite, same_items = sides.by_items(suite, items)
-            same += [name] if same_items else []
-        else:
-            of_suite = list(sides.by_numbers(suite, results))
+        of_suite, same_items = sides.by_items(suite, items)
+        same += [name] if same_items else []
         scores += of_suite
         for position, result in enumerate(results) if of_suite else ():
             for use in uses_of(result):
@@ -128,10 +124,10 @@ class _Sides:
         suite: type[Suite],
         name: str,
         scores: NDArray[np.float64],
-        drawn: Drawn | None = None,
+        drawn: Drawn | None,
         *,
-        items: int | None = None,
-        unit: str = "",
+        items: int,
+        unit: str,
         measure: str = "",
     ) -> ComparedScore:
         """Return one score of both sides, from those of the runs of A and then of B, (n_runs,); NaN if undefined."""
@@ -184,16 +180,6 @@ class _Sides:
                 continue
             yield aligned
 
-    def by_numbers(self, suite: type[Suite], results: Sequence[Result]) -> Iterator[ComparedScore]:
-        """Yield the headline numbers of a suite, as the evaluations found them."""
-        if not all(suite.same_data(results[0], other) for other in results[1:]):
-            self.left_out[suite.name] = "the runs were evaluated on different data"
-            return
-        numbers = [suite.headline(result) for result in results]
-        for name in dict.fromkeys(name for of_run in numbers for name in of_run):
-            values = [of_run.get(name) for of_run in numbers]
-            yield self.judge(suite, name, np.array([np.nan if value is None else value for value in values]))
-
 
 def _welch(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[Difference | None, float | None]:
     """Return how the mean of b differs from that of a, by Welch's t-test; None where all seeds score the same."""
@@ -234,18 +220,16 @@ def comparison_table(comparison: Comparison, a: str, b: str) -> ScoreTable:
 
 def _note(comparison: Comparison) -> str:
     scores = comparison.scores
-    units = list(dict.fromkeys(score.unit for score in scores if score.items is not None))
-    taken = list(dict.fromkeys(score.suite for score in scores if score.items is None))
+    units = list(dict.fromkeys(score.unit for score in scores))
     judged = sum(score.difference is not None for score in scores)
     reasons: dict[str, list[str]] = {}
     for name, reason in comparison.left_out.items():
         reasons.setdefault(reason, []).append(name)
     counts: dict[str, str] = {}  # once per suite where all of its scores have the same items
     for score in scores:
-        if score.items is not None:
-            name = score.suite if score.suite in comparison.same_items else score.name
-            counts[f"{score.suite}\0{name}"] = f"{name} {score.items:,} {score.unit}"
-    return tell(NOTES, "comparison", comparison, units, taken, judged, list(counts.values()), reasons)
+        name = score.suite if score.suite in comparison.same_items else score.name
+        counts[f"{score.suite}\0{name}"] = f"{name} {score.items:,} {score.unit}"
+    return tell(NOTES, "comparison", comparison, units, judged, list(counts.values()), reasons)
 
 
 def signed(difference: float | None) -> str:

@@ -78,10 +78,10 @@ class LabelSuite(Suite):
         job = subject.job
         learnt = learns_labels(subject.settings)
         classifier = PairClassifier.load(job.encoder) if learnt else PairClassifier.of(job.encoder)
-        if classifier is None or job.source is None:
+        if classifier is None or (judged := subject.judged) is None:
             return None
         named = subject.settings.get("positive_label")
-        labels_of = job.source.labels_of_pairs()
+        labels_of = judged.labels_by_corpus
         learnt_from = {frozenset(labels_of.get(corpus, ())) for corpus in subject.training.get("corpora", ())}
 
         def is_scored(labels: Sequence[str]) -> bool:
@@ -95,14 +95,10 @@ class LabelSuite(Suite):
             # Of a classifier of two labels, pairs with more are another task: grades that happen to be called 0 and 1.
             return min(len(labels), len(classifier.labels)) > 2
 
-        corpora = [
-            corpus
-            for corpus, labels in labels_of.items()
-            if (not job.corpora or corpus in job.corpora) and is_scored(labels)
-        ]
+        corpora = [corpus for corpus, labels in labels_of.items() if is_scored(labels)]
         if not corpora:
             return None
-        every = job.source.read(LabelledPairs).select(corpora=corpora)
+        every = judged.select(corpora=corpora)
         data = every.select(labels=classifier.labels)
         by_corpus = {corpus: data.select(splits=(job.split,), corpora=(corpus,)) for corpus in corpora}
         scored = {corpus: pairs for corpus, pairs in by_corpus.items() if len(pairs)}

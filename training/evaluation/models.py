@@ -20,7 +20,7 @@ from features.sentences import normalise
 from training.data.parses import Frames, ParsedSentences, Parses
 from training.encoders.loading import load_encoder, routes_in
 from training.jobs import Source
-from training.modules.parse import Parse
+from training.modules.parse import ParseCache
 from training.progress import with_progress
 
 if TYPE_CHECKING:
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 _ENCODED_AT_ONCE = 1024  # texts between progress updates: enough to sort by length, seconds on a slow machine
 _KEPT = 200_000
 """Number of parses that are kept of each parser; each takes some 2 kB."""
-FoundParses = dict[Hashable, dict[str, Parse | None]]
-"""Parser → parses made in evaluations so far, by normalised text; None for a text that it rejected."""
-
+FoundParses = dict[Hashable, ParseCache]
+"""Parser → the cache that encoders with it share."""
 
 Embed = Callable[..., NDArray[np.float32]]
 """Texts, and the route of an encoder that has routes, by default its own default → embeddings, (n, d), float32."""
@@ -74,40 +73,28 @@ class Embedder:
             self._parses.tell(some)
             encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
             vectors.update(zip(some, encoded, strict=True))
-            self._parses.keep(some)
         return np.array([vectors[text] for text in texts], dtype=np.float32)
 
 
 class ParsesAtHand:
-    """Gives an encoder the parses that are there already; for one without a parser it does nothing.
-
-    Those of encoders evaluated before are `found`, and its own are added.
-    """
+    """Gives an encoder the parses that are there already: those of a source, and `found` of encoders before it."""
 
     def __init__(self, encoder: "SentenceTransformer", source: Source | None, found: FoundParses) -> None:
         from training.modules.structured_transformer import StructuredTransformer
 
         self._transformer = encoder[0] if isinstance(encoder[0], StructuredTransformer) else None
         self._stored = None if source is None or self._transformer is None else _of_its_parser(source, encoder[0])
-        made_by = None if self._transformer is None else (type(self._transformer), self._transformer.made_by)
-        self._found = found.setdefault(made_by, {})
+        if self._transformer is not None:
+            made_by = type(self._transformer), self._transformer.made_by
+            self._transformer.parses = found.setdefault(made_by, self._transformer.parses)
+            self._transformer.most_parses = _KEPT
 
     def tell(self, texts: Sequence[str]) -> None:
         """Give the encoder the parses of texts, before it embeds them."""
-        if self._transformer is None:
-            return
-        normal = [normalise(text) for text in texts]
-        if self._stored is not None:
+        if self._transformer is not None and self._stored is not None:
+            normal = [normalise(text) for text in texts]
             parses = zip(normal, self._stored.find(normal), strict=True)
-            self._transformer.know({text: parse for text, parse in parses if parse is not None})
-        self._transformer.know({text: self._found[text] for text in normal if text in self._found})
-
-    def keep(self, texts: Sequence[str]) -> None:
-        """Keep the parses of texts for the next encoder, after this one has embedded them."""
-        if self._transformer is not None:
-            parses = self._transformer.known([normalise(text) for text in texts])
-            for text in list(parses)[: max(0, _KEPT - len(self._found))]:
-                self._found[text] = parses[text]
+            self._transformer.parses.update({text: parse for text, parse in parses if parse is not None})
 
 
 def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | None:
@@ -135,7 +122,7 @@ def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | Non
 class Shared:
     """What encoders that are evaluated one after the other have in common, mostly: start model, texts and parser.
 
-    Parses are kept, and the start model of the last encoder, with all its embeddings and what was computed from them.
+    The start model of the last encoder is kept, with all its embeddings and what was computed from them.
     """
 
     def __init__(self) -> None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from features import models
 from features.core.faults import UnknownName
 from features.metrics.bootstrap import Bootstrap
+from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.models import Models
 from training.evaluation.tables import ScoreTable
 from training.evaluation_sets import read_class_tasks, read_rating_sets
@@ -84,6 +85,11 @@ class Subject:
     def tasks(self) -> "list[ClassTask]":
         """Classification tasks on texts and pairs; errors as for `read_class_tasks`."""
         return read_class_tasks(self.job.tasks, self.job.base)
+
+    @cached_property
+    def judged(self) -> LabelledPairs | None:
+        """Pairs with labels; None where the job has none."""
+        return None if self.job.source is None else self.job.source.find(LabelledPairs)
 
     def unused(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Return which splits, with their sizes, neither the training nor this evaluation uses."""
@@ -212,7 +218,7 @@ class Suite(ABC):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> "list[ItemScores]":
-        """Return its scores item by item from what `write` wrote, so that single runs can be compared; perhaps none.
+        """Return its scores item by item from what `write` wrote, so that runs can be compared; perhaps none.
 
         Scores of sentence pairs have their texts, for the page of a comparison.
         """

@@ -5,6 +5,7 @@ keeps them when it is trained further.
 """
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from features.parsers.settings import DependencySettings, SrlSettings
 
 Parse = Mapping[str, Any]
 """Parse of a sentence, as a row of the parser's table."""
+
+ParseCache = OrderedDict[str, Parse | None]
+"""Parses by normalised text, the last used last; None for a text that the parser rejected."""
 
 Pieces = Sequence[tuple[int, int]]
 """Start and end (exclusive) of each word piece of a sentence, in characters; equal for special pieces."""

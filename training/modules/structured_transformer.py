@@ -8,8 +8,7 @@ Training from a store and encoding on the fly therefore give the same embedding.
 
 import time
 from abc import abstractmethod
-from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from sentence_transformers.base.modules import Transformer
@@ -18,12 +17,12 @@ from torch import Tensor, nn
 from features.core.faults import BackboneUnfit
 from features.sentences import normalise
 from training.modules.layers import WORDS, find_layers, keep_layers
-from training.modules.parse import Parse, Pieces
+from training.modules.parse import Parse, ParseCache, Pieces
 
 _TO_PARSE: Parse = {}
 """Marks a sentence given as text, which is still to be parsed."""
 _CACHED = 10_000
-"""Number of parses in the cache: those of the sentences that were encoded last."""
+"""Number of parses in a cache that no other encoder shares."""
 
 
 class StructuredTransformer(Transformer):
@@ -50,7 +49,8 @@ class StructuredTransformer(Transformer):
             )
         self.parsing_seconds = 0.0
         """Time spent on parsing since the encoder was loaded."""
-        self._parses: OrderedDict[str, Parse | None] = OrderedDict()
+        self.parses, self.most_parses = ParseCache(), _CACHED
+        """Parses at hand, and how many are kept of those that were used last."""
 
     def keep_layers(self, count: int) -> None:
         """Remove all layers of the transformer except the first ones, of which there are more than `words_below`."""
@@ -93,14 +93,6 @@ class StructuredTransformer(Transformer):
         # When a training computes the states at the cut, it runs only the layers below.
         return features | {WORDS: states.pop()} if states else features
 
-    def know(self, parses: Mapping[str, Parse | None]) -> None:
-        """Add parses by the same parser to the cache, by normalised text; None for one that the parser rejected."""
-        self._parses.update(parses)
-
-    def known(self, texts: Iterable[str]) -> dict[str, Parse | None]:
-        """Return the parses in the cache of normalised texts, without those that are not in it."""
-        return {text: self._parses[text] for text in texts if text in self._parses}
-
     def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
         self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
     ) -> dict[str, Any]:
@@ -132,14 +124,14 @@ class StructuredTransformer(Transformer):
 
     def _parse(self, every: Sequence[str]) -> list[Parse | None]:
         texts = [text for text in every if len(text.split()) <= self.max_words]
-        new = list(dict.fromkeys(text for text in texts if text not in self._parses))
+        new = list(dict.fromkeys(text for text in texts if text not in self.parses))
         if new:
             started = time.monotonic()
-            self._parses.update(zip(new, self.parse_texts(new), strict=True))
+            self.parses.update(zip(new, self.parse_texts(new), strict=True))
             self.parsing_seconds += time.monotonic() - started
         for text in texts:
-            self._parses.move_to_end(text)
-        parses = [self._parses.get(text) for text in every]
-        while len(self._parses) > _CACHED:
-            self._parses.popitem(last=False)
+            self.parses.move_to_end(text)
+        parses = [self.parses.get(text) for text in every]
+        while len(self.parses) > self.most_parses:
+            self.parses.popitem(last=False)
         return parses

@@ -102,25 +102,22 @@ def test_a_release_without_labels_says_how_to_get_them(tmp_path):
         LabelledPairs.from_store(store.location)
 
 
-def test_which_labels_a_corpus_has_is_known_without_its_sentences(judged, tmp_path, monkeypatch):
+def test_which_labels_a_corpus_has_is_known_and_whether_a_source_has_any(judged, tmp_path):
     store = make_store(tmp_path, ["entailment", None]).location
     judged.export(tmp_path / "pairs.parquet")
     expected = {
         corpus: tuple(sorted({row[3] for row in ROWS if row[1] == corpus}))
         for corpus in sorted({row[1] for row in ROWS})
     }
-    monkeypatch.setattr(LabelledPairs, "from_table", lambda *_, **__: pytest.fail("read"))
-    monkeypatch.setattr(LabelledPairs, "from_store", lambda *_, **__: pytest.fail("read"))
-    assert Source(store=store).labels_of_pairs() == {"snli": ("entailment",)}
-    assert Source(judged=tmp_path / "pairs.parquet").labels_of_pairs() == expected
-    assert Source(texts=tmp_path / "none.parquet").labels_of_pairs() == {}
-    assert Source(store=make_store(tmp_path / "other", []).location).labels_of_pairs() == {}
+    assert Source(store=store).find(LabelledPairs).labels_by_corpus == {"snli": ("entailment",)}
+    assert Source(judged=tmp_path / "pairs.parquet").find(LabelledPairs).labels_by_corpus == expected
+    assert Source(texts=tmp_path / "none.parquet").find(LabelledPairs) is None
+    assert Source(store=make_store(tmp_path / "other", []).location).find(LabelledPairs) is None
 
 
 def test_a_source_without_a_corpus_has_nothing_of_it(judged, tmp_path):
     judged.export(tmp_path / "pairs.parquet")
     source = Source(judged=tmp_path / "pairs.parquet", without=("snli",))
     assert rows_of(source.read(LabelledPairs)) == [ROWS[3]]
-    assert source.labels_of_pairs() == {"mnli": ("neutral",)}
     with refused(NoTrainingData):
         Source(judged=tmp_path / "pairs.parquet", without=("mnli", "snli")).read(LabelledPairs)

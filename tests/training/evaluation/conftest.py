@@ -34,9 +34,7 @@ def job(trained_run: Path) -> EvaluationJob:
         encoder=trained_run / "encoder",
         output=trained_run,
         ratings=({"dataset": "pairs", "name": "mine", "split": "test", "file": str(ratings)},),
-        examples=(("two cat <script>alert(1)</script>", "a cat & a dog"),),
         project="my-<b>project</b>",
-        random_draws=3,
     )
 
 

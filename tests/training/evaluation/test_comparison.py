@@ -275,23 +275,6 @@ def test_a_new_suite_is_compared_by_what_it_left_of_each_item(classes, evaluated
     assert f"In common: facets {PAIRS} pairs, ratings {PAIRS} pairs, classes 100 texts." in table.note
 
 
-def test_a_suite_that_keeps_no_items_is_compared_by_its_numbers_with_a_verdict_on_seeds_alone(classes, evaluated):
-    bad = [
-        evaluated(f"bad-{seed}", 0.5, classes={"rows": [{"name": "mr", "encoder": 0.5 + seed / 100}], "data": "0"})
-        for seed in range(3)
-    ]
-    good = [
-        evaluated(f"good-{seed}", 0.5, classes={"rows": [{"name": "mr", "encoder": 0.8 + seed / 100}], "data": "0"})
-        for seed in range(3)
-    ]
-    score = by_name(compare_runs(bad, good, DRAWS))["mr"]
-    assert (score.items, score.b.mean, score.difference.verdict) == (None, pytest.approx(0.81), "above")
-    single = compare_runs(bad[:1], good[:1], DRAWS)
-    assert by_name(single)["mr"].difference is None
-    note = comparison_table(single, "one", "two").note
-    assert "No verdict on classes: that needs several runs of both (--seeds)." in note
-
-
 @pytest.fixture
 def of_sets(tmp_path):
     """Return a function that writes an evaluation on two sets of judged pairs of equal size."""

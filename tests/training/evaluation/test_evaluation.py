@@ -64,8 +64,7 @@ def test_the_scores_say_what_they_belong_to(scores, job, tiny_encoder):
 
 
 def test_examples_say_which_facet_they_were_chosen_for(scores, job):
-    asked, *chosen = scores["suites"]["facets"]["examples"]
-    assert asked["notes"] == ()
+    chosen = scores["suites"]["facets"]["examples"]
     pairs = pl.read_parquet(job.output / "pairs.parquet").filter(pl.col("similarity") >= 0.6)
     assert chosen
     for example in chosen:
@@ -160,19 +159,14 @@ def test_an_evaluation_repeats_itself(scores, job, tmp_path):
 
 
 def test_without_ratings_and_other_pairs_there_are_still_scores(job, tmp_path):
-    scores = evaluate(
-        job.model_copy(
-            update={"output": tmp_path, "ratings": (), "examples": (), "corpora": ("left",), "split": "test"}
-        )
-    )
+    scores = evaluate(job.model_copy(update={"output": tmp_path, "ratings": (), "split": "test"}))
     assert list(scores["suites"]) == ["facets"]
-    assert scores["suites"]["facets"]["corpora"] == ["left"]
     assert (tmp_path / "report.html").exists()
 
 
 def test_a_split_without_pairs_is_refused_with_those_that_have_some(job):
     with refused(NothingToScore):
-        evaluate(job.model_copy(update={"split": "tset", "corpora": ("left",)}))
+        evaluate(job.model_copy(update={"split": "tset"}))
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_encoded(job, monkeypatch, tmp_path):

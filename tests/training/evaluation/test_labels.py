@@ -76,7 +76,6 @@ def test_it_scores_encoders_with_a_classifier_on_pairs_with_more_labels_than_two
     assert "labels" not in {*suites_of("s3bert"), *suites_of("aspect"), *suites_of("")}
     _, result = scored(job)
     assert [(each["name"], each["pairs"]) for each in result["rows"]] == [("nli", 20)]
-    assert LabelSuite.of(Subject(job.model_copy(update={"corpora": ("paws",)}))) is None
     for file in job.encoder.glob("classifier.*"):
         file.unlink()
     with refused(EncoderDamaged):
@@ -171,7 +170,7 @@ def test_it_is_part_of_an_evaluation(job):
     width = 48
     made = PairClassifier(width, LABELS)
     made.save(job.encoder)
-    scores = evaluate(job.model_copy(update={"corpora": ("nli",)}))
-    assert list(scores["suites"]) == ["labels"]
+    scores = evaluate(job)
+    assert "labels" in scores["suites"]
     assert "Accuracy × 100 of the classifier" in (job.output / "report.html").read_text()
     assert "always the most frequent" in (job.encoder / "README.md").read_text()

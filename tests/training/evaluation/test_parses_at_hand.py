@@ -35,7 +35,7 @@ def test_trees_are_told_where_name_and_weights_are_the_same(tiny_encoder, parser
     )
     encoder = SentenceTransformer(modules=[transformer], device="cpu")
     ParsesAtHand(encoder, source, FoundParses()).tell(["two cats"])
-    assert ("two cats" in transformer._parses) is told
+    assert ("two cats" in transformer.parses) is told
 
 
 def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monkeypatch):
@@ -56,7 +56,6 @@ def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monke
         texts = [" two  cats", "?"]
         at_hand.tell(texts)
         known.append(transformer.trees(texts))
-        at_hand.keep(texts)
     assert parsed == [(512, "two cats", "?"), (9, "two cats", "?")]
     assert known == [[TREE, None]] * 3
 
@@ -64,4 +63,3 @@ def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monke
 def test_an_encoder_without_a_parser_is_told_nothing(tiny_encoder):
     at_hand = ParsesAtHand(SentenceTransformer(str(tiny_encoder), device="cpu"), None, FoundParses())
     at_hand.tell(["two cats"])
-    at_hand.keep(["two cats"])

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.core.faults import Conflict, OutOfRange, UnknownLabel
+from features.core.faults import OutOfRange, UnknownLabel
 from features.stages.srl import SRL_STAGE
 from training.encoders.settings import PairSettings
 from training.loop.settings import LoopSettings
@@ -62,11 +62,11 @@ class PasSettings(PairSettings):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        of_spans = self._changed("weights", "pooled", "harmed", "harm", "tagger", "tags", "words_below")
-        if self.spans == "none" and of_spans:
-            raise Conflict(f'spans is "none", and {of_spans[0]} is a setting of spans: leave `{of_spans[0]}` out')
-        if self.harmed and self.spans != "tagged":
-            raise Conflict(f"harmed corrupts spans of the tagger, but spans is {self.spans!r}: leave `harmed` out")
+        if self.spans == "none":
+            of_spans = "weights", "pooled", "harmed", "harm", "tagger", "tags", "words_below"
+            self._refuse('spans is "none", and {} is a setting of spans', *of_spans)
+        if self.spans != "tagged":
+            self._refuse(f"harmed corrupts spans of the tagger, but spans is {self.spans!r}", "harmed")
         if len(self.labels) == 1:
             raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.labels and self.positive_among(self.labels) is None:

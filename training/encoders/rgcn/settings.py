@@ -80,27 +80,20 @@ class RgcnSettings(PairSettings):
                 *("direction", "relations", "trees", "graph_layers", "width", "bases", "graph_dropout", "parser"),
                 "words_below",
             )
-            if given := self._changed(*of_graph):
-                raise Conflict(f"graph is false, and {given[0]} is a setting of the graph: leave `{given[0]}` out")
-        if not self.graph_layers and (given := self._changed("trees", "relations", "direction")):
-            raise Conflict(
-                f"graph_layers is 0, so no layer reads the edges that {given[0]} is about: leave `{given[0]}` out"
-            )
-        if self.objective == "distillation" and self.layers is not None:
-            raise Conflict("distillation learns the similarities of the whole start model: leave `layers` out")
-        if self.objective != "multiple_negatives" and (given := self._changed("temperature", "negative_label")):
-            raise Conflict(
-                f'{given[0]} is a setting of the objective "multiple_negatives", but the objective is '
-                f'"{self.objective}": leave `{given[0]}` out'
-            )
+            self._refuse("graph is false, and {} is a setting of the graph", *of_graph)
+        if not self.graph_layers:
+            of_edges = "trees", "relations", "direction"
+            self._refuse("graph_layers is 0, so no layer reads the edges that {} is about", *of_edges)
+        if self.objective == "distillation":
+            self._refuse("distillation learns the similarities of the whole start model", "layers")
+        if self.objective != "multiple_negatives":
+            why = f'{{}} is a setting of the objective "multiple_negatives", but the objective is "{self.objective}"'
+            self._refuse(why, "temperature", "negative_label")
         if self.objective == "softmax" and len(self.labels) == 1:
             raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.objective == "multiple_negatives":
-            if self.labels:
-                raise Conflict(
-                    'objective "multiple_negatives" trains on the pairs of `positive_label` and `negative_label`: '
-                    "leave `labels` out"
-                )
+            own = "`positive_label` and `negative_label`"
+            self._refuse(f'objective "multiple_negatives" trains on the pairs of {own}', "labels")
             if self.positive_label == self.negative_label:
                 raise Conflict(f"positive_label and negative_label are both {self.positive_label!r}")
         if self.objective != "softmax" and self.loop.batch_size < 2:
@@ -110,8 +103,7 @@ class RgcnSettings(PairSettings):
     @model_validator(mode="after")
     def _check_classifier(self) -> Self:
         if self.objective != "softmax":
-            if self.classifier != USUAL_PARTS:
-                raise Conflict(f"objective {self.objective!r} has no classifier: leave `classifier` out")
+            self._refuse(f"objective {self.objective!r} has no classifier", "classifier")
             if self.choose_by in BY_POSITIVE:
                 raise Conflict(f'choose_by = "{self.choose_by}" needs a classifier: set objective = "softmax"')
         elif self.choose_by in BY_POSITIVE and self.labels and self.positive_among(self.labels) is None:

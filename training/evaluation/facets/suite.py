@@ -18,7 +18,7 @@ from features.metrics.explanation.drawing import show_pair
 from features.metrics.registry import explain_facet
 from features.models import BUNDLED_ENCODER, bundled_encoder
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.s3bert.data import of, splits
+from training.encoders.s3bert.data import splits
 from training.encoders.s3bert.explain import explain_embeddings, from_json, with_measured
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
@@ -40,6 +40,7 @@ PAIRS_FILE = "pairs.parquet"
 """Measured and predicted value of each metric for each pair."""
 FITTING_PAIRS = 2000
 """Maximum number of pairs for SB-ILP to assign dimensions on."""
+_RANDOM_DRAWS = 10  # partitions that SB-rand averages over
 _LIKE = 0.6
 _SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", "root")
 _BY_LOSS = "by its loss on"
@@ -80,7 +81,7 @@ class FacetSuite(Suite):
     mean: ClassVar[str] = "mean"
     file: ClassVar[str] = PAIRS_FILE
 
-    job: EvaluationJob  # how baselines and intervals are computed, and which examples are shown
+    job: EvaluationJob  # the split, and how intervals are computed
     layout: FacetLayout  # the encoder's facets
     held_out: MeasuredPairs  # the positive pairs of the split
     fitting: MeasuredPairs | None  # of another split, for SB-ILP to assign dimensions on; None without any
@@ -98,12 +99,12 @@ class FacetSuite(Suite):
             )
         if job.source is None:
             return None
-        data = job.source.read(MeasuredPairs).select(kinds=("positive",), corpora=job.corpora)
+        data = job.source.read(MeasuredPairs).select(kinds=("positive",))
         held_out = data.select(splits=(job.split,))
         if not len(held_out):
             raise NothingToScore(
-                f"No measured positive pair {of(job.corpora)}is in the split {job.split!r}: evaluate on another one "
-                f"(--split); there are: {splits(data) or 'none'}."
+                f"No measured positive pair is in the split {job.split!r}: evaluate on another one (--split); there "
+                f"are: {splits(data) or 'none'}."
             )
         seen = seen_part(subject.training, job.split, held_out.corpora)
         return cls(job, layout, held_out, _fitting_pairs(data, job), subject.unused(data.by_split), seen)
@@ -120,7 +121,7 @@ class FacetSuite(Suite):
             layout,
             bundled=_by_bundled(held_out, job.encoder),
             fitting=None if fitting is None else (_sides(fitting, models.start), fitting.metrics(layout.names)),
-            draws=job.random_draws,
+            draws=_RANDOM_DRAWS,
             seed=job.seed,
             bootstrap=in_groups(Bootstrap(job.resamples, job.seed), held_out.first.tolist()),
         )
@@ -132,17 +133,14 @@ class FacetSuite(Suite):
             "pairs": len(held_out),
             "fitting_pairs": 0 if fitting is None else len(fitting),
             "width": random_width(start[0].shape[1], len(rows), layout.width),
-            "draws": job.random_draws,
+            "draws": _RANDOM_DRAWS,
             "rows": [row | {"about": explain_facet(row["name"], job.own_metrics)} for row in rows],
             "verdicts": {baseline: count_verdicts(rows, baseline) for baseline in BASELINES},
             "source": held_out.source,
             "data": held_out.digest(),
             "seen": self.seen,
             "others": dict(self.others),
-            "examples": [
-                *_explain_asked(job.examples, models.encoder, layout),
-                *_choose_examples(held_out, layout, own, whole, similarities),
-            ],
+            "examples": _choose_examples(held_out, layout, own, whole, similarities),
         }
 
     def write(self, folder: Path) -> None:
@@ -273,13 +271,6 @@ def _pair_table(
         *(pl.Series(f"{name}_similarity", similarities[:, k]) for k, name in enumerate(layout.names)),
         *(pl.Series(f"{name}_predicted", predictions[:, k]) for k, name in enumerate(layout.names)),
     )
-
-
-def _explain_asked(pairs: Sequence[tuple[str, str]], encoder: Embed, layout: FacetLayout) -> list[dict[str, Any]]:
-    if not pairs:
-        return []
-    left, right = (encoder([pair[side] for pair in pairs]) for side in (0, 1))
-    return [asdict(explained) for explained in explain_embeddings(pairs, left, right, layout)]
 
 
 def _choose_examples(

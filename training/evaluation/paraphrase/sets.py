@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.suites import Subject
-from training.jobs import Source
 from training.thresholds import POSITIVE, positive_of
 
 if TYPE_CHECKING:
@@ -68,10 +67,9 @@ class Found:
 
 def find_sets(subject: Subject) -> Found:
     """Read the judged pairs of a job."""
-    found, source = Found(), subject.job.source
-    named = subject.settings.get("positive_label")
-    if source is not None:
-        _of_corpora(source, subject, named, found)
+    found, named = Found(), subject.settings.get("positive_label")
+    if subject.judged is not None:
+        _of_corpora(subject.judged, subject, named, found)
     rated = [_of_ratings(rated, named) for rated in subject.rating_sets]
     for judged in filter(None, (*rated, *(_of_task(task, named) for task in subject.tasks))):
         taken = any(judged.name == other.name for other in found.sets)
@@ -79,28 +77,20 @@ def find_sets(subject: Subject) -> Found:
     return found
 
 
-def _of_corpora(source: Source, subject: Subject, named: str | None, found: Found) -> None:
-    """Add the corpora of a release or an export; its pairs are read only where some corpus has two labels."""
-    job = subject.job
-    positives: dict[str, str] = {}
-    for corpus, labels in source.labels_of_pairs().items():
-        wanted = not job.corpora or corpus in job.corpora
+def _of_corpora(judged: LabelledPairs, subject: Subject, named: str | None, found: Found) -> None:
+    """Add the corpora of a release or an export."""
+    for corpus, labels in judged.labels_by_corpus.items():
         positive = positive_of(labels, named) if len(labels) == 2 else None
         if positive is not None:
-            positives[corpus] = positive
-        elif wanted and len(labels) == 2:
+            _of_corpus(judged.select(corpora=(corpus,)), corpus, positive, subject, found)
+        elif len(labels) == 2:
             found.skipped.append(
                 f"Not scored: {corpus}, with the labels {labels[0]!r} and {labels[1]!r}: not exactly one of them means "
                 f"a paraphrase ({', '.join(POSITIVE)}); name them 1 and 0."
             )
-        elif wanted:
+        else:
             listed = ", ".join(map(repr, labels[:5])) + (" and more" if len(labels) > 5 else "")
             found.foreign.append(f"pairs of {corpus} have the labels {listed}")
-    if not positives:
-        return
-    data = source.read(LabelledPairs)
-    for corpus, positive in positives.items():
-        _of_corpus(data.select(corpora=(corpus,)), corpus, positive, subject, found)
 
 
 def _of_corpus(data: LabelledPairs, corpus: str, positive: str, subject: Subject, found: Found) -> None:
@@ -115,8 +105,6 @@ def _of_corpus(data: LabelledPairs, corpus: str, positive: str, subject: Subject
     dev = _pairs_of(data, dev_split, positive) if dev_split in splits else None
     if dev is not None and corpus in subject.training.get("corpora", ()):
         found.learnt.append(JudgedSet(corpus, dev_split, labels, dev, dev))
-    if job.corpora and corpus not in job.corpora:
-        return
     if job.split not in splits:
         there = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
         found.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")

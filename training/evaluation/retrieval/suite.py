@@ -76,9 +76,9 @@ class RetrievalSuite(Suite):
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
         job = subject.job
-        if job.source is None or not job.source.has_texts:
+        every = None if job.source is None else job.source.find(LabelledTexts)
+        if every is None:
             return None
-        every = job.source.read(LabelledTexts).select(corpora=job.corpora)
         data = every.select(splits=(job.split,))
         groups = groups_of(data)
         skipped = [f"Not scored: {group.name}, {group.lacks}." for group in groups if group.lacks]
@@ -86,9 +86,8 @@ class RetrievalSuite(Suite):
         absent = [aspect for aspect in every.aspects if aspect not in data.aspects] if len(data) else []
         skipped += [f"Not scored: {aspect}, no text of {job.split} has a label in it." for aspect in absent]
         if not groups:
-            corpora = f" of {', '.join(map(repr, job.corpora))}" if job.corpora else ""
             there_are = ", ".join(f"{split} ({count:,})" for split, count in every.by_split.items()) or "none"
-            none = f"No text{corpora} in the split {job.split!r} has a label; there are: {there_are}."
+            none = f"No text in the split {job.split!r} has a label; there are: {there_are}."
             lacking = " ".join(skipped) or none
             message = f"Retrieval cannot be scored. {lacking} Evaluate on another split (--split), or add texts."
             if cls.name in job.suites:
