@@ -128,12 +128,14 @@ def ingest(
         splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
         leaks=guard.reports(),
         overlaps=[*pair_overlaps(of_pairs, known, unread), *text_overlaps(of_labels, sentences)],
-        label_faults=list(label_faults(of_labels, known)),
-        # An earlier ingest that is repeated is not told about again.
-        key_faults=list(key_faults(corpora, base)) if admits is None else [],
-        unused_labels=list(unused_labels(read)),
-        text_faults=list(text_faults(of_labels, sentences)),
-        judgement_faults=list(judgement_faults(of_pairs)),
+        faults=[
+            # An earlier ingest that is repeated is not told about again.
+            *(key_faults(corpora, base) if admits is None else ()),
+            *unused_labels(read),
+            *label_faults(of_labels, known),
+            *text_faults(of_labels, sentences),
+            *judgement_faults(of_pairs),
+        ],
         draws=list(chain.from_iterable(corpus.draws for corpus in of_pairs)),
         shrunk=list(shrunk(read, known, unread)),
         files=_files(corpora, base, digests or Digests({})),

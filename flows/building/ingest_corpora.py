@@ -254,9 +254,8 @@ def _requirement(project: Project, corpus: str, aspect: str) -> tuple[int, str]:
 
 def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     """Return what a user should know about the corpora, as sentences."""
-    of_labels = (*report.unused_labels, *report.label_faults)
-    faults = (*report.key_faults, *of_labels, *report.text_faults, *report.judgement_faults)
-    sentences = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws, *report.neighbours)]
+    remarks = (*report.shrunk, *report.overlaps, *report.faults, *report.draws, *report.neighbours)
+    sentences = list(map(str, remarks))
     kept, changed, joining, leaked = (_by_corpus(report, count) for count in ("kept", "changed", "joining", "leaked"))
     stored = sum(split.leaked_stored for split in report.splits) if drops else 0
     example = partial(_example, report)
