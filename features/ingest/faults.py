@@ -32,7 +32,8 @@ from features.corpora.headers import fitting_layout
 from features.corpora.reading import own_record
 from features.corpora.settings import CorpusSettings
 from features.corpora.sources import Source, locate
-from features.corpora.texts import fitting_texts, named_rows
+from features.corpora.tables import named_rows
+from features.corpora.texts import fitting_texts
 from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import CorpusPairs
 from features.ingest.known import Known
