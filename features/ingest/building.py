@@ -127,10 +127,11 @@ def ingest(
         changed=list(chain.from_iterable(corpus.changed for corpus in read)),
         splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
         leaks=guard.reports(),
-        overlaps=[*pair_overlaps(of_pairs, known, unread), *text_overlaps(of_labels, sentences)],
+        overlaps=pair_overlaps(of_pairs, known, unread),
         faults=[
             # An earlier ingest that is repeated is not told about again.
             *(key_faults(corpora, base) if admits is None else ()),
+            *text_overlaps(of_labels, sentences),
             *unused_labels(read),
             *label_faults(of_labels, known),
             *text_faults(of_labels, sentences),

@@ -25,7 +25,6 @@ import polars as pl
 
 from features.core.errors import InputError
 from features.core.files import table_format
-from features.core.pages import tell
 from features.core.types import SPLITS, SentenceId, Split
 from features.corpora.dataset import Dataset, TableLayout, TextLayout
 from features.corpora.headers import fitting_layout
@@ -49,17 +48,13 @@ _MANY = 10  # texts that hardly differ in all of their labels by chance
 _SHOWN = 40  # characters of a text that a message shows
 
 
-def _fault(corpus: str, note: str, **values: object) -> Fault:
-    return Fault(corpus=corpus, text=tell("features.ingest/reports.txt", note, corpus, **values))
-
-
 def label_faults(corpora: Sequence[CorpusLabels], known: Known) -> Iterator[Fault]:
     """Yield what is suspicious about the labels of corpora, over all their splits; not of texts with one class."""
     for read in corpora:
         corpus = read.corpus
         layout = own_record(corpus).layouts[0]
         for aspect in layout.aspects if read.several and read.counts and isinstance(layout, TextLayout) else ():
-            fault = partial(_fault, corpus.name, aspect=aspect)
+            fault = partial(Fault.told, corpus.name, aspect=aspect)
             texts = {label: count for (name, label), count in read.counts.items() if name == aspect}
             yield from _of_aspect(fault, texts)
             # Texts of a known dataset lack what its makers did not label.
@@ -113,7 +108,7 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
     for aspect, rows in sorted(gone.items()):
         ((example, _),) = Counter(label for _, label in rows).most_common(1)
         texts = len({sentence for sentence, _ in rows})
-        yield _fault(read.corpus.name, "gone", aspect=aspect, texts=texts, label=example)
+        yield Fault.told(read.corpus.name, "gone", aspect=aspect, texts=texts, label=example)
 
 
 def _spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
@@ -130,7 +125,7 @@ def unused_labels(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Fault]
         had = {*each.rows["label"].unique()} if isinstance(each, CorpusPairs) else {label for _, label in each.counts}
         for label in each.corpus.chosen_labels or ():
             if label not in had:
-                yield _fault(each.corpus.name, "unused_label", label=label)
+                yield Fault.told(each.corpus.name, "unused_label", label=label)
 
 
 def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterator[Fault]:
@@ -148,7 +143,7 @@ def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterat
             same = len(commonprefix([first, second]))  # noqa: RUF071 - no paths
             start = 0 if same < _SHOWN else same - _SHOWN // 2
             examples = {"first": cut(first, start), "second": cut(second, start)}
-            yield _fault(corpus.corpus.name, "texts_alike", texts=sum(map(len, several)), parted=parted, **examples)
+            yield Fault.told(corpus.corpus.name, "texts_alike", texts=sum(map(len, several)), parted=parted, **examples)
 
 
 def cut(text: str, start: int = 0) -> str:
@@ -164,7 +159,7 @@ def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
         for judgement in _JUDGEMENTS:
             counts = dict(rows[judgement].value_counts().iter_rows())
             empty = counts.pop(None, 0)
-            fault = partial(_fault, corpus.name, judgement=judgement)
+            fault = partial(Fault.told, corpus.name, judgement=judgement)
             # A known pair keeps what is stored, so one that has a judgement there lacks none.
             missing = empty + sum(_lacks_more(each, judgement) for each in of_corpus.changed)
             some = bool(counts) or missing < rows.height
@@ -176,7 +171,7 @@ def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
             if judgement == "label" and (several := _spelt_alike(counts)):
                 affected = sum(counts[label] for labels in several for label in labels)
                 examples = {each: counts[each] for each in several[0]}
-                yield _fault(corpus.name, "pairs_spelt_alike", pairs=affected, examples=examples)
+                yield Fault.told(corpus.name, "pairs_spelt_alike", pairs=affected, examples=examples)
             # Pairs of known datasets have what their makers gave them.
             if corpus.record.kind == "own" and len(counts) > 1:
                 repeated = _judged_differently(of_corpus, judgement)
@@ -250,4 +245,4 @@ def _misspelt(corpus: str, source: Source, read: Sequence[str]) -> Iterator[Faul
         if odd:
             unread = dict(sorted(odd.items(), key=lambda each: -each[1]))
             origin = f"{source.name}:{first[key, next(iter(unread))]}"
-            yield _fault(corpus, "misspelt", key=key, rows=lacking[key], unread=unread, origin=origin)
+            yield Fault.told(corpus, "misspelt", key=key, rows=lacking[key], unread=unread, origin=origin)

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from features.core.pages import tell
 from features.core.types import Split
+
+_NOTES = "features.ingest/reports.txt"
 
 
 class Report(BaseModel):
@@ -20,7 +22,7 @@ class Remark(Report):
     """What a user should know; as text, the sentence of `templates/reports.txt`."""
 
     def __str__(self) -> str:
-        return tell("features.ingest/reports.txt", type(self).__name__, self)
+        return tell(_NOTES, type(self).__name__, self)
 
 
 class SplitReport(Report):
@@ -69,22 +71,6 @@ class ChangedJudgement(Report):
     found_label: str | None = None
 
 
-class OverlapReport(Remark):
-    """How many of the distinct pairs (in either order) or labelled texts of a split are also in `train` of a corpus.
-
-    A text is also there if another spelling of it is, which differs only in case or punctuation; `spelt` is the number
-    of those.
-    """
-
-    corpus: str
-    other_corpus: str
-    other_split: Split
-    pairs: int
-    shared: int
-    spelt: int = 0
-    what: Literal["pairs", "texts"] = "pairs"
-
-
 class DrawReport(Remark):
     """A split of pairs for which far less, or far more, than the requested share was drawn.
 
@@ -99,14 +85,6 @@ class DrawReport(Remark):
     drawn: int
     largest: int
     stored: bool = False
-
-
-class NeighbourReport(Remark):
-    """A corpus whose sentences now ask for `count` neighbours, and before for another number."""
-
-    corpus: str
-    count: int
-    before: int
 
 
 class ShrunkReport(Remark):
@@ -130,10 +108,15 @@ class ShrunkReport(Remark):
 
 
 class Fault(Report):
-    """What is suspicious about labels, scores, texts or keys of a corpus, as a sentence; its rows are kept."""
+    """What is suspicious about rows or settings of a corpus, as a sentence; the rows are kept."""
 
     corpus: str
     text: str
+
+    @classmethod
+    def told(cls, corpus: str, note: str, **values: object) -> Self:
+        """Return what a macro of `templates/reports.txt` tells of a corpus."""
+        return cls(corpus=corpus, text=tell(_NOTES, note, corpus, **values))
 
     def __str__(self) -> str:
         return self.text
@@ -159,7 +142,7 @@ class IngestReport(Report):
 
     splits: list[SplitReport] = Field(default_factory=list)
     leaks: list[LeakReport] = Field(default_factory=list)
-    overlaps: list[OverlapReport] = Field(default_factory=list)
+    overlaps: list[Fault] = Field(default_factory=list)  # pairs of an evaluation split that are also in `train`
     changed: list[ChangedJudgement] = Field(default_factory=list)
     files: list[FileReport] = Field(default_factory=list)
     new_sentences: int = 0
@@ -170,7 +153,7 @@ class IngestReport(Report):
     faults: list[Fault] = Field(default_factory=list)
     draws: list[DrawReport] = Field(default_factory=list)
     shrunk: list[ShrunkReport] = Field(default_factory=list)
-    neighbours: list[NeighbourReport] = Field(default_factory=list)
+    neighbours: list[Fault] = Field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -206,13 +189,11 @@ class IngestReport(Report):
         merged: dict[str, Any] = {"unread": sum(split.rows for split in before.splits if split.corpus in unread)}
         for name, value in self:
             if isinstance(value, list):
-                kept = [each for each in getattr(before, name) if each.corpus in unread]
+                # Overlaps are of all corpora: the pairs of unread ones were those of the store.
+                earlier = getattr(before, name) if name != "overlaps" else ()
+                kept = [each for each in earlier if each.corpus in unread]
                 merged[name] = sorted([*kept, *value], key=lambda each: order.get(each.corpus, len(order)))
         merged["leaks"].sort(key=lambda leak: (leak.corpus, leak.split, leak.evaluation))
-        pairs = [each for each in before.overlaps if {each.corpus, each.other_corpus} <= {*unread}]
-        merged["overlaps"] = sorted(
-            [*pairs, *self.overlaps], key=lambda each: (each.what, order[each.corpus], order[each.other_corpus])
-        )
         return self.model_copy(update=merged)
 
     def settled(self) -> "IngestReport":

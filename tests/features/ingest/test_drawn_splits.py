@@ -307,7 +307,7 @@ def test_texts_that_are_in_train_and_test_are_told(tmp_path):
     both = CorpusSettings(dataset="texts", name="papers", files={"train": "papers.tsv"})
     again = CorpusSettings(dataset="texts", name="again", files={"test": "papers.tsv"})
 
-    (overlap,) = run(tmp_path, both, again).report.overlaps
+    (overlap,) = run(tmp_path, both, again).report.faults
     assert str(overlap) == (
         "All 10 texts of test of 'again' are also in train of 'papers': encoders that learn from train leave these "
         "out; give each split its own texts."
@@ -319,7 +319,7 @@ def test_texts_that_are_in_train_and_dev_in_whatever_spelling_are_told(tmp_path)
     (tmp_path / "dev.tsv").write_text(table(*texts(30, first=9)))
     files = {"train": "train.tsv", "dev": "dev.tsv"}
     both = CorpusSettings(dataset="texts", name="papers", files=files)
-    (overlap,) = run(tmp_path, both).report.overlaps
+    (overlap,) = run(tmp_path, both).report.faults
     assert str(overlap) == (
         "1 of 30 texts of dev of 'papers' is also in train of 'papers': encoders that learn from train leave it out; "
         "give each split its own texts."
@@ -327,12 +327,11 @@ def test_texts_that_are_in_train_and_dev_in_whatever_spelling_are_told(tmp_path)
 
     (tmp_path / "dev.tsv").write_text(table(*texts(30, first=9), ("TEXT, number 1", "b"), ("TEXT, number 12", "a")))
     report = run(tmp_path, both).report
-    (overlap,) = report.overlaps
+    overlap, fault = report.faults
     assert str(overlap) == (
         "2 of 32 texts of dev of 'papers' are also in train of 'papers' (1 with other case or punctuation): encoders "
         "that learn from train leave these out; give each split its own texts."
     )
-    (fault,) = report.faults
     assert str(fault) == (
         "4 texts of 'papers' differ from another only in case or punctuation, such as 'Text number 1.' and 'TEXT, "
         "number 1': they count as different texts, and 2 have a spelling in another split. If they are the same, "

@@ -5,7 +5,8 @@ from sentences import refused
 
 from features.core.faults import RowWrong
 from features.core.types import RejectCode
-from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
+from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
+from features.ingest.building import ingest
 from features.sentences import sentence_id
 
 
@@ -127,6 +128,10 @@ def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said, write, run, sto
 
     first = run(tmp_path, corpora=corpora)
     again = run(tmp_path, *stored(first), corpora=corpora)
+    # Pairs of corpora that are not read again are told of once, too.
+    unread = ["pairs", "two"]
+    other = ingest([], LeakageSettings(), IngestSettings(), tmp_path, *stored(first), unread=unread)
+    beside = other.report.beside(first.report, unread, unread)
 
-    for report in (first.report, again.report):
+    for report in (first.report, again.report, beside):
         assert [str(overlap).partition(":")[0] for overlap in report.overlaps] == ([said] if said else [])
