@@ -122,20 +122,8 @@ class Fault(Report):
         return self.text
 
 
-class FileReport(Report):
-    """A file that was read, named as the user wrote it, its digest, and the name of the checked copy that it equals.
-
-    The digest is that of the uncompressed file.
-    """
-
-    corpus: str
-    name: str
-    sha256: str
-    known_as: str | None
-
-
 class IngestReport(Report):
-    """Report of an ingest: counts by corpus and split, what is suspicious, files that were read, what was added.
+    """Report of an ingest: counts by corpus and split, what is suspicious, what was added.
 
     `unread` is the number of rows of corpora that have not changed and were not read again.
     """
@@ -144,7 +132,6 @@ class IngestReport(Report):
     leaks: list[LeakReport] = Field(default_factory=list)
     overlaps: list[Fault] = Field(default_factory=list)  # pairs of an evaluation split that are also in `train`
     changed: list[ChangedJudgement] = Field(default_factory=list)
-    files: list[FileReport] = Field(default_factory=list)
     new_sentences: int = 0
     sentence_shards: int = 0
     pair_shards: int = 0

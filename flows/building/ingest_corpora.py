@@ -129,7 +129,6 @@ def _read(
             project.base,
             *scans,
             unread=unread,
-            digests=digests,
             reading=partial(decoding, store=store.location),
         )
         of_read = rejects_of(ingested.report, [corpus.name for corpus in read], ingested.rejects)
