@@ -123,7 +123,6 @@ def ingest(
     report = IngestReport(
         changed=list(chain.from_iterable(corpus.changed for corpus in read)),
         splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
-        leaks=guard.reports(),
         overlaps=pair_overlaps(of_pairs, known, unread),
         faults=[
             # An earlier ingest that is repeated is not told about again.

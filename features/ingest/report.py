@@ -49,16 +49,6 @@ class SplitReport(Report):
     kept: int = 0
 
 
-class LeakReport(Report):
-    """How much of an evaluation set is in a split of a corpus: pairs with a sentence of it, and distinct sentences."""
-
-    corpus: str
-    split: Split
-    evaluation: str
-    pairs: int
-    sentences: int
-
-
 class ChangedJudgement(Report):
     """A known pair, or label of a text, whose score or label in the store and found in the file, `origin`, differ."""
 
@@ -129,7 +119,6 @@ class IngestReport(Report):
     """
 
     splits: list[SplitReport] = Field(default_factory=list)
-    leaks: list[LeakReport] = Field(default_factory=list)
     overlaps: list[Fault] = Field(default_factory=list)  # pairs of an evaluation split that are also in `train`
     changed: list[ChangedJudgement] = Field(default_factory=list)
     new_sentences: int = 0
@@ -180,7 +169,6 @@ class IngestReport(Report):
                 earlier = getattr(before, name) if name != "overlaps" else ()
                 kept = [each for each in earlier if each.corpus in unread]
                 merged[name] = sorted([*kept, *value], key=lambda each: order.get(each.corpus, len(order)))
-        merged["leaks"].sort(key=lambda leak: (leak.corpus, leak.split, leak.evaluation))
         return self.model_copy(update=merged)
 
     def settled(self) -> "IngestReport":
