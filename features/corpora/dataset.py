@@ -124,10 +124,6 @@ class Dataset(Record):
     # digests of the uncompressed copies that the readers were checked with, by file name
     sha256: Mapping[str, str] = Field(default_factory=dict)
 
-    def known_copy(self, sha256: str) -> str | None:
-        """Return the name of the checked copy with a digest, None if it is another one."""
-        return next((name for name, pinned in self.sha256.items() if pinned == sha256), None)
-
     @property
     def judged(self) -> bool:
         """Whether its pairs are judged, related or not: they are used whole, and need no negatives drawn."""

@@ -3,8 +3,7 @@
 A wrong row is an item like any other, with its error, so reading goes on.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,13 +12,13 @@ import polars as pl
 from polars import selectors as cs
 
 from features.core.errors import RowError
-from features.core.faults import ColumnMissing, FileEmpty
+from features.core.faults import FileEmpty
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
 from features.core.wording import counted
-from features.corpora.cells import BLANK, SEPARATORS, Numbered, as_text, cell_rows, decided_quotes, line_blocks, no_text
+from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, line_blocks, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
-from features.corpora.headers import columns_of, missing_columns, needed_columns, parse_object, scan_parquet
+from features.corpora.headers import columns_of, parse_object, scan_parquet
 
 BLOCK_ROWS = 1 << 16
 
@@ -51,58 +50,72 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
 
     Blank lines are skipped, unless they count as wrong rows (`blanks`).
     """
-    form = layout.form or table_format(path)
-    if form == "parquet":
-        cells = _of_parquet(path, layout).collect().iter_rows(named=True)
-        rows: Iterator[Read] = (_typed(number, *map(row.get, ROLES)) for number, row in enumerate(cells, start=1))
-    elif form == "jsonl":
-        rows = _json_rows(path, layout, blanks=blanks)
-    else:
-        rows = _text_rows(path, form, layout, blanks=blanks)
+    form, width = layout.form or table_format(path), None if layout.has_header else layout.width or 0
+    needed = [column for role, column in layout.columns.items() if role not in layout.optional]
+    columns = [layout.columns.get(role) for role in ROLES]
     nothing = True
-    for row in rows:
-        nothing = nothing and row[1] is BLANK
-        yield row
+    for line, cells in named_rows(path, form, layout.quotes, width=width, blanks=blanks):
+        nothing = nothing and cells is BLANK
+        if isinstance(cells, RowError):
+            yield line, cells
+        elif missing := [str(key) for key in needed if key not in cells]:
+            yield line, RowError(RejectCode.WRONG_COLUMNS, f"the object lacks {', '.join(missing)}")
+        else:
+            yield _typed(line, *(cells.get(column) for column in columns))
     if nothing:
         raise FileEmpty(f"{str(path)!r} has no rows: check that it was written to its end.")
 
 
-def _text_rows(path: Path, form: TableFormat, layout: TableLayout, *, blanks: bool) -> Iterator[Read]:
-    quotes = decided_quotes(path, form, layout.quotes)
-    rows = cell_rows(path, form, quotes, blanks=blanks)
-    if layout.has_header:
-        next(row for row in rows if row[1] is not BLANK)
-    return _Places.of(path, form, layout, quotes).rows(rows)
+def named_rows(
+    path: Path,
+    form: TableFormat,
+    quotes: Quotes = "detect",
+    encoding: str | None = None,
+    *,
+    width: int | None = None,
+    blanks: bool = False,
+) -> Iterator[tuple[int, Mapping[Any, object] | RowError]]:
+    """Yield the line of each row, and its cells by the names of their columns or what is wrong with it.
+
+    Args:
+        path: the table.
+        form: its form.
+        quotes: of a tab-separated table: the role of double quotes.
+        encoding: of a text file; UTF-8 when None.
+        width: of a text file without a header line: the least number of cells, which are then named by their positions.
+        blanks: whether blank lines are wrong rows (`BLANK`); else they are skipped.
+    """
+    match form:
+        case "parquet":
+            from pyarrow.parquet import ParquetFile  # here, as `facetflow plan` mostly reads none
+
+            scan_parquet(path)  # a sentence for what is no Parquet file
+            batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches())
+            yield from enumerate((row for batch in batches for row in batch.iter_rows(named=True)), start=1)
+        case "jsonl":
+            with open_text(path, newline="\n", errors="surrogateescape") as file:
+                for number, line in enumerate(file, start=1):
+                    if line.strip() or blanks:
+                        yield number, parse_object(line) if line.strip() else BLANK
+        case _:
+            quotes = decided_quotes(path, form, quotes)
+            rows = cell_rows(path, form, quotes, encoding, blanks=blanks)
+            header = columns_of(path, form, quotes=quotes) if width is None else []
+            if width is None:
+                next(row for row in rows if row[1] is not BLANK)
+            for number, cells in rows:
+                if isinstance(cells, RowError):
+                    yield number, cells
+                elif len(cells) != len(header) if width is None else len(cells) < width:
+                    yield number, _wrong_width(len(cells), len(header), width)
+                else:
+                    yield number, dict(zip(header or range(len(cells)), cells, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Where the cells of roles are in a row of text, and the least and the most cells that it may have."""
-
-    of_role: Mapping[Role, int]
-    least: int
-    most: int
-
-    @classmethod
-    def of(cls, path: Path, form: TableFormat, layout: TableLayout, quotes: Quotes) -> "_Places":
-        if not layout.has_header:  # cells after the known ones are notes
-            return cls({role: int(column) for role, column in layout.columns.items()}, layout.width or 0, 1 << 30)
-        names = columns_of(path, form, quotes=quotes)
-        if any(str(column) not in names for column in layout.columns.values()):
-            raise ColumnMissing(missing_columns(path, layout, names))
-        return cls({role: names.index(str(column)) for role, column in layout.columns.items()}, len(names), len(names))
-
-    def rows(self, rows: Iterable[Numbered]) -> Iterator[Read]:
-        positions = [self.of_role.get(role) for role in ROLES]
-        for line, cells in rows:
-            if isinstance(cells, RowError):
-                yield line, cells
-            elif not self.least <= len(cells) <= self.most:
-                expected = f"expected {self.least}{'' if self.least == self.most else ' or more'}"
-                message = f"the row has {counted(len(cells), 'cell')}; {expected}"
-                yield line, RowError(RejectCode.WRONG_COLUMNS, message)
-            else:
-                yield TableRow(line, *(None if position is None else cells[position] for position in positions))  # type: ignore[arg-type]  # sentences have one
+def _wrong_width(cells: int, columns: int, width: int | None) -> RowError:
+    """Return what is wrong with a row: without a header line, cells beyond the first `width` are notes."""
+    expected = f"{columns}" if width is None else f"{width} or more"
+    return RowError(RejectCode.WRONG_COLUMNS, f"the row has {counted(cells, 'cell')}; expected {expected}")
 
 
 ROLES: tuple[Role, ...] = ("sentence_a", "sentence_b", "score", "label", "split", "group")
@@ -137,54 +150,34 @@ def read_blocks(path: Path, layout: TableLayout) -> Iterator[Block]:
 
 def _text_blocks(path: Path, form: TableFormat, layout: TableLayout) -> Generator[Block, None, int | None]:
     """Yield the rows before lines that are not plain; return the number of lines that are done, None for all rows."""
-    quotes = decided_quotes(path, form, layout.quotes)
-    places = _Places.of(path, form, layout, quotes)
+    quotes, header = decided_quotes(path, form, layout.quotes), layout.has_header
+    names = columns_of(path, form, quotes=quotes) if header else []
+    width = None if header else layout.width or 0
+    places = {role: names.index(str(name)) if header else int(name) for role, name in layout.columns.items()}
     nothing = True
-    separator, header = SEPARATORS[form], layout.has_header
-    cells = pl.col("row").str.split_exact(separator, max(places.of_role.values())).struct
+    separator = SEPARATORS[form]
+    cells = pl.col("row").str.split_exact(separator, max(places.values())).struct
     count = pl.col("row").str.count_matches(separator, literal=True) + 1
+    fits = count == len(names) if header else count >= (width or 0)
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for first, block, plain in line_blocks(text, quotes):
             if not plain:
                 return first - 1
             rows = pl.DataFrame({"row": pl.Series([block]).str.split("\n").explode().str.strip_chars_end("\r")})
             rows = rows.with_row_index("line", first).filter(pl.col("row") != "")
-            if header:
+            if header:  # not met yet
                 header, rows = rows.is_empty(), rows[1:]
             nothing = nothing and rows.is_empty()
-            fit = rows.select(count.is_between(places.least, places.most)).to_series()
-            others = ((line, row.split(separator)) for line, row in rows.filter(~fit).iter_rows())
-            columns = {role: cells.field(f"field_{position}") for role, position in places.of_role.items()}
-            yield Block(rows.filter(fit).select("line", **columns), [*places.rows(others)])
+            columns = {role: cells.field(f"field_{position}") for role, position in places.items()}
+            wrong = rows.filter(~fits).select("line", count).iter_rows()
+            others: list[Read] = [(line, _wrong_width(number, len(names), width)) for line, number in wrong]
+            yield Block(rows.filter(fits).select("line", **columns), others)
     return 0 if nothing else None
-
-
-def _json_rows(path: Path, layout: TableLayout, *, blanks: bool) -> Iterator[Read]:
-    names, needed = layout.columns, needed_columns(layout)
-    with open_text(path, newline="\n", errors="surrogateescape") as text:
-        for number, line in enumerate(text, start=1):
-            entry = parse_object(line) if line.strip() else BLANK
-            if entry is BLANK and not blanks:
-                continue
-            if isinstance(entry, RowError):
-                yield number, entry
-                continue
-            missing = [key for key in needed if key not in entry]
-            cells = {role: entry.get(str(key)) for role, key in names.items()}
-            if missing:
-                yield number, RowError(RejectCode.WRONG_COLUMNS, f"the object lacks {', '.join(missing)}")
-            else:
-                yield _typed(number, *map(cells.get, ROLES))
-
-
-def _of_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame:
-    """Return the cells of a Parquet file by role."""
-    return scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
 
 
 def _plain_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame | None:
     """Return the cells of a Parquet file by role, None if one that is not a score may be anything but text."""
-    rows = _of_parquet(path, layout)
+    rows = scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
     types = dict(rows.collect_schema())
     score = types.pop("score", pl.String())
     return rows if {*types.values()} == {pl.String} and (score == pl.String or score.is_numeric()) else None

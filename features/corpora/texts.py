@@ -7,20 +7,18 @@ id,name,about
 007,Cat,"a cat, red"        TextCells(line=2, id="007", text="Cat: a cat, red", problem="")
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import polars as pl
-
 from features.core.errors import RowError
 from features.core.faults import ColumnMissing, FileEmpty
-from features.core.files import TableFormat, open_text, table_format
+from features.core.files import open_text, table_format
 from features.core.types import RejectCode
-from features.core.wording import counted
-from features.corpora.cells import as_text, cell_rows, decided_quotes, encoding_fault, in_encoding, no_text
+from features.corpora.cells import as_text, encoding_fault, in_encoding, no_text
 from features.corpora.dataset import TextLayout
-from features.corpora.headers import columns_of, hint_of_form, parse_object, require_once, scan_parquet, shown_names
+from features.corpora.headers import columns_of, hint_of_form, require_once, shown_names
+from features.corpora.tables import named_rows
 
 JOIN = ": "
 """Separator between the columns of a text, such as title and abstract."""
@@ -88,7 +86,7 @@ def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
 def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int, RowError]]:
     form = layout.form or table_format(path)
     assert form != "label first"  # noqa: S101 - read by its own function; this tells mypy
-    for line, cells in named_rows(path, form, layout.encoding):
+    for line, cells in named_rows(path, form, encoding=layout.encoding):
         if isinstance(cells, RowError):
             yield line, cells
             continue
@@ -163,35 +161,3 @@ def text_of_cell(cell: object) -> str:
     if isinstance(cell, bool):
         raise no_text(cell)
     return as_text(cell).strip()
-
-
-def named_rows(
-    path: Path, form: TableFormat, encoding: str | None = None
-) -> Iterator[tuple[int, Mapping[str, object] | RowError]]:
-    """Yield the line of each row, and its cells by the names of their columns or what is wrong with it.
-
-    `encoding` is that of a text file; UTF-8 when None.
-    """
-    match form:
-        case "parquet":
-            from pyarrow.parquet import ParquetFile  # here, as `facetflow plan` mostly reads none
-
-            scan_parquet(path)  # a sentence for what is no Parquet file
-            batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches())
-            yield from enumerate((row for batch in batches for row in batch.iter_rows(named=True)), start=1)
-        case "jsonl":
-            with open_text(path, newline="\n", errors="surrogateescape") as file:
-                for number, line in enumerate(file, start=1):
-                    if line.strip():
-                        yield number, parse_object(line)
-        case _:
-            quotes = decided_quotes(path, form, "detect")
-            rows = cell_rows(path, form, quotes, encoding)
-            header = columns_of(path, form, quotes=quotes)
-            next(rows)
-            for number, cells in rows:
-                if isinstance(cells, list) and len(cells) != len(header):
-                    message = f"the row has {counted(len(cells), 'cell')}; expected {len(header)}"
-                    yield number, RowError(RejectCode.WRONG_COLUMNS, message)
-                else:
-                    yield number, cells if isinstance(cells, RowError) else dict(zip(header, cells, strict=True))

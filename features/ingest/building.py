@@ -14,14 +14,13 @@ from features.core.types import LabelId, PairId, Shard
 from features.corpora.batches import read_batches
 from features.corpora.reading import read_outcomes
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.corpora.sources import Digests, locate
 from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import KINDS, CorpusPairs
 from features.ingest.drawing import Spellings, drawn_texts
 from features.ingest.faults import judgement_faults, key_faults, label_faults, text_faults, unused_labels
 from features.ingest.known import Known
 from features.ingest.leaks import LeakageGuard
-from features.ingest.report import FileReport, IngestReport
+from features.ingest.report import IngestReport
 from features.ingest.sentences import Rows, Sentences, Shards, cut, next_number
 from features.ingest.split_faults import pair_overlaps, shrunk, text_overlaps
 from features.stage_output import Reject
@@ -63,7 +62,6 @@ def ingest(
     admits: Callable[[PairId | LabelId], bool] | None = None,
     spellings: Spellings = "together",
     unread: Sequence[str] = (),
-    digests: Digests | None = None,
     reading: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> Ingested:
     """Read corpora and make shards from what is not yet in the store.
@@ -87,7 +85,6 @@ def ingest(
         spellings: `together` draws texts that differ only in case or punctuation into one split; `apart` draws each by
             its own hash, as if the others were not in the files.
         unread: names of corpora of the project that are not read, since they have not changed.
-        digests: the digests of the files; made when None.
         reading: returns the context in which lazy rows of a table are read.
     """
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
@@ -126,17 +123,18 @@ def ingest(
     report = IngestReport(
         changed=list(chain.from_iterable(corpus.changed for corpus in read)),
         splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
-        leaks=guard.reports(),
-        overlaps=[*pair_overlaps(of_pairs, known, unread), *text_overlaps(of_labels, sentences)],
-        label_faults=list(label_faults(of_labels, known)),
-        # An earlier ingest that is repeated is not told about again.
-        key_faults=list(key_faults(corpora, base)) if admits is None else [],
-        unused_labels=list(unused_labels(read)),
-        text_faults=list(text_faults(of_labels, sentences)),
-        judgement_faults=list(judgement_faults(of_pairs)),
+        overlaps=pair_overlaps(of_pairs, known, unread),
+        faults=[
+            # An earlier ingest that is repeated is not told about again.
+            *(key_faults(corpora, base) if admits is None else ()),
+            *text_overlaps(of_labels, sentences),
+            *unused_labels(read),
+            *label_faults(of_labels, known),
+            *text_faults(of_labels, sentences),
+            *judgement_faults(of_pairs),
+        ],
         draws=list(chain.from_iterable(corpus.draws for corpus in of_pairs)),
         shrunk=list(shrunk(read, known, unread)),
-        files=_files(corpora, base, digests or Digests({})),
         new_sentences=sentences.new,
         sentence_shards=len(new_sentences),
         pair_shards=len(new_pairs),
@@ -144,15 +142,3 @@ def ingest(
     )
     rejects = list(chain.from_iterable(corpus.rejects for corpus in read))
     return Ingested(new_sentences, Shards(new_pairs), Shards(new_labels), rejects, report)
-
-
-def _files(corpora: Sequence[CorpusSettings], base: Path, digests: Digests) -> list[FileReport]:
-    reports = []
-    for corpus in corpora:
-        for source in locate(corpus.record, corpus.files, base, corpus.files_key):
-            for path in filter(None, (source.path, source.partner)):
-                name = source.name if path is source.path else path.name
-                sha256 = digests.of(path)
-                known_as = corpus.record.known_copy(sha256)
-                reports.append(FileReport(corpus=corpus.name, name=name, sha256=sha256, known_as=known_as))
-    return reports

@@ -123,7 +123,7 @@ class CorpusLabels:
             )
             self.rejects.append(Reject(next(iter(ids)), RejectCode.SENTENCE_TOO_LONG, f"{row.origin}: {why}"))
             return
-        leak = self._guard.leaks(report, (sentence, text))
+        leak = self._guard.leaks(report.split, text)
         is_known = not ids.keys().isdisjoint(self._known.label_of)
         if leak is not None:
             report.leaked += 1

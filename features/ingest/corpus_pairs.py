@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import UnknownShard
-from features.core.types import SPLITS, LabelId, PairId, PairKind, RejectCode, SentenceId, Shard, Split
+from features.core.types import SPLITS, LabelId, PairId, PairKind, RejectCode, Shard, Split
 from features.corpora.batches import Batch
 from features.corpora.rows import BadRow, Skip
 from features.corpora.settings import CorpusSettings
@@ -223,8 +223,7 @@ class CorpusPairs:
                 report.joining += 1
                 code, why = RejectCode.JOINS_SPLITS, row["joins"]
             else:
-                both = map(SentenceId, hexadecimal(self.ids[[row["a"], row["b"]]]))
-                code, why = RejectCode.LEAKED, guard.leaks(report, *zip(both, texts, strict=True)) or ""
+                code, why = RejectCode.LEAKED, guard.leaks(report.split, *texts) or ""
                 report.leaked += 1
                 report.leaked_stored += row["stored"]
                 if row["stored"] or not guard.drops:

@@ -31,18 +31,12 @@ from features.corpora.headers import fitting_layout
 from features.corpora.reading import own_record
 from features.corpora.settings import CorpusSettings
 from features.corpora.sources import Source, locate
-from features.corpora.texts import fitting_texts, named_rows
+from features.corpora.tables import named_rows
+from features.corpora.texts import fitting_texts
 from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import CorpusPairs
 from features.ingest.known import Known
-from features.ingest.report import (
-    ChangedJudgement,
-    ChosenLabelReport,
-    JudgementFaultReport,
-    KeyFaultReport,
-    LabelFaultReport,
-    TextFaultReport,
-)
+from features.ingest.report import ChangedJudgement, Fault
 from features.ingest.sentences import Sentences
 from features.sentences import normalise
 
@@ -54,42 +48,42 @@ _MANY = 10  # texts that hardly differ in all of their labels by chance
 _SHOWN = 40  # characters of a text that a message shows
 
 
-def label_faults(corpora: Sequence[CorpusLabels], known: Known) -> Iterator[LabelFaultReport]:
+def label_faults(corpora: Sequence[CorpusLabels], known: Known) -> Iterator[Fault]:
     """Yield what is suspicious about the labels of corpora, over all their splits; not of texts with one class."""
     for read in corpora:
         corpus = read.corpus
         layout = own_record(corpus).layouts[0]
         for aspect in layout.aspects if read.several and read.counts and isinstance(layout, TextLayout) else ():
-            report = partial(LabelFaultReport, corpus=corpus.name, aspect=aspect)
+            fault = partial(Fault.told, corpus.name, aspect=aspect)
             texts = {label: count for (name, label), count in read.counts.items() if name == aspect}
-            yield from _faults(report, texts)
+            yield from _of_aspect(fault, texts)
             # Texts of a known dataset lack what its makers did not label.
             if texts and (corpus.record.kind == "own" or corpus.aspects):
                 having = list(chain.from_iterable(split.having.values() for split in read.splits.values()))
                 if lacking := sum(aspect not in aspects for aspects in having):
-                    yield report(fault="missing", texts=lacking, among=len(having))
+                    yield fault("missing_labels", texts=lacking, among=len(having))
                 if corpus.separator is None:
-                    yield from _joined(report, texts)
+                    yield from _joined(fault, texts)
         if read.several:
             yield from _gone(read, known)
 
 
-def _faults(report: Callable[..., LabelFaultReport], texts: Mapping[str, int]) -> Iterator[LabelFaultReport]:
+def _of_aspect(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterator[Fault]:
     """Yield what is wrong with all labels of an aspect; `texts` is their number by label."""
     total = sum(texts.values())
     if not texts:
-        yield report(fault="no label")
+        yield fault("no_label")
     elif len(texts) == 1:
-        yield report(fault="one label", labels=1, texts=total, examples=dict(texts))
+        yield fault("one_label", texts=total, label=next(iter(texts)))
     elif len(texts) >= _MANY and max(texts.values()) == 1:
-        yield report(fault="each its own", labels=total, texts=total, examples={next(iter(texts)): 1})
+        yield fault("each_its_own", texts=total, label=next(iter(texts)))
     elif several := _spelt_alike(texts):
         alike = list(chain.from_iterable(several))
         examples = {label: texts[label] for label in several[0]}
-        yield report(fault="spelling", labels=len(alike), texts=sum(map(texts.__getitem__, alike)), examples=examples)
+        yield fault("spelt_alike", labels=len(alike), texts=sum(map(texts.__getitem__, alike)), examples=examples)
 
 
-def _joined(report: Callable[..., LabelFaultReport], texts: Mapping[str, int]) -> Iterator[LabelFaultReport]:
+def _joined(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterator[Fault]:
     """Yield labels that look like several in one cell: other cells have all of their parts, too."""
     for separator in _SEPARATORS:
         parts = {label: {part.strip() for part in label.split(separator)} for label in texts}
@@ -99,12 +93,12 @@ def _joined(report: Callable[..., LabelFaultReport], texts: Mapping[str, int]) -
         # Fewer are names with a comma in them.
         if len(joined) > 1 and 2 * len(joined) >= len(several):
             example = max(joined, key=lambda label: (texts[label], label))
-            count, examples = sum(texts[label] for label in joined), {example: texts[example]}
-            yield report(fault="joined", labels=len(joined), texts=count, examples=examples, separator=separator)
+            shown = {"example": example, "count": texts[example], "separator": separator}
+            yield fault("joined", labels=len(joined), texts=sum(texts[label] for label in joined), **shown)
             return
 
 
-def _gone(read: CorpusLabels, known: Known) -> Iterator[LabelFaultReport]:
+def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
     """Yield stored labels of texts that were read again without them."""
     gone: dict[str, list[tuple[str, str]]] = {}
     stored = known.labels.filter(corpus=read.corpus.name).select("label_id", "split", "sentence", "aspect", "label")
@@ -112,15 +106,9 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[LabelFaultReport]:
         if identity not in read.seen and split in read.splits and sentence in read.splits[split].occurrences:
             gone.setdefault(aspect, []).append((sentence, label))
     for aspect, rows in sorted(gone.items()):
-        labels = Counter(label for _, label in rows)
-        yield LabelFaultReport(
-            corpus=read.corpus.name,
-            aspect=aspect,
-            fault="gone",
-            labels=len(labels),
-            texts=len({sentence for sentence, _ in rows}),
-            examples=dict(labels.most_common(1)),
-        )
+        ((example, _),) = Counter(label for _, label in rows).most_common(1)
+        texts = len({sentence for sentence, _ in rows})
+        yield Fault.told(read.corpus.name, "gone", aspect=aspect, texts=texts, label=example)
 
 
 def _spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
@@ -131,16 +119,16 @@ def _spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
     return sorted((labels for labels in spelt.values() if len(labels) > 1), key=lambda ls: -sum(counts[x] for x in ls))
 
 
-def unused_labels(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[ChosenLabelReport]:
+def unused_labels(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Fault]:
     """Yield the labels that the settings of corpora choose and no row of their splits has: perhaps misspelt ones."""
     for each in read:
         had = {*each.rows["label"].unique()} if isinstance(each, CorpusPairs) else {label for _, label in each.counts}
         for label in each.corpus.chosen_labels or ():
             if label not in had:
-                yield ChosenLabelReport(corpus=each.corpus.name, label=label)
+                yield Fault.told(each.corpus.name, "unused_label", label=label)
 
 
-def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterator[TextFaultReport]:
+def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterator[Fault]:
     """Yield the corpora that have texts in several spellings, over all their splits; not texts with one class."""
     for corpus in corpora:
         spellings: dict[SentenceId, dict[str, set[Split]]] = {}
@@ -154,9 +142,8 @@ def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterat
             # Long texts are shown around the place where they begin to differ.
             same = len(commonprefix([first, second]))  # noqa: RUF071 - no paths
             start = 0 if same < _SHOWN else same - _SHOWN // 2
-            examples = cut(first, start), cut(second, start)
-            texts = sum(map(len, several))
-            yield TextFaultReport(corpus=corpus.corpus.name, texts=texts, parted=parted, examples=examples)
+            examples = {"first": cut(first, start), "second": cut(second, start)}
+            yield Fault.told(corpus.corpus.name, "texts_alike", texts=sum(map(len, several)), parted=parted, **examples)
 
 
 def cut(text: str, start: int = 0) -> str:
@@ -165,31 +152,34 @@ def cut(text: str, start: int = 0) -> str:
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[JudgementFaultReport]:
+def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
     """Yield what is suspicious about the judgements of corpora, over all their splits."""
     for of_corpus in corpora:
         corpus, rows = of_corpus.corpus, of_corpus.rows
         for judgement in _JUDGEMENTS:
             counts = dict(rows[judgement].value_counts().iter_rows())
             empty = counts.pop(None, 0)
-            report = partial(JudgementFaultReport, corpus=corpus.name, judgement=judgement, pairs=rows.height)
+            fault = partial(Fault.told, corpus.name, judgement=judgement)
             # A known pair keeps what is stored, so one that has a judgement there lacks none.
             missing = empty + sum(_lacks_more(each, judgement) for each in of_corpus.changed)
             some = bool(counts) or missing < rows.height
             # A corpus without judgements lacks none, unless its settings name a column for them.
-            if missing and (some or judgement in (corpus.columns or {})):
-                yield report(fault="missing" if some else "none", affected=missing)
+            if missing and some:
+                yield fault("missing_judgements", pairs=missing, among=rows.height)
+            elif missing and judgement in (corpus.columns or {}):
+                yield fault("not_judged")
             if judgement == "label" and (several := _spelt_alike(counts)):
                 affected = sum(counts[label] for labels in several for label in labels)
-                yield report(fault="spelling", affected=affected, examples={each: counts[each] for each in several[0]})
+                examples = {each: counts[each] for each in several[0]}
+                yield Fault.told(corpus.name, "pairs_spelt_alike", pairs=affected, examples=examples)
             # Pairs of known datasets have what their makers gave them.
             if corpus.record.kind == "own" and len(counts) > 1:
                 repeated = _judged_differently(of_corpus, judgement)
                 if repeated.height:
                     first, second, given, _ = repeated.row(0)
-                    values = Counter(f"{value:g}" if judgement == "score" else repr(value) for value in given)
+                    values = dict.fromkeys(f"{value:g}" if judgement == "score" else repr(value) for value in given)
                     texts = (cut(of_corpus.text_of(first)), cut(of_corpus.text_of(second)))
-                    yield report(fault="several", affected=repeated.height, examples=dict(values), texts=texts)
+                    yield fault("judged_differently", pairs=repeated.height, texts=texts, values=list(values))
 
 
 def _judged_differently(of_corpus: CorpusPairs, judgement: Judgement) -> pl.DataFrame:
@@ -211,7 +201,7 @@ def _lacks_more(change: ChangedJudgement, judgement: Judgement) -> int:
     return (stored is None) - (found is None)
 
 
-def key_faults(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[KeyFaultReport]:
+def key_faults(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[Fault]:
     """Yield the keys that may be misspelt, file by file; the files have been read before, so they can be read."""
     for corpus in corpora:
         record = own_record(corpus)
@@ -234,7 +224,7 @@ def _keys_read(path: Path, record: Dataset) -> list[str]:
     return fitting_texts(path, texts).columns if texts else []
 
 
-def _misspelt(corpus: str, source: Source, read: Sequence[str]) -> Iterator[KeyFaultReport]:
+def _misspelt(corpus: str, source: Source, read: Sequence[str]) -> Iterator[Fault]:
     keys = frozenset(read)
     lacking: Counter[str] = Counter()
     everywhere: Counter[str] = Counter()
@@ -255,4 +245,4 @@ def _misspelt(corpus: str, source: Source, read: Sequence[str]) -> Iterator[KeyF
         if odd:
             unread = dict(sorted(odd.items(), key=lambda each: -each[1]))
             origin = f"{source.name}:{first[key, next(iter(unread))]}"
-            yield KeyFaultReport(corpus=corpus, key=key, rows=lacking[key], unread=unread, origin=origin)
+            yield Fault.told(corpus, "misspelt", key=key, rows=lacking[key], unread=unread, origin=origin)

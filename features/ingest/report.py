@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from features.core.pages import tell
 from features.core.types import Split
+
+_NOTES = "features.ingest/reports.txt"
 
 
 class Report(BaseModel):
@@ -20,7 +22,7 @@ class Remark(Report):
     """What a user should know; as text, the sentence of `templates/reports.txt`."""
 
     def __str__(self) -> str:
-        return tell("features.ingest/reports.txt", type(self).__name__, self)
+        return tell(_NOTES, type(self).__name__, self)
 
 
 class SplitReport(Report):
@@ -47,16 +49,6 @@ class SplitReport(Report):
     kept: int = 0
 
 
-class LeakReport(Report):
-    """How much of an evaluation set is in a split of a corpus: pairs with a sentence of it, and distinct sentences."""
-
-    corpus: str
-    split: Split
-    evaluation: str
-    pairs: int
-    sentences: int
-
-
 class ChangedJudgement(Report):
     """A known pair, or label of a text, whose score or label in the store and found in the file, `origin`, differ."""
 
@@ -67,22 +59,6 @@ class ChangedJudgement(Report):
     found_score: float | None = None
     stored_label: str | None = None
     found_label: str | None = None
-
-
-class OverlapReport(Remark):
-    """How many of the distinct pairs (in either order) or labelled texts of a split are also in `train` of a corpus.
-
-    A text is also there if another spelling of it is, which differs only in case or punctuation; `spelt` is the number
-    of those.
-    """
-
-    corpus: str
-    other_corpus: str
-    other_split: Split
-    pairs: int
-    shared: int
-    spelt: int = 0
-    what: Literal["pairs", "texts"] = "pairs"
 
 
 class DrawReport(Remark):
@@ -99,14 +75,6 @@ class DrawReport(Remark):
     drawn: int
     largest: int
     stored: bool = False
-
-
-class NeighbourReport(Remark):
-    """A corpus whose sentences now ask for `count` neighbours, and before for another number."""
-
-    corpus: str
-    count: int
-    before: int
 
 
 class ShrunkReport(Remark):
@@ -129,107 +97,39 @@ class ShrunkReport(Remark):
         return self.found < self.stored / 2
 
 
-class LabelFaultReport(Remark):
-    """Suspicious labels of a corpus in one aspect, or texts without any; they are kept as they are."""
+class Fault(Report):
+    """What is suspicious about rows or settings of a corpus, as a sentence; the rows are kept."""
 
     corpus: str
-    aspect: str  # what the labels are about
-    # `no label`: there is none at all; `missing`: texts have none in it; `one label`: the same for all texts; `each its
-    # own`: no two texts share one; `joined`: looks like several labels in a cell; `spelling`: differs from another
-    # label only in case or white space; `gone`: in the store and no longer in the file, although its text is
-    fault: Literal["no label", "missing", "one label", "each its own", "joined", "spelling", "gone"]
-    labels: int = 0  # how many labels have the fault
-    texts: int = 0  # number of texts that have one of them; with `missing`, that have none
-    among: int = 0  # with `missing`, number of all texts that were read
-    examples: dict[str, int] = Field(default_factory=dict)  # labels with the number of their texts
-    separator: str = ""  # with `joined`, what stands between them
+    text: str
 
+    @classmethod
+    def told(cls, corpus: str, note: str, **values: object) -> Self:
+        """Return what a macro of `templates/reports.txt` tells of a corpus."""
+        return cls(corpus=corpus, text=tell(_NOTES, note, corpus, **values))
 
-class KeyFaultReport(Remark):
-    """Rows of JSON lines that lack a key that is read, and have others that are perhaps the same one, misspelt.
-
-    `unread` are keys that nothing reads and no row with `key` has, with the number of their rows, the most frequent
-    first; `origin` is `file:line` of the first row with the first of these.
-    """
-
-    corpus: str
-    key: str
-    rows: int
-    unread: dict[str, int]
-    origin: str
-
-
-class ChosenLabelReport(Remark):
-    """A label that `labels` of a corpus names and no row has."""
-
-    corpus: str
-    label: str
-
-
-class TextFaultReport(Remark):
-    """Texts with labels of a corpus that have another spelling, in case or punctuation; they are kept as they are.
-
-    `parted` is the number of those whose spellings are in several splits; the examples may be shortened.
-    """
-
-    corpus: str
-    texts: int
-    parted: int
-    examples: tuple[str, str]
-
-
-class JudgementFaultReport(Remark):
-    """Suspicious judgements, labels or scores, of the pairs of a corpus that were read; they are kept as they are."""
-
-    corpus: str
-    judgement: Literal["label", "score"]  # what they are
-    # `none`: neither the file nor the store has one; `missing`: pairs have none in the store, those that are added now
-    # included; `spelling`: differs from another label only in case or white space; `several`: two sentences are a pair
-    # more than once, with different ones
-    fault: Literal["none", "missing", "spelling", "several"]
-    pairs: int  # number of pairs that were read
-    affected: int  # number of those with the fault
-    # labels with the number of their pairs; with `several`, those of one pair
-    examples: dict[str, int] = Field(default_factory=dict)
-    texts: tuple[str, str] | None = None  # with `several`, the sentences of this pair, perhaps shortened
-
-
-class FileReport(Report):
-    """A file that was read, named as the user wrote it, its digest, and the name of the checked copy that it equals.
-
-    The digest is that of the uncompressed file.
-    """
-
-    corpus: str
-    name: str
-    sha256: str
-    known_as: str | None
+    def __str__(self) -> str:
+        return self.text
 
 
 class IngestReport(Report):
-    """Report of an ingest: counts by corpus and split, what is suspicious, files that were read, what was added.
+    """Report of an ingest: counts by corpus and split, what is suspicious, what was added.
 
     `unread` is the number of rows of corpora that have not changed and were not read again.
     """
 
     splits: list[SplitReport] = Field(default_factory=list)
-    leaks: list[LeakReport] = Field(default_factory=list)
-    overlaps: list[OverlapReport] = Field(default_factory=list)
+    overlaps: list[Fault] = Field(default_factory=list)  # pairs of an evaluation split that are also in `train`
     changed: list[ChangedJudgement] = Field(default_factory=list)
-    files: list[FileReport] = Field(default_factory=list)
     new_sentences: int = 0
     sentence_shards: int = 0
     pair_shards: int = 0
     label_shards: int = 0
     unread: int = 0
-    label_faults: list[LabelFaultReport] = Field(default_factory=list)
-    key_faults: list[KeyFaultReport] = Field(default_factory=list)
-    unused_labels: list[ChosenLabelReport] = Field(default_factory=list)
-    text_faults: list[TextFaultReport] = Field(default_factory=list)
-    judgement_faults: list[JudgementFaultReport] = Field(default_factory=list)
+    faults: list[Fault] = Field(default_factory=list)
     draws: list[DrawReport] = Field(default_factory=list)
     shrunk: list[ShrunkReport] = Field(default_factory=list)
-    neighbours: list[NeighbourReport] = Field(default_factory=list)
+    neighbours: list[Fault] = Field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -265,13 +165,10 @@ class IngestReport(Report):
         merged: dict[str, Any] = {"unread": sum(split.rows for split in before.splits if split.corpus in unread)}
         for name, value in self:
             if isinstance(value, list):
-                kept = [each for each in getattr(before, name) if each.corpus in unread]
+                # Overlaps are of all corpora: the pairs of unread ones were those of the store.
+                earlier = getattr(before, name) if name != "overlaps" else ()
+                kept = [each for each in earlier if each.corpus in unread]
                 merged[name] = sorted([*kept, *value], key=lambda each: order.get(each.corpus, len(order)))
-        merged["leaks"].sort(key=lambda leak: (leak.corpus, leak.split, leak.evaluation))
-        pairs = [each for each in before.overlaps if {each.corpus, each.other_corpus} <= {*unread}]
-        merged["overlaps"] = sorted(
-            [*pairs, *self.overlaps], key=lambda each: (each.what, order[each.corpus], order[each.other_corpus])
-        )
         return self.model_copy(update=merged)
 
     def settled(self) -> "IngestReport":

@@ -11,7 +11,7 @@ from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import CorpusPairs
 from features.ingest.ids import from_hexadecimal, hexadecimal, places
 from features.ingest.known import Known
-from features.ingest.report import OverlapReport, ShrunkReport
+from features.ingest.report import Fault, ShrunkReport
 from features.ingest.sentences import Sentences
 
 _TRAIN = SPLITS.index("train")
@@ -19,7 +19,7 @@ _MOST = 0.5
 """Share of a split's pairs in `train` above which it is reported; smaller overlaps are up to the corpora."""
 
 
-def pair_overlaps(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence[str]) -> list[OverlapReport]:
+def pair_overlaps(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence[str]) -> list[Fault]:
     """Return the evaluation splits that share most of their pairs with a split `train`.
 
     Train and dev may have been made from one file by mistake. The pairs of unread corpora are those of the store.
@@ -57,8 +57,9 @@ def pair_overlaps(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence
         .len("shared")
         .join(counts, left_on=["other_corpus", "other_split"], right_on=["corpus", "split"], maintain_order="left")
         .filter(pl.col("shared") > _MOST * pl.col("pairs"))
+        .sort("corpus", "other_corpus", "other_split")
     )
-    return [OverlapReport(**row) for row in shared.iter_rows(named=True)]
+    return [Fault.told(note="overlap", what="pairs", **row) for row in shared.iter_rows(named=True)]
 
 
 def _both(rows: pl.DataFrame, a: pl.Series, b: pl.Series) -> pl.DataFrame:
@@ -67,7 +68,7 @@ def _both(rows: pl.DataFrame, a: pl.Series, b: pl.Series) -> pl.DataFrame:
     return rows.select("corpus", "split", pair=pair)
 
 
-def text_overlaps(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterator[OverlapReport]:
+def text_overlaps(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterator[Fault]:
     """Yield the evaluation splits that share any text with a split `train`; texts with one class may be repeated."""
     splits = [split for corpus in corpora if corpus.several for split in corpus.splits.values()]
     for train in splits:
@@ -76,8 +77,9 @@ def text_overlaps(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iter
         for other in others:
             shared = [each for each, text in other.texts.items() if sentences.shared_id(text) in trained]
             if shared:
-                yield OverlapReport(
-                    corpus=train.report.corpus,
+                yield Fault.told(
+                    train.report.corpus,
+                    "overlap",
                     other_corpus=other.report.corpus,
                     other_split=other.report.split,
                     pairs=len(other.texts),

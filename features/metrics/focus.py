@@ -23,9 +23,13 @@ _NO_LENGTH = 1e-30
 
 
 def _best_connected(ends_of: Callable[[DirectedRelations], Positions], pairs: Comparison) -> Positions:
-    readings = pairs.readings
-    degrees = np.bincount(ends_of(readings.relations), minlength=len(pairs.graphs.concepts))
-    return np.asarray(_select(pairs.graphs.node_offsets, degrees, readings.distances, readings.ranks), np.int64)
+    """Return the node of each graph with the greatest degree, then the smallest distance, then the first label."""
+    readings, offsets = pairs.readings, pairs.graphs.node_offsets
+    order = readings.nearest_first
+    degrees = np.bincount(ends_of(readings.relations), minlength=len(order))[order]
+    greatest = np.maximum.reduceat(degrees, offsets[:-1])
+    best = np.flatnonzero(degrees == np.repeat(greatest, np.diff(offsets)))
+    return np.asarray(order[best[np.searchsorted(best, offsets[:-1])]], np.int64)
 
 
 @kernel
@@ -43,25 +47,6 @@ def _clipped_cosines(vectors: Any, left: Any, right: Any) -> Any:
             other_length += y * y
         cosines[pair] = max(product / max(np.sqrt(length * other_length), _NO_LENGTH), 0.0)
     return cosines
-
-
-@kernel
-def _select(node_offsets: Any, degrees: Any, distances: Any, ranks: Any) -> Any:
-    """Return the node of each graph with the greatest degree, then the smallest distance, then the first label."""
-    nodes = np.empty(len(node_offsets) - 1, np.int64)
-    for graph in range(len(nodes)):
-        best = node_offsets[graph]
-        for node in range(best + 1, node_offsets[graph + 1]):
-            if degrees[node] != degrees[best]:
-                better = degrees[node] > degrees[best]
-            elif distances[node] != distances[best]:
-                better = distances[node] < distances[best]
-            else:
-                better = ranks[node] < ranks[best]
-            if better:
-                best = node
-        nodes[graph] = best
-    return nodes
 
 
 def _metric(name: str, summary: str, question: str, nodes_of: Callable[[Comparison], Positions]) -> Metric:

@@ -173,6 +173,11 @@ class Readings:
         graph_of = owners(self.graphs.node_offsets)
         return np.asarray(distances[np.arange(len(graph_of)) + self.graphs.attribute_offsets[graph_of]], np.int64)
 
+    @cached_property
+    def nearest_first(self) -> Positions:
+        """The nodes, graph by graph, in the order of distance and label, shape (n_nodes,)."""
+        return np.lexsort((self.ranks, self.distances, owners(self.graphs.node_offsets)))
+
 
 def _plain(name: str) -> str:
     # As in the reference implementation of WLK: Dillard's and Dillards are one label.

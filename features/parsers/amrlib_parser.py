@@ -8,7 +8,6 @@ import json
 import logging
 import warnings
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from features.parsers.settings import AmrSettings
 from features.stage_output import Reject
 
 _LOG = logging.getLogger(__name__)
-_SLOW_TOKENIZERS = (".parse_spring.inference", ".parse_gsii.inference")
 _OWN_TOKENIZER = "tokenizer_config.json"
 
 
@@ -93,13 +91,11 @@ def parser_name(settings: AmrSettings) -> str:
 def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     """Load an amrlib parser."""
     folder = locate(settings.model)
-    module = _inference_module(folder)
+    _require_parser(folder)
     device = resolve_device(settings.device)
     use_threads(settings.threads)
     hide_progress_bars()
-    options: dict[str, Any] = {"device": device}
-    if module != ".parse_gsii.inference":  # its batch size counts tokens, its beams have another name
-        options |= {"batch_size": settings.batch_size, "num_beams": settings.beams}
+    options: dict[str, Any] = {"device": device, "batch_size": settings.batch_size, "num_beams": settings.beams}
     tokenizer = tokenizer_folder(folder, settings)
     if tokenizer is not None:
         options["tok_name_or_path"] = str(tokenizer)
@@ -129,32 +125,17 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     return AmrlibParser(inference, settings)
 
 
-def _inference_module(folder: Path) -> str:
-    """Return the module of amrlib that loads a model, after a check that it can with the installed transformers."""
+def _require_parser(folder: Path) -> None:
+    """Check that a folder holds a parser of amrlib."""
     meta = folder / "amrlib_meta.json"
     if not meta.is_file():
-        if not (folder / "model.pt").is_file():
-            raise NotThisModel(
-                f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'."
-            )
-        module = ".parse_gsii.inference"  # the first release has no description, amrlib recognises it by its hash
-    else:
-        try:
-            content = json.loads(meta.read_text(encoding="utf-8"))
-            kind, module = content.get("model_type", "stog"), str(content["inference_module"])
-        except (ValueError, KeyError, AttributeError) as error:
-            raise ModelDamaged(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
-        if kind != "stog":
-            raise NotThisModel(
-                f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser."
-            )
-    transformers = version("transformers")
-    if module in _SLOW_TOKENIZERS and int(transformers.partition(".")[0]) >= 5:
-        raise LibraryMissing(
-            f"The parser in {str(folder)!r} ({module.split('.')[1]}) uses internals of tokenizers that"
-            f" transformers {transformers} no longer has; use parse_xfm_bart_large, or install 'transformers<5'."
-        )
-    return module
+        raise NotThisModel(f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'.")
+    try:
+        kind = json.loads(meta.read_text(encoding="utf-8")).get("model_type", "stog")
+    except (ValueError, AttributeError) as error:
+        raise ModelDamaged(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
+    if kind != "stog":
+        raise NotThisModel(f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser.")
 
 
 def tokenizer_folder(folder: Path, settings: AmrSettings) -> Path | None:

@@ -19,7 +19,7 @@ from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.faults import cut
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.ingest.neighbours import neighbours_of, recipe_of
-from features.ingest.report import IngestReport, NeighbourReport
+from features.ingest.report import Fault, IngestReport
 from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
@@ -129,7 +129,6 @@ def _read(
             project.base,
             *scans,
             unread=unread,
-            digests=digests,
             reading=partial(decoding, store=store.location),
         )
         of_read = rejects_of(ingested.report, [corpus.name for corpus in read], ingested.rejects)
@@ -141,18 +140,13 @@ def _read(
         )
     files = digests.to_record()
     asked = before.neighbours
-    others = [
-        NeighbourReport(corpus=name, count=count, before=asked[name])
-        for name, count in project.neighbours.items()
-        if asked.get(name, count) != count
-    ]
-    now_asked = asked | {each.corpus: each.count for each in others}
-    memory = (
-        None
-        if files is None or list(keys) != names
-        else Memory(keys=keys, report=ingested.report.settled(), files=files, drawn=before.drawn, neighbours=now_asked)
-    )
-    return dataclasses.replace(ingested, report=ingested.report.model_copy(update={"neighbours": others})), memory
+    others = {name: count for name, count in project.neighbours.items() if asked.get(name, count) != count}
+    told = [Fault.told(name, "other_neighbours", count=n, before=asked[name]) for name, n in others.items()]
+    memory = None
+    if files is not None and list(keys) == names:
+        report = ingested.report.settled()
+        memory = Memory(keys=keys, report=report, files=files, drawn=before.drawn, neighbours=asked | others)
+    return dataclasses.replace(ingested, report=ingested.report.model_copy(update={"neighbours": told})), memory
 
 
 def in_words(project: Project, report: IngestReport, labels: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -254,9 +248,8 @@ def _requirement(project: Project, corpus: str, aspect: str) -> tuple[int, str]:
 
 def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     """Return what a user should know about the corpora, as sentences."""
-    of_labels = (*report.unused_labels, *report.label_faults)
-    faults = (*report.key_faults, *of_labels, *report.text_faults, *report.judgement_faults)
-    sentences = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws, *report.neighbours)]
+    remarks = (*report.shrunk, *report.overlaps, *report.faults, *report.draws, *report.neighbours)
+    sentences = list(map(str, remarks))
     kept, changed, joining, leaked = (_by_corpus(report, count) for count in ("kept", "changed", "joining", "leaked"))
     stored = sum(split.leaked_stored for split in report.splits) if drops else 0
     example = partial(_example, report)

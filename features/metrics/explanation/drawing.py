@@ -126,7 +126,8 @@ class _Side:
         # Above its target, a label is a third of the way to the other edges of the source: it takes more room.
         roles = [1.35 * text_width(graph.relations[index][1], 11) for index, _, _ in self.edges]
         self.layout: Layout = lay_out(self.sizes, [(source, target) for _, source, target in self.edges], roles, _RISE)
-        self.title = _wrap(title, max(self.layout.width, 270.0))
+        lines = fold_label(title, max(self.layout.width, 270.0), 13)
+        self.title = [line.strip() for line in lines if line.strip()]
         self.width = max([self.layout.width, *(text_width(line, 13) for line in self.title)])
         self.make_room(len(self.title))
 
@@ -234,7 +235,7 @@ def _width_of(sign: str) -> float:
 
 
 def fold_label(text: str, width: float, size: float) -> list[str]:
-    """Return a name as lines of at most `width` pixels, broken after a separator if there is one."""
+    """Return a name or a title as lines of at most `width` pixels, broken after a separator if there is one."""
     lines = [""]
     for part in _PARTS.findall(text):
         if lines[-1] and text_width(lines[-1] + part, size) > width:
@@ -244,17 +245,6 @@ def fold_label(text: str, width: float, size: float) -> list[str]:
                 lines.append("")
             lines[-1] += sign
     return lines
-
-
-def _wrap(text: str, width: float) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and text_width(longer, 13) > width:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return [line for line in lines if line]
 
 
 _FIRST = "smatch"

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 
 from features.corpora.reading import read_evaluation, read_outcomes
-from features.corpora.registry import DATASETS
 from features.corpora.rows import PairRow, Skip
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Digests, locate
@@ -142,17 +141,11 @@ def test_an_evaluation_set_takes_its_split_of_a_file_with_all(tmp_path):
     assert read_evaluation(EvaluationSet(dataset="pairs", split="dev", file="p.jsonl"), tmp_path).texts_a == ["dev"]
 
 
-def test_a_checked_copy_is_recognised_whether_compressed_or_not(tmp_path):
-    record = DATASETS["sick"].model_copy(update={"sha256": {}})
+def test_the_digest_of_a_file_is_that_of_what_it_holds_whether_compressed_or_not(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"some text")
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"some text"))
     digests = Digests({})
-    digest = digests.of(tmp_path / "a.txt")
-    pinned = record.model_copy(update={"sha256": {"SICK_train.txt": digest}})
-
-    assert record.known_copy(digest) is None
-    assert digests.of(tmp_path / "a.txt.gz") == digest
-    assert pinned.known_copy(digest) == "SICK_train.txt"
+    assert digests.of(tmp_path / "a.txt.gz") == digests.of(tmp_path / "a.txt")
 
 
 def test_sources_are_found_once_each(tmp_path):

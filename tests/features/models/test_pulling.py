@@ -201,11 +201,6 @@ def test_no_network_for_an_archive(register: Register, cache: Path) -> None:
     assert remains(cache) == []
 
 
-def test_an_archive_behind_a_web_page_is_fetched_by_hand() -> None:
-    with refused(DownloadFailed):
-        pull("parse_gsii")
-
-
 def test_an_archive_that_broke_off(archive: Path, register: Register) -> None:
     archive.write_bytes(archive.read_bytes()[:-40])
     with refused(ArchiveWrong):

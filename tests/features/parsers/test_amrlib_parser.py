@@ -12,7 +12,6 @@ from features.core.faults import (
     Conflict,
     DeviceMissing,
     GpuFailed,
-    LibraryMissing,
     ModelDamaged,
     ModelNotLoaded,
     ModelNotPulled,
@@ -236,23 +235,6 @@ def test_a_description_that_cannot_be_read(damaged: Path) -> None:
     (damaged / "amrlib_meta.json").write_text("{")
     with refused(ModelDamaged):
         load(settings(model=str(damaged)))
-
-
-@pytest.mark.parametrize("module", ["parse_spring", "parse_gsii"])
-def test_parsers_that_need_an_older_transformers_say_so(
-    damaged: Path, module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (damaged / "amrlib_meta.json").write_text(json.dumps({"inference_module": f".{module}.inference"}))
-    monkeypatch.setattr("features.parsers.amrlib_parser.version", lambda _: "5.23.0")
-    with refused(LibraryMissing):
-        load(settings(model=str(damaged)))
-
-
-def test_the_first_release_without_a_description_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "model.pt").write_bytes(b"")
-    monkeypatch.setattr("features.parsers.amrlib_parser.version", lambda _: "5.23.0")
-    with refused(LibraryMissing):
-        load(settings(model=str(tmp_path)))
 
 
 @pytest.mark.slow

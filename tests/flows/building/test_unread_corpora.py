@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import time
 from pathlib import Path
 
@@ -98,9 +99,8 @@ def outcome(project: Project, store: Store):
     report = ingested.report.model_dump(exclude={"unread"})
     for draw in report["draws"]:
         del draw["largest"]  # stored negatives join further groups
-    for fault in report["judgement_faults"]:
-        if fault["fault"] == "several":  # the example is the first of the new ones, then of the known ones
-            del fault["examples"], fault["texts"]
+    for fault in report["faults"]:  # the example is the first of the new ones, then of the known ones
+        fault["text"] = re.sub("(more than once .*), such as .*?: all are kept", r"\1", fault["text"])
     return report, ingested.rejects, ingested.tables
 
 
