@@ -105,7 +105,8 @@ class S3bertSettings(TunedSettings):
             built-in ones, then the project's own.
         facet_dimensions: dimensions of each facet (h). With a map they are added to those of the backbone, whose own
             embedding is the residual; without one the remaining dimensions of the backbone are.
-        map_epochs: passes over the training data in which the map is learnt on the stored embeddings; 0 for none.
+        map_epochs: passes over the training data in which the map is learnt on the stored embeddings; 0 for none. There
+            are none where the backbone is an S3BERT, either: the training goes on from its facets.
         map_learning_rate: its peak learning rate.
         map_batch_size: pairs in a batch of it; a sixteenth of the training pairs if that is less.
         similarity: similarity of a facet's two sub-vectors. `manhattan` is 1 - L1 distance, as in the authors'
