@@ -1,12 +1,9 @@
 """A model that is shipped as what differs from another one is put together where that one is."""
 
-import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from average_encoders import average
 from safetensors.numpy import load_file, save_file
 from sentences import refused
 from ship_encoder import ship
@@ -73,20 +70,3 @@ def test_without_the_start_model_a_user_is_told_to_pull_that(shipped, tmp_path):
     (tmp_path / "cache" / "start").rename(tmp_path / "away")
     with refused(ModelNotPulled):
         locate("small")
-
-
-def test_the_mean_of_two_encoders_tells_both_trainings_and_is_made_once(shipped, tmp_path):
-    other = shutil.copytree(shipped, tmp_path / "other")
-    save_file({**LAYERS, "layer.1": np.full((2, 3), 0.5, np.float32)}, other / "model.safetensors")
-    for folder, rate, corpora in ((shipped, 0.1, {"sick": {"train": 2}}), (other, 0.2, {"sick": {}, "edits": {}})):
-        facts = {"identity": f"{rate}", "steps": 7, "settings": {"rate": rate, "seed": 0}, "corpora": corpora}
-        (folder / "training.json").write_text(json.dumps(facts))
-    average(shipped, other, 0.25)
-    weights, facts = load_file(shipped / "model.safetensors"), json.loads((shipped / "training.json").read_text())
-    assert np.allclose(weights["layer.1"], 0.2)
-    assert np.array_equal(weights["layer.0"], LAYERS["layer.0"])
-    assert facts["averaged"] == {"share": 0.25, "identity": "0.2", "steps": 7, "settings": {"rate": 0.2}}
-    assert facts["corpora"] == {"edits": {}, "sick": {"train": 2}}
-    with pytest.raises(SystemExit, match="mean already"):
-        average(shipped, other, 0.25)
-    assert np.allclose(load_file(shipped / "model.safetensors")["layer.1"], 0.2)
