@@ -53,6 +53,9 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     # ends all others and reports a failure of a training that was finished (torch 2.13 with gloo: 7 of 18 processes).
     atexit.register(leave)
     use_threads(settings.threads)  # accelerate changes them as well
+    # Several threads sum gradients of the same embedding in any order, so that a resumed training would end with other
+    # weights. On a GPU some operations have no such form.
+    torch.use_deterministic_algorithms(name == "cpu", warn_only=True)
     device = accelerator.device if world() > 1 else torch.device(name)
     bfloat16 = computes_in_bfloat16(settings.precision, device.type)
     return Machine(device, torch.bfloat16 if bfloat16 else torch.float32, accelerator)
