@@ -23,8 +23,7 @@ import random
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -52,7 +51,6 @@ _CONFIGURATION: dict[str, str | None] = {
 _CHECKPOINT = ".checkpoint.parquet"
 _COMMIT = re.compile(r"\d+\.json")
 _ATTEMPTS = 20
-_READERS = 16
 _AT_ONCE = 64
 """Entries of the log that are in memory at once; one has some hundred bytes for each shard of its commit."""
 OWN_COLUMN = pl.Float64
@@ -120,6 +118,10 @@ class Table:
         """Return the name in the store of a file that the log names."""
         return f"{self._folder}/{path}"
 
+    def stats(self, files: Iterable[DataFile]) -> list[Entry | OSError]:
+        """Describe files as they are in the store, or return why one cannot be."""
+        return self.storage.stats(self._folder, [self.file(file.path) for file in files])
+
     def create(self) -> str:
         """Make the table unless another process has, and return its id.
 
@@ -128,21 +130,23 @@ class Table:
         """
         frame = pl.DataFrame(schema={**self.columns, **dict.fromkeys(self.partitions, pl.String)})
         with self._clear_errors("Making"), scratch("table") as folder:
-            DeltaTable.create(
+            made = DeltaTable.create(
                 str(folder),
                 Schema.from_arrow(frame.to_arrow().schema),
                 partition_by=list(self.partitions),
                 name=self.name,
                 configuration=_CONFIGURATION,
             )
-            with contextlib.suppress(FileExistsError):
+            try:
                 self.storage.put_if_absent(self.file(_log(0)), (folder / _log(0)).read_bytes())
-        return str(self.open().metadata().id)
+            except FileExistsError:
+                made = self.open()
+            return str(made.metadata().id)
 
     def open(self, version: int | None = None, *, to_commit: bool = False) -> DeltaTable:
         """Open the table at a version, or at its newest.
 
-        What this process has opened before is not read again; a commit changes what is opened, so it has its own.
+        What this process has opened or committed is not read again; a commit changes what is opened, so it has its own.
         """
         if version is not None and version < 0:
             raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
@@ -181,20 +185,19 @@ class Table:
         files = {file.path: file for file in self.files(first)}
         yield first, files.values()
         logs = [self.file(_log(version)) for version in range(first + 1, max(later, default=first) + 1)]
-        with ThreadPoolExecutor(_READERS) as readers:  # a reader of S3 mostly waits
-            for at in range(0, len(logs), _AT_ONCE):
-                with self._clear_errors("Reading"):
-                    entries = list(readers.map(self.storage.read, logs[at : at + _AT_ONCE]))
-                for version, entry in enumerate(entries, start=first + 1 + at):
-                    try:
-                        _replay(entry, files)
-                    except (ValueError, KeyError, TypeError, AttributeError) as error:
-                        raise StoreDamaged(
-                            f"Entry {version} of the log of table {self.name!r} in {self._shown!r} is damaged; restore "
-                            "the table, or build a new store."
-                        ) from error
-                    if version in later:
-                        yield version, files.values()
+        for at in range(0, len(logs), _AT_ONCE):
+            with self._clear_errors("Reading"):
+                entries = self.storage.map(self.storage.read, logs[at : at + _AT_ONCE])
+            for version, entry in enumerate(entries, start=first + 1 + at):
+                try:
+                    _replay(entry, files)
+                except (ValueError, KeyError, TypeError, AttributeError) as error:
+                    raise StoreDamaged(
+                        f"Entry {version} of the log of table {self.name!r} in {self._shown!r} is damaged; restore "
+                        "the table, or build a new store."
+                    ) from error
+                if version in later:
+                    yield version, files.values()
 
     def spare_checkpoints(self, versions: Collection[int]) -> list[str]:
         """Return the checkpoints, relative to the table's folder, from which neither `versions` nor the newest is read.
@@ -224,12 +227,12 @@ class Table:
 
     def add_columns(self, columns: Columns) -> None:
         """Add those columns that the table lacks, in a transaction that changes no row: older rows have nulls there."""
-        table = self.open(to_commit=True)
-        present = _names(table)
+        present = _names(self.open())
         if new := {name: dtype for name, dtype in columns.items() if name not in present}:
+            table = self.open(to_commit=True)
             with self._clear_errors("Adding columns to"):
                 table.alter.add_columns(Schema.from_arrow(pl.DataFrame(schema=new).to_arrow().schema).fields)
-            self._settle(table.version())
+            self._settle(table, table.version())
 
     def stale_files(self, older_than: timedelta) -> list[str]:
         """Return files, relative to the table's folder, that the newest version does not name.
@@ -282,16 +285,18 @@ class Table:
                     raise
                 time.sleep(random.uniform(0, 0.05 * (attempt + 1)))  # noqa: S311 - two committers must not stay in step
                 continue
-            self._settle(version + 1)
+            self._settle(table, version + 1)
             return version + 1
         raise WrittenByAnother(
             f"Table {self.name!r} in {self._shown!r} was changed by another process at each of {_ATTEMPTS} attempts "
             "to commit; let only one flow write to a store at a time, then run again."
         )
 
-    def _settle(self, version: int) -> None:
+    def _settle(self, table: DeltaTable, version: int) -> None:
         with clear_errors(f"Saving the log of table {self.name!r} in {self._shown!r}"):
             self.storage.settle(self.file(_log(version)))
+            if entry := self._entry(table.version()):
+                _committed[self._shown] = entry, table
 
     def _entry(self, version: int | None) -> Entry | None:
         """Describe the entry of the log that made a version, or the newest one; None if it is not there."""
@@ -345,9 +350,15 @@ class Table:
             raise StoreUnreachable(f"{what} failed: {reason}.") from error
 
 
+_committed: dict[str, tuple[Entry, DeltaTable]] = {}
+"""URL → what this process has committed last, until it is opened."""
+
+
 @lru_cache(maxsize=_TABLES_KEPT)
 def _kept(url: str, options: tuple[tuple[str, str], ...], entry: Entry) -> DeltaTable:
     """Open the version that an entry of the log made; a table that was deleted and made again has other entries."""
+    if (committed := _committed.pop(url, None)) and committed[0] == entry:
+        return committed[1]
     return DeltaTable(url, version=_version(entry), storage_options=dict(options))
 
 
