@@ -152,7 +152,8 @@ class Table:
             raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
         url, options = self.storage.url(self._folder), dict(self.storage.options or {})
         with self._clear_errors("Reading", version):
-            if to_commit or (entry := self._entry(version)) is None:
+            entry = None if to_commit else _opened.get((url, self._id, version)) or self._entry(version)
+            if entry is None:
                 table = DeltaTable(url, version=version, storage_options=options)
             else:
                 table = _kept(url, tuple(options.items()), entry)
@@ -162,6 +163,8 @@ class Table:
                 f"Table {self.name!r} in {self._shown!r} is not the one that the store was made with; restore it, "
                 "or build a new store."
             )
+        if entry and self._id:
+            _opened[url, self._id, _version(entry)] = entry
         return table
 
     def version(self) -> int:
@@ -350,6 +353,8 @@ class Table:
             raise StoreUnreachable(f"{what} failed: {reason}.") from error
 
 
+_opened: dict[tuple[str, str | None, int | None], Entry] = {}
+"""URL, id of the table and version → its entry of the log: a version of a table that has this id never changes."""
 _committed: dict[str, tuple[Entry, DeltaTable]] = {}
 """URL → what this process has committed last, until it is opened."""
 
