@@ -137,11 +137,10 @@ class Table:
                 name=self.name,
                 configuration=_CONFIGURATION,
             )
-            try:
+            with contextlib.suppress(FileExistsError):
                 self.storage.put_if_absent(self.file(_log(0)), (folder / _log(0)).read_bytes())
-            except FileExistsError:
-                made = self.open()
-            return str(made.metadata().id)
+                return str(made.metadata().id)
+        return str(self.open().metadata().id)
 
     def open(self, version: int | None = None, *, to_commit: bool = False) -> DeltaTable:
         """Open the table at a version, or at its newest.
@@ -152,8 +151,7 @@ class Table:
             raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
         url, options = self.storage.url(self._folder), dict(self.storage.options or {})
         with self._clear_errors("Reading", version):
-            entry = None if to_commit else _opened.get((url, self._id, version)) or self._entry(version)
-            if entry is None:
+            if to_commit or (entry := self._entry(version)) is None:
                 table = DeltaTable(url, version=version, storage_options=options)
             else:
                 table = _kept(url, tuple(options.items()), entry)
@@ -163,8 +161,6 @@ class Table:
                 f"Table {self.name!r} in {self._shown!r} is not the one that the store was made with; restore it, "
                 "or build a new store."
             )
-        if entry and self._id:
-            _opened[url, self._id, _version(entry)] = entry
         return table
 
     def version(self) -> int:
@@ -316,8 +312,6 @@ class Table:
     def _files(self, table: DeltaTable) -> list[DataFile]:
         with self._clear_errors("Reading"):
             frame = pl.DataFrame(table.get_add_actions(flatten=True))
-        if frame.is_empty():
-            return []
         files = [
             DataFile(
                 path=row["path"],
@@ -353,10 +347,7 @@ class Table:
             raise StoreUnreachable(f"{what} failed: {reason}.") from error
 
 
-_opened: dict[tuple[str, str | None, int | None], Entry] = {}
-"""URL, id of the table and version → its entry of the log: a version of a table that has this id never changes."""
-_committed: dict[str, tuple[Entry, DeltaTable]] = {}
-"""URL → what this process has committed last, until it is opened."""
+_committed: dict[str, tuple[Entry, DeltaTable]] = {}  # URL → what this process has committed last, until it is opened
 
 
 @lru_cache(maxsize=_TABLES_KEPT)

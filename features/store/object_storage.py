@@ -96,13 +96,12 @@ class ObjectStorage(Storage):
             return super().stats(folder, names)
         import obstore
 
-        absent: OSError = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        listed: dict[str, Any] = {}
         try:
             with _as_files(folder):
                 listed = {meta["path"]: meta for page in obstore.list(self._client, folder) for meta in page}
         except OSError as error:
-            absent = error
+            return [error] * len(names)
+        absent = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         return [_entry(name, listed[name]) if name in listed else absent for name in names]
 
     def last(self, folder: str, matches: Callable[[str], object]) -> Entry | None:
