@@ -145,7 +145,7 @@ class Table:
     def open(self, version: int | None = None, *, to_commit: bool = False) -> DeltaTable:
         """Open the table at a version, or at its newest.
 
-        What this process has opened or committed is not read again; a commit changes what is opened, so it has its own.
+        What this process has opened before is not read again; a commit changes what is opened, so it has its own.
         """
         if version is not None and version < 0:
             raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
@@ -231,7 +231,7 @@ class Table:
             table = self.open(to_commit=True)
             with self._clear_errors("Adding columns to"):
                 table.alter.add_columns(Schema.from_arrow(pl.DataFrame(schema=new).to_arrow().schema).fields)
-            self._settle(table, table.version())
+            self._settle(table.version())
 
     def stale_files(self, older_than: timedelta) -> list[str]:
         """Return files, relative to the table's folder, that the newest version does not name.
@@ -284,18 +284,16 @@ class Table:
                     raise
                 time.sleep(random.uniform(0, 0.05 * (attempt + 1)))  # noqa: S311 - two committers must not stay in step
                 continue
-            self._settle(table, version + 1)
+            self._settle(version + 1)
             return version + 1
         raise WrittenByAnother(
             f"Table {self.name!r} in {self._shown!r} was changed by another process at each of {_ATTEMPTS} attempts "
             "to commit; let only one flow write to a store at a time, then run again."
         )
 
-    def _settle(self, table: DeltaTable, version: int) -> None:
+    def _settle(self, version: int) -> None:
         with clear_errors(f"Saving the log of table {self.name!r} in {self._shown!r}"):
             self.storage.settle(self.file(_log(version)))
-            if entry := self._entry(table.version()):
-                _committed[self._shown] = entry, table
 
     def _entry(self, version: int | None) -> Entry | None:
         """Describe the entry of the log that made a version, or the newest one; None if it is not there."""
@@ -347,14 +345,9 @@ class Table:
             raise StoreUnreachable(f"{what} failed: {reason}.") from error
 
 
-_committed: dict[str, tuple[Entry, DeltaTable]] = {}  # URL → what this process has committed last, until it is opened
-
-
 @lru_cache(maxsize=_TABLES_KEPT)
 def _kept(url: str, options: tuple[tuple[str, str], ...], entry: Entry) -> DeltaTable:
     """Open the version that an entry of the log made; a table that was deleted and made again has other entries."""
-    if (committed := _committed.pop(url, None)) and committed[0] == entry:
-        return committed[1]
     return DeltaTable(url, version=_version(entry), storage_options=dict(options))
 
 

@@ -250,16 +250,6 @@ def test_the_log_of_a_table_is_read_once_for_each_version(bucket, filled):
     assert "s1" not in Store.open(url).committed("amr")
 
 
-def test_what_was_committed_is_not_read_again(bucket, filled):
-    server, url = bucket
-    store = Store.open(url, create=True)
-    fill(store, filled)
-    store.withdraw([("amr", "s1")], run_id="later")
-    before = len(server.seen())
-    assert "s1" not in store.committed("amr")
-    assert [line.split()[0] for line in server.seen()[before:]] == ["GET"], "the newest version is looked for"
-
-
 @pytest.mark.parametrize("number", [3, 40])
 def test_many_objects_are_described_by_one_listing(bucket, number):
     server, url = bucket
