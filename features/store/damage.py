@@ -12,7 +12,6 @@ of its newest versions and of all its releases, and the rows that each release w
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -22,10 +21,9 @@ from features.core.file_errors import explain
 from features.core.types import Shard
 from features.store.delta import DataFile, Table
 from features.store.releases import Release
+from features.store.storage import Entry
 
 Problem = Literal["missing", "size", "content", "unreadable"]
-
-_READERS = 4  # hashing releases the GIL; more readers gain nothing on one disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +62,8 @@ class Damage:
 def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool) -> list[Damage]:
     """Return those of a table's files, as its log names them, that are damaged; `deep` reads every byte."""
     listed = list(files)
-    with ThreadPoolExecutor(_READERS) as readers:
-        flaws = list(readers.map(lambda file: _flaw(table, file, deep=deep), listed))
+    found = zip(listed, table.stats(listed), strict=True)
+    flaws = table.storage.map(lambda pair: _flaw(table, *pair, deep=deep), found)
     return [
         Damage(table.name, file.stage or table.name, file.shard, file.path, *flaw)
         for file, flaw in zip(listed, flaws, strict=True)
@@ -83,10 +81,11 @@ def refuse_damaged(store: str, damaged: Sequence[Damage]) -> None:
         )
 
 
-def _flaw(table: Table, file: DataFile, *, deep: bool) -> tuple[Problem, str] | None:
+def _flaw(table: Table, file: DataFile, entry: Entry | OSError, *, deep: bool) -> tuple[Problem, str] | None:
     name = table.file(file.path)
     try:
-        entry = table.storage.stat(name)
+        if isinstance(entry, OSError):
+            raise entry
         if entry.bytes != file.bytes:
             return "size", f"has {entry.bytes:,} bytes instead of {file.bytes:,}"
         if deep or entry.modified > file.committed:

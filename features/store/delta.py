@@ -23,8 +23,7 @@ import random
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -52,7 +51,6 @@ _CONFIGURATION: dict[str, str | None] = {
 _CHECKPOINT = ".checkpoint.parquet"
 _COMMIT = re.compile(r"\d+\.json")
 _ATTEMPTS = 20
-_READERS = 16
 _AT_ONCE = 64
 """Entries of the log that are in memory at once; one has some hundred bytes for each shard of its commit."""
 OWN_COLUMN = pl.Float64
@@ -120,6 +118,10 @@ class Table:
         """Return the name in the store of a file that the log names."""
         return f"{self._folder}/{path}"
 
+    def stats(self, files: Iterable[DataFile]) -> list[Entry | OSError]:
+        """Describe files as they are in the store, or return why one cannot be."""
+        return self.storage.stats(self._folder, [self.file(file.path) for file in files])
+
     def create(self) -> str:
         """Make the table unless another process has, and return its id.
 
@@ -128,7 +130,7 @@ class Table:
         """
         frame = pl.DataFrame(schema={**self.columns, **dict.fromkeys(self.partitions, pl.String)})
         with self._clear_errors("Making"), scratch("table") as folder:
-            DeltaTable.create(
+            made = DeltaTable.create(
                 str(folder),
                 Schema.from_arrow(frame.to_arrow().schema),
                 partition_by=list(self.partitions),
@@ -137,6 +139,7 @@ class Table:
             )
             with contextlib.suppress(FileExistsError):
                 self.storage.put_if_absent(self.file(_log(0)), (folder / _log(0)).read_bytes())
+                return str(made.metadata().id)
         return str(self.open().metadata().id)
 
     def open(self, version: int | None = None, *, to_commit: bool = False) -> DeltaTable:
@@ -181,20 +184,19 @@ class Table:
         files = {file.path: file for file in self.files(first)}
         yield first, files.values()
         logs = [self.file(_log(version)) for version in range(first + 1, max(later, default=first) + 1)]
-        with ThreadPoolExecutor(_READERS) as readers:  # a reader of S3 mostly waits
-            for at in range(0, len(logs), _AT_ONCE):
-                with self._clear_errors("Reading"):
-                    entries = list(readers.map(self.storage.read, logs[at : at + _AT_ONCE]))
-                for version, entry in enumerate(entries, start=first + 1 + at):
-                    try:
-                        _replay(entry, files)
-                    except (ValueError, KeyError, TypeError, AttributeError) as error:
-                        raise StoreDamaged(
-                            f"Entry {version} of the log of table {self.name!r} in {self._shown!r} is damaged; restore "
-                            "the table, or build a new store."
-                        ) from error
-                    if version in later:
-                        yield version, files.values()
+        for at in range(0, len(logs), _AT_ONCE):
+            with self._clear_errors("Reading"):
+                entries = self.storage.map(self.storage.read, logs[at : at + _AT_ONCE])
+            for version, entry in enumerate(entries, start=first + 1 + at):
+                try:
+                    _replay(entry, files)
+                except (ValueError, KeyError, TypeError, AttributeError) as error:
+                    raise StoreDamaged(
+                        f"Entry {version} of the log of table {self.name!r} in {self._shown!r} is damaged; restore "
+                        "the table, or build a new store."
+                    ) from error
+                if version in later:
+                    yield version, files.values()
 
     def spare_checkpoints(self, versions: Collection[int]) -> list[str]:
         """Return the checkpoints, relative to the table's folder, from which neither `versions` nor the newest is read.
@@ -224,9 +226,9 @@ class Table:
 
     def add_columns(self, columns: Columns) -> None:
         """Add those columns that the table lacks, in a transaction that changes no row: older rows have nulls there."""
-        table = self.open(to_commit=True)
-        present = _names(table)
+        present = _names(self.open())
         if new := {name: dtype for name, dtype in columns.items() if name not in present}:
+            table = self.open(to_commit=True)
             with self._clear_errors("Adding columns to"):
                 table.alter.add_columns(Schema.from_arrow(pl.DataFrame(schema=new).to_arrow().schema).fields)
             self._settle(table.version())
@@ -308,8 +310,6 @@ class Table:
     def _files(self, table: DeltaTable) -> list[DataFile]:
         with self._clear_errors("Reading"):
             frame = pl.DataFrame(table.get_add_actions(flatten=True))
-        if frame.is_empty():
-            return []
         files = [
             DataFile(
                 path=row["path"],

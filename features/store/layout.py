@@ -56,7 +56,7 @@ def create(storage: Storage, project: str | None = None) -> Description:
     if missing:
         with clear_errors(f"Making a store in {storage.location!r}"):
             tables = [table_of(storage, name) for name in missing]
-            made = {table.name: table.create() for table in tables}
+            made = dict(zip(missing, storage.map(Table.create, tables), strict=True))
             description = replace(description, tables={**description.tables, **made})
             _describe(storage, description)
     return description

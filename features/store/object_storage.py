@@ -14,6 +14,7 @@ Two processes that both believe to hold a lease, after a network was cut, do twi
 releases are conditional PUTs of their own.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -22,7 +23,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
@@ -42,6 +43,8 @@ EXPIRY = 4 * HEARTBEAT
 """Seconds after which a lease that nobody renews is taken over."""
 COPY_KEPT = 30 * 86400
 """Seconds for which a copy of an object stays in the user's cache after it was last asked for."""
+_FEW = 32
+"""Objects of a folder that are asked for one by one: a listing names a thousand, wanted or not, and is one request."""
 _CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
 _ROLE = ("169.254.169.254", 80)
 """Where a machine in a cloud asks for the credentials of its role."""
@@ -50,6 +53,8 @@ _OPTIONS = {"region": "aws_region", "endpoint": "aws_endpoint_url"}
 
 class ObjectStorage(Storage):
     """The objects of a store below a prefix of a bucket."""
+
+    readers = 16  # which mostly wait
 
     def __init__(self, location: str) -> None:
         try:
@@ -86,16 +91,26 @@ class ObjectStorage(Storage):
     def stat(self, name: str) -> Entry:
         return _entry(name, self._head(name))
 
+    def stats(self, folder: str, names: Sequence[str]) -> list[Entry | OSError]:
+        if len(names) <= _FEW:
+            return super().stats(folder, names)
+        import obstore
+
+        try:
+            with _as_files(folder):
+                listed = {meta["path"]: meta for page in obstore.list(self._client, folder) for meta in page}
+        except OSError as error:
+            return [error] * len(names)
+        absent = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return [_entry(name, listed[name]) if name in listed else absent for name in names]
+
     def last(self, folder: str, matches: Callable[[str], object]) -> Entry | None:
         listed = {meta["path"].rpartition("/")[2]: meta for meta in self._listed(folder)["objects"]}
         name = max(filter(matches, listed), default=None)
         return None if name is None else _entry(f"{folder}/{name}", listed[name])
 
     def read(self, name: str) -> bytes:
-        import obstore
-
-        with _as_files(name):
-            return bytes(obstore.get(self._client, name).bytes())
+        return self._get(name)[0]
 
     def put(self, name: str, content: bytes | Path) -> None:
         import obstore
@@ -140,10 +155,10 @@ class ObjectStorage(Storage):
 
     def lease_of(self, name: str) -> Lease | None:
         try:
-            content, meta = _content(self.read(name)), self._head(name)
+            text, meta = self._get(name)
         except OSError:
             return None
-        age = time.time() - meta["last_modified"].timestamp()
+        content, age = _content(text), time.time() - meta["last_modified"].timestamp()
         return Lease(str(content.get("holder", "")), max(age, 0.0), bool(content.get("ended")))
 
     def local(self, name: str) -> Path:
@@ -166,6 +181,13 @@ class ObjectStorage(Storage):
 
         with _as_files(folder):
             return obstore.list_with_delimiter(self._client, folder or None)
+
+    def _get(self, name: str) -> tuple[bytes, Any]:
+        import obstore
+
+        with _as_files(name):
+            got = obstore.get(self._client, name)
+            return bytes(got.bytes()), got.meta
 
     def _head(self, name: str) -> Any:
         import obstore
@@ -205,7 +227,8 @@ class _Beating:
         with suppress(FileExistsError):
             self._seen = storage._create(name, self._text())
             return
-        seen, content = storage._head(name), _content(storage.read(name))
+        text, seen = storage._get(name)
+        content = _content(text)
         waited = 0.0
         if not content.get("ended"):
             on_wait(
@@ -248,8 +271,8 @@ class _Beating:
             except FileExistsError:
                 # Our own, if the answer to the last one got lost.
                 with suppress(OSError):
-                    current = self._storage._head(self._name)
-                    if _content(self._storage.read(self._name)).get("token") == self._content["token"]:
+                    text, current = self._storage._get(self._name)
+                    if _content(text).get("token") == self._content["token"]:
                         self._seen = current
                         continue
                     self._lost = True

@@ -67,6 +67,7 @@ class StoreReader:
         self.storage = storage
         self.project = project
         self._ids = dict(table_ids)
+        self._uses: tuple[Mapping[str, Mapping[Shard, DataFile]], Uses] | None = None
 
     @property
     def location(self) -> str:
@@ -157,7 +158,9 @@ class StoreReader:
 
     def versions(self) -> dict[str, int]:
         """Return the newest version of every table."""
-        return {table.name: table.version() for table in self._tables()}
+        tables = self._tables()
+        newest = self.storage.map(Table.version, tables)
+        return {table.name: version for table, version in zip(tables, newest, strict=True)}
 
     def provenance(self, table: str, *, first: bool = False) -> dict[tuple[Shard, Fingerprint], Provenance]:
         """Return where every shard that was ever committed to a table comes from; reads the whole log.
@@ -181,8 +184,11 @@ class StoreReader:
         return origins
 
     def uses(self, versions: Mapping[str, int] | None = None) -> Uses:
-        """Return which corpora use which shard at versions of the tables, or the newest; reads five columns."""
+        """Return which corpora use which shard at versions of the tables, or the newest; reads five columns, once."""
         at = versions or {}
+        files = {name: self.committed(name, at.get(name)) for name in SOURCES}
+        if self._uses and self._uses[0] == files:
+            return self._uses[1]
         pairs = self.scan("pairs", at.get("pairs"), columns=("corpus", "shard_a", "shard_b"), with_shard=True)
         # Each side by itself: both together are nearly as many as there are pairs.
         sides = [pairs.select("shard", "corpus", source=side).unique() for side in ("shard_a", "shard_b")]
@@ -192,8 +198,8 @@ class StoreReader:
         with decoding("labels", self.location):
             of_labels = labels.unique().sort("sentence_shard", "corpus").collect()
 
-        sentences: dict[Shard, set[str]] = {shard: set() for shard in self.committed("sentences", at.get("sentences"))}
-        by_pair: dict[Shard, set[str]] = {shard: set() for shard in self.committed("pairs", at.get("pairs"))}
+        sentences: dict[Shard, set[str]] = {shard: set() for shard in files["sentences"]}
+        by_pair: dict[Shard, set[str]] = {shard: set() for shard in files["pairs"]}
         sources: dict[Shard, dict[Shard, None]] = {}
         for shard, corpus, source in of_pairs.iter_rows():
             by_pair.setdefault(shard, set()).add(corpus)
@@ -201,11 +207,13 @@ class StoreReader:
             sources.setdefault(shard, {})[source] = None
         for corpus, source in of_labels.iter_rows():
             sentences.setdefault(source, set()).add(corpus)
-        return Uses(
+        uses = Uses(
             {shard: frozenset(corpora) for shard, corpora in sentences.items()},
             {shard: frozenset(corpora) for shard, corpora in by_pair.items()},
             {shard: tuple(shards) for shard, shards in sources.items()},
         )
+        self._uses = (files, uses)
+        return uses
 
     def damaged(self, versions: Mapping[str, int] | None = None, *, deep: bool = False) -> list[Damage]:
         """Return committed files, at the newest versions by default, that are missing or not what was written.
@@ -213,12 +221,10 @@ class StoreReader:
         Every byte is read if `deep`; otherwise only files whose modification time is later than their commit.
         """
         at: Mapping[str, int | None] = dict.fromkeys(TABLES) if versions is None else versions
-        return [
-            damage
-            for table in self._tables()
-            if table.name in at
-            for damage in damaged_files(table, table.files(at[table.name]), deep=deep)
-        ]
+        tables = [table for table in self._tables() if table.name in at]
+        files = self.storage.map(lambda table: table.files(at[table.name]), tables)
+        of_tables = zip(tables, files, strict=True)
+        return [damage for table, listed in of_tables for damage in damaged_files(table, listed, deep=deep)]
 
     def is_whole(self, stage: str, shard: Shard) -> bool:
         """Return whether the committed rows and rejects of one shard are byte for byte what was written."""
@@ -240,7 +246,7 @@ class StoreReader:
         return [self._table(name) for name in TABLES if name in self._ids]
 
 
-def _rows_of(table: Table, listed: Iterable[DataFile], schema: Columns) -> pl.LazyFrame:
+def _rows_of(table: Table, listed: Sequence[DataFile], schema: Columns) -> pl.LazyFrame:
     """Return the rows of files of a table, with their partitions; a column gained after a file is null there."""
     _check_sizes(table, listed)
     files = {table.storage.url(table.file(file.path)): file for file in listed}
@@ -273,20 +279,17 @@ def _select_files(table: Table, version: int | None, shards: Collection[str] | N
     return [file for file in files if file.shard in wanted]
 
 
-def _check_sizes(table: Table, files: Iterable[DataFile]) -> None:
+def _check_sizes(table: Table, files: Sequence[DataFile]) -> None:
     # A truncated file makes polars panic in a thread of its own, with a traceback on the terminal.
-    for file in files:
-        name = table.file(file.path)
-        shown = f"The file {table.storage.url(name)!r} of table {table.name!r}"
-        try:
-            size = table.storage.stat(name).bytes
-        except OSError as error:
+    for file, found in zip(files, table.stats(files), strict=True):
+        shown = f"The file {table.storage.url(table.file(file.path))!r} of table {table.name!r}"
+        if isinstance(found, OSError):
             raise TableFileDamaged(
-                f"{shown} cannot be read: {explain(error)}; `facetflow build` makes it again if it is lost."
-            ) from error
-        if size != file.bytes:
+                f"{shown} cannot be read: {explain(found)}; `facetflow build` makes it again if it is lost."
+            ) from found
+        if found.bytes != file.bytes:
             raise TableFileDamaged(
-                f"{shown} has {size} bytes instead of {file.bytes}; `facetflow build` makes it again."
+                f"{shown} has {found.bytes} bytes instead of {file.bytes}; `facetflow build` makes it again."
             )
 
 

@@ -13,6 +13,7 @@ class WrittenFile:
     rows: int
     bytes: int
     sha256: str
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from features.core.faults import NameNotAllowed, StoreDamaged
@@ -68,7 +69,7 @@ def read_runs(storage: Storage) -> list[RunRecord]:
     """Return the records of a store, newest first."""
     with clear_errors(f"Reading the runs of {storage.location!r}"):
         names = [f"runs/{name}" for name in storage.names("runs") if name.endswith(".json")]
-        records = [record for name in names if (record := _read(storage, name)) is not None]
+        records = filter(None, storage.map(partial(_read, storage), names))
     return sorted(records, key=lambda record: (record.number, record.started, record.run_id), reverse=True)
 
 

@@ -11,17 +11,21 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from features.core import durable, leftovers
 from features.core.locks import is_held, only_one
 
 HEARTBEAT = 5.0
 """Seconds between renewals of a lease by its holder."""
+_Of = TypeVar("_Of")
+_To = TypeVar("_To")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,13 @@ class Storage(ABC):
     location: str
     options: Mapping[str, str] | None = None
     """What polars and delta-rs need besides `url`, such as an endpoint."""
+    readers = 4
+    """Objects that are asked for at once: hashing releases the GIL, and more gain nothing on one disk."""
+
+    def map(self, function: Callable[[_Of], _To], values: Iterable[_Of]) -> list[_To]:
+        """Apply a function that waits for the storage to values, several at once; return its results in their order."""
+        with ThreadPoolExecutor(self.readers) as pool:
+            return list(pool.map(function, values))
 
     @abstractmethod
     def names(self, folder: str = "") -> list[str]:
@@ -63,6 +74,17 @@ class Storage(ABC):
     @abstractmethod
     def stat(self, name: str) -> Entry:
         """Describe an object."""
+
+    def stats(self, folder: str, names: Sequence[str]) -> list[Entry | OSError]:
+        """Describe objects below a folder, or return why one cannot be."""
+
+        def described(name: str) -> Entry | OSError:
+            try:
+                return self.stat(name)
+            except OSError as error:
+                return error
+
+        return self.map(described, names)
 
     def last(self, folder: str, matches: Callable[[str], object]) -> Entry | None:
         """Describe the object in a folder whose name, of those that match, comes last; None if there is none."""

@@ -194,14 +194,16 @@ class Store(StoreReader):
 
     def releases(self) -> list[Release]:
         """Return all releases as they were published, oldest first; `release` and `verify` check what they hold."""
-        releases = []
-        for number in release_numbers(self.storage):
+
+        def read(number: int) -> Release | None:
             try:
-                releases.append(read_release(self.storage, number))
+                return read_release(self.storage, number)
             except StoreError as error:
-                if not isinstance(error.__cause__, FileNotFoundError):  # else it has been removed since it was listed
-                    raise
-        return releases
+                if isinstance(error.__cause__, FileNotFoundError):  # it has been removed since it was listed
+                    return None
+                raise
+
+        return [release for release in self.storage.map(read, release_numbers(self.storage)) if release]
 
     def record_run(self, record: RunRecord) -> None:
         """Store the record of a run, replacing an earlier one of the same run."""

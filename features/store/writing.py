@@ -9,6 +9,7 @@ import importlib.metadata
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -40,7 +41,7 @@ def write_rows(table: Table, rows: pl.DataFrame, **partition: str) -> WrittenFil
     path = f"{folder}/{digest[:_NAME_DIGITS]}.parquet"
     with clear_errors(f"Writing {path!r} to table {table.name!r} of {table.storage.location!r}"):
         table.storage.put(table.file(path), content)
-    return WrittenFile(path, rows.height, len(content), digest)
+    return WrittenFile(path, rows.height, len(content), digest, tuple(rows.columns))
 
 
 def check_names(*names: str) -> None:
@@ -98,12 +99,12 @@ def commit(
 ) -> dict[str, int]:
     """Commit receipts to the tables, in the order of `tables`; `Store.commit` says the rest."""
     unique = _unique(receipts)
-    for receipt in unique:
-        _verify(tables, receipt, recipes)
     if not unique:
         return {}
+    storage = tables["rejects"].storage
+    storage.map(partial(_verify, tables, recipes=recipes), unique)
     metadata = {"run_id": run_id, "code_version": importlib.metadata.version("facetflow")}
-    before = {name: table.version() for name, table in tables.items()}
+    before = dict(zip(tables, storage.map(Table.version, tables.values()), strict=True))
     # Rejects first: a crash in between leaves rejects of a shard that is made again, never rows whose rejects are lost.
     rejected = [(receipt, file) for receipt in unique if (file := receipt.reject_data)]
     emptied = [(receipt.stage, receipt.shard) for receipt in unique if not receipt.reject_data]
@@ -144,14 +145,8 @@ def _file(file: WrittenFile, receipt: Receipt, stage: str | None) -> DataFile:
 def _columns(table: Table, made: Sequence[tuple[Receipt, WrittenFile]]) -> Columns:
     """Return the columns that a table needs for some files: its own, and those of the project."""
     columns = dict(table.columns)
-    for receipt, file in made if table.extensible else ():
-        name = table.file(file.path)
-        try:
-            columns |= further_columns(table, pl.read_parquet_schema(io.BytesIO(table.storage.read(name))))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise CommitRefused(
-                f"The file {table.storage.url(name)!r} cannot be read; run shard {receipt.shard!r} again."
-            ) from error
+    for _, file in made:
+        columns |= further_columns(table, file.columns)
     return columns
 
 
@@ -177,7 +172,7 @@ def _described(made: Sequence[tuple[Receipt, WrittenFile]], recipes: Mapping[str
     }
 
 
-def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str, Recipe]) -> None:
+def _verify(tables: Mapping[str, Table], receipt: Receipt, *, recipes: Mapping[str, Recipe]) -> None:
     where = f"shard {receipt.shard!r} of stage {receipt.stage!r}"
     recipe = recipes.get(receipt.stage)
     if recipe is None:

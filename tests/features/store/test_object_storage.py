@@ -250,6 +250,32 @@ def test_the_log_of_a_table_is_read_once_for_each_version(bucket, filled):
     assert "s1" not in Store.open(url).committed("amr")
 
 
+@pytest.mark.parametrize("number", [3, 40])
+def test_many_objects_are_described_by_one_listing(bucket, number):
+    server, url = bucket
+    place = storage_at(url)
+    names = [f"tables/amr/shard=s{at}/{at}.parquet" for at in range(number)]
+    for name in names:
+        place.put(name, name.encode())
+    before = len(server.seen())
+    *described, absent = place.stats("tables/amr", [*names, "tables/amr/shard=s/absent"])
+    asked = server.seen()[before:]
+    assert described == [place.stat(name) for name in names]
+    assert isinstance(absent, FileNotFoundError)
+    assert len(asked) == (1 if number == 40 else number + 1)
+
+
+def test_uses_are_read_again_only_after_a_commit(bucket, filled):
+    server, url = bucket
+    store = Store.open(url, create=True)
+    fill(store, filled)
+    uses, before = store.uses(), len(server.seen())
+    assert store.uses() is uses
+    assert len(server.seen()) == before + 3, "the newest versions of the tables of ingest"
+    store.withdraw([("sentences", "s1")], run_id="later")
+    assert store.uses() is not uses
+
+
 def test_polars_reads_what_the_storage_names(bucket, filled):
     _, url = bucket
     fill(Store.open(url, create=True), filled)
