@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
 
+_SCALED_BY = 2000
+"""Sentences whose embeddings say how long facets are."""
+
 
 def train(job: S3bertJob) -> Path:
     """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder."""
@@ -192,11 +195,14 @@ def _complete(
     layout: FacetLayout,
     report: dict[str, object],
 ) -> None:
-    from training.encoders.s3bert.task import recorded
+    from training.encoders.s3bert.task import recorded, scale_facets
 
     task, outcome = learnt.task, learnt.outcome
     ratings = task.prepared.ratings
     backbone.eval()
+    if layout.facets[0].start and layout.similarity == "cosine":
+        some = data.texts[:_SCALED_BY]
+        scale_facets(cast("Dense", backbone.model[-1]), _embed(some, task, data, backbone))
     # Dev splits have only positive pairs unless a project asks for others. With negatives as well, BAMBOO's dev pairs
     # are predicted slightly worse (mean absolute error 0.185 instead of 0.182), unrelated pairs better (0.092 instead
     # of 0.116; 0.269 without calibration).
