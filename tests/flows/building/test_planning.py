@@ -223,7 +223,7 @@ def test_rows_that_are_no_judgement_are_told_with_the_reason(tmp_path, capfd):
     keeper = object.__new__(FactKeeper)
     keeper.facts = BuildFacts("tweets", "store", "run", "host:1", "2026-01-01T00:00:00+00:00")
     keeper.read(report)
-    assert keeper.facts.ingest["left_out"] == {"debatable": 1}
+    assert keeper.facts.ingest["skipped"] == {"debatable": 1}
 
 
 @pytest.mark.parametrize(
