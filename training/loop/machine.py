@@ -56,6 +56,8 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     # Several threads sum gradients of the same embedding in any order, so that a resumed training would end with other
     # weights. On a GPU some operations have no such form.
     torch.use_deterministic_algorithms(name == "cpu", warn_only=True)
+    # Filling memory before it is used takes time, and only finds bugs.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     device = accelerator.device if world() > 1 else torch.device(name)
     bfloat16 = computes_in_bfloat16(settings.precision, device.type)
     return Machine(device, torch.bfloat16 if bfloat16 else torch.float32, accelerator)

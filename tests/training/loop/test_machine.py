@@ -42,3 +42,18 @@ def test_more_processes_than_gpus_are_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with refused(DeviceMissing), all_processes(LoopSettings(processes=2), "training.train", LoopSettings()):
         pytest.fail("started")
+
+
+def test_gradients_of_repeated_sentences_are_the_same_whatever_the_threads_do(tmp_path):
+    prepare_machine(LoopSettings(device="cpu", threads=2), tmp_path)
+    random = torch.Generator().manual_seed(0)
+    embeddings = torch.randn(380, 864, generator=random, requires_grad=True)
+    places, weights = torch.randint(0, 380, (3000,), generator=random), torch.randn(3000, 864, generator=random)
+
+    def gradient():
+        embeddings.grad = None
+        (embeddings[places] * weights).sum().backward()
+        return embeddings.grad
+
+    first = gradient()
+    assert all(torch.equal(first, gradient()) for _ in range(10))
