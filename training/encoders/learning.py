@@ -42,10 +42,12 @@ def learn(
     complete: Callable[[Learnt[TaskT]], None],
     *,
     about: str,
+    before: Callable[[Learnt[TaskT]], None] | None = None,
 ) -> None:
     """Train to the end, resuming an interrupted training, and `complete` the encoder in the first process.
 
-    The settings of its loop are those of the plan, unless the task has a `loop` of its own.
+    Without a search, every process does what comes `before` that. The settings of its loop are those of the plan,
+    unless the task has a `loop` of its own.
     """
     log.info("%s, %s on %s", about, str(machine.precision).removeprefix("torch."), machine.device)
     points = plan.settings.points()
@@ -54,7 +56,10 @@ def learn(
         return
     task = make_task(plan.settings)
     loop = _make_loop(plan.settings, task, machine, folder, plan.identity)
-    loop.run_and_write(lambda outcome: complete(Learnt(task, outcome, {})))
+    loop.run_and_write(
+        lambda outcome: complete(Learnt(task, outcome, {})),
+        before=None if before is None else lambda outcome: before(Learnt(task, outcome, {})),
+    )
 
 
 def learn_first(plan: TrainingPlan, machine: Machine, folder: Path, task: Task) -> Outcome:

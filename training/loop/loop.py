@@ -125,10 +125,17 @@ class Loop:
                 "loop.learning_rate, or train in loop.precision 'float32'"
             )
 
-    def run_and_write(self, write: Callable[[Outcome], None]) -> None:
-        """Train to the end, let the first process write the result, and delete the checkpoint; errors as in `run`."""
+    def run_and_write(
+        self, write: Callable[[Outcome], None], *, before: Callable[[Outcome], None] | None = None
+    ) -> None:
+        """Train to the end, let the first process write the result, and delete the checkpoint; errors as in `run`.
+
+        Every process does what comes `before` that, such as an evaluation, for which all of them embed.
+        """
         with self.saying_what_is_left():
             outcome = self.run()
+            if before is not None:
+                before(outcome)
             if together.rank() == 0:
                 write(outcome)
                 (self.folder / checkpoints.FILE_NAME).unlink(missing_ok=True)

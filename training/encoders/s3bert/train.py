@@ -112,7 +112,6 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         )
 
     def complete(learnt: "Learnt[S3bertTask]") -> None:
-        _draw_back(learnt, before_finish, settings)
         _complete(job, plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
 
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
@@ -137,7 +136,11 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         last = settings.finishing
         return S3bertTask(layers, decomposition, finished, last, last.loop)
 
-    learn(plan, machine, job.output, task, complete, about=about)
+    learn(
+        *(plan, machine, job.output, task, complete),
+        about=about,
+        before=lambda learnt: _draw_back(learnt, before_finish, settings),
+    )
 
 
 def _layout(settings: S3bertSettings, backbone: "Backbone", before: FacetLayout | None, *, first: int) -> FacetLayout:

@@ -177,6 +177,22 @@ class TestLayersAfterTheMap:
         assert report["dev"] not in [{k: v for k, v in look.items() if k != "step"} for look in report["history"]]
         assert "75 % of those after" in (mean / "README.md").read_text()
 
+    @pytest.mark.slow
+    @pytest.mark.soak
+    def test_two_processes_keep_the_mean_that_one_does(self, make_job):
+        share = FINISH | {"share": 0.75}
+        alone, together = (
+            json.loads(
+                (
+                    train(make_job(f"{n} mean", finish=share, loop={"processes": n, "precision": "float32"}))
+                    / "training.json"
+                ).read_text()
+            )
+            for n in (1, 2)
+        )
+        for name, value in alone["dev"].items():
+            assert together["dev"][name] == pytest.approx(value, rel=1e-3)
+
     def test_the_card_tells_both_parts(self, finished):
         card = " ".join((finished / "README.md").read_text().split())
         steps = json.loads((finished / "training.json").read_text())["layers"]["steps"]
