@@ -171,7 +171,8 @@ class S3bertSettings(TunedSettings):
             if given and not self.layers_tuned:
                 raise Conflict(f"{setting} needs tuned layers: raise layers_tuned, or leave {setting} out")
         last = self.finishing
-        if any(each.ordered_facets and not each.ordering for each in (self, last)):
+        given_last = self.finish.ordered_facets if self.finish else None  # `finish` may end what is ordered before
+        if (self.ordered_facets and not self.ordering) or (given_last and not last.ordering):
             raise Conflict("ordered_facets orders nothing without a weight: set ordering, such as ordering = 0.1")
         if self.finish and self.search:
             raise Conflict("search cannot be had with finish: search without it, and add finish to what was chosen")

@@ -270,6 +270,10 @@ class TestSettings:
         with refused(Conflict):
             S3bertSettings(layers_tuned=0, map_epochs=1, finish={"steps": 1})
 
+    def test_a_finish_may_order_no_more(self):
+        last = S3bertSettings(ordering=1.0, ordered_facets=("srl",), finish={"steps": 1, "ordering": 0.0}).finishing
+        assert not last.ordering
+
     def test_what_is_finished_is_not_searched(self):
         with refused(Conflict):
             S3bertSettings(finish={"steps": 1}, search={"learning_rate": (1e-3, 2e-3)})
