@@ -10,6 +10,19 @@ from pathlib import Path
 import httpx
 import pytest
 from generated import ENCODER, write_backbone
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas.filters import (
+    DeploymentFilter,
+    DeploymentFilterId,
+    FlowRunFilter,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+    LogFilter,
+    LogFilterFlowRunId,
+)
+from prefect.client.schemas.objects import FlowRun, StateType
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.states import Scheduled
 
 ANEW = httpx.Limits(max_keepalive_connections=0)
 """A connection for each request: on a slow machine, the server closes idle ones just as they are used again."""
@@ -43,12 +56,16 @@ def log_of(file: str) -> str:
     return Path(file).read_text()
 
 
-def password_of(url: str, state: Path) -> tuple[str, ...]:
-    """Return name and password of the server of `facetflow up`, which nobody else can read or do without."""
+def client_of(url: str, state: Path) -> SyncPrefectClient:
+    """Return a client of the server of `facetflow up`, which nobody else can read or do without its password.
+
+    Prefect's own, which asks again where a busy database answers with 503.
+    """
     files = [state / "password", *(state / "prefect").glob("prefect.db*")]
     assert [file.stat().st_mode & 0o777 for file in (state, *files)] == [0o700] + [0o600] * len(files)
     assert httpx.post(f"{url}/deployments/filter", json={}).status_code == 401
-    return tuple(files[0].read_text().strip().split(":"))
+    password = files[0].read_text().strip()
+    return SyncPrefectClient(url, auth_string=password, httpx_settings={"timeout": 60, "limits": ANEW})
 
 
 def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_path, up, wait_until, quick):
@@ -65,12 +82,11 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         (tmp_path / "up.log").open("w+") as log,
         subprocess.Popen(command, cwd=project.folder, env=environment, stdout=log, stderr=log) as service,
         ended_with_the_test(service),
-        httpx.Client(timeout=60, limits=ANEW) as client,  # one for all looks: making one takes longer than looking
     ):
         wait_until(lambda: "http" in log_of(log.name), "the server", 200)
         url = json.loads(state.read_text())["url"]  # not there while it starts
         assert url.startswith("http://127.0.0.1:")
-        client.auth = password_of(url, state.parent)
+        client = client_of(url, state.parent)  # one for all looks: making one takes longer than looking
         code, output = up.run(other, "up")
         assert code == 0, output
         assert "Added refresh/theirs, train_encoder/theirs, evaluate_encoder/theirs" in output
@@ -78,12 +94,12 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         def finished() -> Counter[tuple[str, str]]:
             """Count the runs that ended, by deployment and state."""
             names = {
-                found["id"]: f"{found['entrypoint'].rpartition('.')[2]}/{found['name']}"
-                for found in client.post(f"{url}/deployments/filter", json={}).json()
+                found.id: f"{found.entrypoint.rpartition('.')[2]}/{found.name}" for found in client.read_deployments()
             }
-            wanted = {"state": {"type": {"any_": ["COMPLETED", "FAILED", "CRASHED", "RUNNING"]}}}
-            found = client.post(f"{url}/flow_runs/filter", json={"flow_runs": wanted, "limit": 200}).json()
-            return Counter((names[run["deployment_id"]], run["state_type"]) for run in found)
+            seen = ["COMPLETED", "FAILED", "CRASHED", "RUNNING"]
+            wanted = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=seen)))
+            found = client.read_flow_runs(flow_run_filter=wanted, limit=200)
+            return Counter((names[run.deployment_id], run.state_type.value) for run in found)
 
         def evaluated(count: int) -> bool:
             return finished()[("evaluate_encoder/ours", "COMPLETED")] >= count
@@ -133,23 +149,20 @@ def test_a_training_whose_worker_is_killed_goes_on_by_the_next_refresh(project, 
             stderr=log,
         ) as service,
         ended_with_the_test(service),
-        httpx.Client(timeout=60, limits=ANEW) as client,
     ):
         wait_until(lambda: "http" in log_of(log.name), "the server", 200)
         url = json.loads((state / "up.json").read_text())["url"]
-        client.auth = password_of(url, state)
+        client = client_of(url, state)
 
         def refresh() -> None:
-            deployment = client.get(f"{url}/deployments/name/refresh/ours").json()["id"]
-            scheduled = {"state": {"type": "SCHEDULED"}}
-            run = client.post(f"{url}/deployments/{deployment}/create_flow_run", json=scheduled).json()["id"]
-            ended = lambda: client.get(f"{url}/flow_runs/{run}").json()["state_type"] == "COMPLETED"  # noqa: E731
-            wait_until(ended, "a refresh", 300)
+            deployment = client.read_deployment_by_name("refresh/ours").id
+            run = client.create_flow_run_from_deployment(deployment, state=Scheduled())
+            wait_until(lambda: client.read_flow_run(run.id).state_type is StateType.COMPLETED, "a refresh", 300)
 
-        def trainings() -> list[dict]:
-            deployment = client.get(f"{url}/deployments/name/train_encoder/ours").json()["id"]
-            asked = {"flow_runs": {"deployment_id": {"any_": [deployment]}}, "sort": "EXPECTED_START_TIME_ASC"}
-            return client.post(f"{url}/flow_runs/filter", json=asked).json()
+        def trainings() -> list[FlowRun]:
+            deployment = client.read_deployment_by_name("train_encoder/ours").id
+            of_it = DeploymentFilter(id=DeploymentFilterId(any_=[deployment]))
+            return client.read_flow_runs(deployment_filter=of_it, sort=FlowRunSort.EXPECTED_START_TIME_ASC)
 
         refresh()
         (run,) = trainings()
@@ -159,16 +172,16 @@ def test_a_training_whose_worker_is_killed_goes_on_by_the_next_refresh(project, 
                 word in " ".join(process.cmdline()) for word in ("prefect worker", "prefect.engine", "s3bert.train")
             ):
                 process.kill()
-        wait_until(lambda: trainings()[0]["state_type"] == "CRASHED", "the run to be given up", 300)
+        wait_until(lambda: trainings()[0].state_type is StateType.CRASHED, "the run to be given up", 300)
         assert len(trainings()) == 1, "by itself nothing is begun again"
         refresh()
         wait_until((runs / "s3bert" / "current").exists, "the promotion", 900)
-        assert [found["state_type"] for found in trainings()][:1] == ["CRASHED"]
-        assert [found["idempotency_key"].rpartition(":")[::2] for found in trainings()] == [
-            (run["idempotency_key"].rpartition(":")[0], str(number)) for number in (0, 1)
+        assert [found.state_type for found in trainings()][:1] == [StateType.CRASHED]
+        assert [found.idempotency_key.rpartition(":")[::2] for found in trainings()] == [
+            (run.idempotency_key.rpartition(":")[0], str(number)) for number in (0, 1)
         ]
-        asked = {"logs": {"flow_run_id": {"any_": [trainings()[1]["id"]]}}}
-        lines = [line["message"] for line in client.post(f"{url}/logs/filter", json=asked).json()]
+        asked = LogFilter(flow_run_id=LogFilterFlowRunId(any_=[trainings()[1].id]))
+        lines = [line.message for line in client.read_logs(asked)]
         assert [line for line in lines if "resumed at step" in line], lines
         assert up.run(project, "down")[0] == 0
         service.wait(120)
