@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import Conflict, NoTrainingData, UnknownMetric, UnknownName
@@ -65,6 +66,17 @@ def facets_before(start: Path, settings: S3bertSettings) -> FacetLayout | None:
             f"facet_dimensions = {layout.width}, similarity = {layout.similarity!r}, facets = {list(layout.names)}"
         )
     return layout
+
+
+def some_pairs(data: MeasuredPairs, settings: S3bertSettings) -> MeasuredPairs:
+    """Return as many training pairs as `pairs` asks for, drawn with the seed of the loop, and all dev pairs."""
+    training = (data.pairs["split"] == settings.splits[0]).to_numpy()
+    if settings.pairs is None or settings.pairs >= training.sum():
+        return data
+    drawn = np.random.default_rng(settings.loop.seed).choice(np.flatnonzero(training), settings.pairs, replace=False)
+    kept = ~training
+    kept[drawn] = True
+    return data.keep(pl.Series(kept))
 
 
 def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:

@@ -123,6 +123,7 @@ class S3bertSettings(TunedSettings):
         ordered_facets: facets that it is for; all when empty. Those whose metrics see the difference: the others lose
             ten points by ordering noise (docs/results/study.md).
         kinds: kinds of pairs to train on: `positive` (a row of a corpus), `negative`, `neighbour`; all when empty.
+        pairs: number of training pairs, drawn at random from those of all corpora and kinds; all of them when missing.
         layer_corpora: corpora whose pairs make up the batches in which layers are tuned; all when empty. The map is
             learnt from all corpora, and in a batch all pairs count that were measured among its sentences.
         layer_shares: corpus → share of its pairs in an epoch of the layers, in (0, 1]; 1 when missing. So that small
@@ -155,6 +156,7 @@ class S3bertSettings(TunedSettings):
     ordering: Annotated[float, Field(ge=0)] = 0.0
     ordered_facets: tuple[str, ...] = ()
     kinds: tuple[PairKind, ...] = ()
+    pairs: Annotated[int, Field(ge=1)] | None = None
     layer_corpora: tuple[str, ...] = ()
     layer_shares: Mapping[str, _Share] = {}
     finish: Finish | None = None

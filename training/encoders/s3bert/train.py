@@ -14,7 +14,15 @@ from training.data.pair_tables import apart
 from training.encoders.loading import load_encoder
 from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
-from training.encoders.s3bert.data import DrawnPairs, Targets, check_pairs, facets_before, make_targets, warn_of_little
+from training.encoders.s3bert.data import (
+    DrawnPairs,
+    Targets,
+    check_pairs,
+    facets_before,
+    make_targets,
+    some_pairs,
+    warn_of_little,
+)
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
@@ -47,7 +55,7 @@ def train(job: S3bertJob) -> Path:
         data = data.keep((data.pairs["split"] != settings.splits[0]) | data.pairs["kind"].is_in(settings.kinds))
     kept = apart(data, settings.splits[0])
     dropped = len(data) - len(kept)
-    data = kept.select(splits=settings.splits)
+    data = some_pairs(kept.select(splits=settings.splits), settings)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     plan = TrainingPlan.of(job, settings, data.digest(), data.source, ratings=ratings, dropped=dropped)
     return train_once(job, plan, lambda: _train(job, plan, data, ratings))

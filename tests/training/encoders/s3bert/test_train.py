@@ -224,6 +224,18 @@ def test_kinds_of_pairs_can_be_left_out_of_training_but_not_of_dev(job):
     assert report["corpora"]["left"] == {"train": 18, "dev": 12, "unit": "pairs", "licence": ""}
 
 
+def test_as_many_pairs_are_trained_on_as_are_asked_for(job):
+    def corpora(folder, **changed):
+        report = json.loads((train(with_changes(job, folder, **changed)) / "training.json").read_text())
+        return report["corpora"]
+
+    every = corpora("all")
+    some = corpora("some", pairs=20)
+    assert sum(of["train"] for of in some.values()) == 20
+    assert {name: of["dev"] for name, of in some.items()} == {name: of["dev"] for name, of in every.items()}
+    assert corpora("more", pairs=10_000) == every
+
+
 def test_layers_are_tuned_on_batches_of_the_named_corpora(job):
     reports = [
         json.loads((train(with_changes(job, folder, **changed)) / "training.json").read_text())
