@@ -1,8 +1,10 @@
 """Train an S3BERT."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -108,47 +110,43 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     decomposition = DecompositionObjective(
         layout.membership(), layout.similarity, targets.weights.tolist(), slopes.tolist()
     )
-    report: dict[str, object] = {}
-    before_finish: dict[str, Tensor] = {}
-
-    def learn_before(part: str, task: S3bertTask) -> None:
-        report[part] = _in_short(learn_first(plan, machine, job.output / part, task))
-
-    def map_task(settings: S3bertSettings) -> S3bertTask:
-        return S3bertTask(
-            cast("MappedEmbeddings", mapped), decomposition, prepared, settings, settings.map_loop(len(train_pairs))
+    parts: dict[str, Callable[[S3bertSettings], S3bertTask]] = {}
+    if mapped is not None:
+        parts[MAP] = lambda settings: S3bertTask(
+            mapped, decomposition, prepared, settings, settings.map_loop(len(train_pairs))
         )
+    finished = replace(prepared, drawn=DrawnPairs.of(data, train_pairs, settings.finishing))
+
+    @cache
+    def layers() -> TunedLayers:  # once the map is learnt: the outputs of frozen layers take memory
+        dense = mapped.dense if mapped else None
+        if before and before.facets[0].start:
+            dense = learn_facets(cast("Dense", backbone.model[-1]))
+        return TunedLayers(backbone, _kept_tokens(job, plan, start, prepared, finished), dense)
+
+    if settings.layers_tuned:
+        parts[LAYERS] = lambda settings: S3bertTask(layers(), decomposition, prepared, settings, settings.loop)
+    if settings.finish:
+        last = settings.finishing
+        parts["finish"] = lambda _: S3bertTask(layers(), decomposition, finished, last, last.loop)
+    report: dict[str, object] = {}
+    weights: dict[str, Tensor] = {}  # of the part before the last
+
+    def draw_back(learnt: "Learnt[S3bertTask]") -> None:
+        _draw_back(learnt, weights, settings)
 
     def complete(learnt: "Learnt[S3bertTask]") -> None:
         _complete(job, plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
 
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
-    if not settings.layers_tuned:
-        with few_threads(settings.loop):
-            learn(plan, machine, job.output, map_task, complete, about=about)
-        return
-    if mapped is not None:
-        with few_threads(settings.loop):
-            learn_before(MAP, map_task(settings))
-    finished = replace(prepared, drawn=DrawnPairs.of(data, train_pairs, settings.finishing))
-    dense = mapped.dense if mapped else None
-    if before and before.facets[0].start:
-        dense = learn_facets(cast("Dense", backbone.model[-1]))
-    layers = TunedLayers(backbone, _kept_tokens(job, plan, start, prepared, finished), dense)
-    if settings.finish:
-        unfinished_task = S3bertTask(layers, decomposition, prepared, settings, settings.loop)
-        learn_before(LAYERS, unfinished_task)
-        before_finish |= unfinished_task.weights()
-
-    def task(settings: S3bertSettings) -> S3bertTask:
-        last = settings.finishing
-        return S3bertTask(layers, decomposition, finished, last, last.loop)
-
-    learn(
-        *(plan, machine, job.output, task, complete),
-        about=about,
-        before=lambda learnt: _draw_back(learnt, before_finish, settings),
-    )
+    for part, make_task in parts.items():
+        with few_threads(settings.loop) if part == MAP else nullcontext():
+            if part == [*parts][-1]:
+                learn(plan, machine, job.output, make_task, complete, about=about, before=draw_back)
+                continue
+            task = make_task(settings)
+            report[part] = _in_short(learn_first(plan, machine, job.output / part, task))
+            weights = task.weights()
 
 
 def _layout(settings: S3bertSettings, backbone: "Backbone", before: FacetLayout | None, *, first: int) -> FacetLayout:
