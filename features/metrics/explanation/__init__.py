@@ -9,6 +9,7 @@
     anchors     the name of a node in plain words, and the word that it stands for
     comparing   questions about two graphs and their sentences, and what is told of their differences
     differences what differs, aspect by aspect
+    quantities  the aspect of numbers and amounts
     words       similarities and differences in one sentence
 
 The engine measures thousands of pairs a second and keeps only numbers; here a few pairs are read again, slowly, with

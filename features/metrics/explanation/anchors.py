@@ -33,10 +33,15 @@ def name_text(view: View, node: int) -> str:
 
 def descriptions(view: View) -> list[tuple[int, int]]:
     """Return (node, frame) where the frame says what the node is, as in `(p / person :ARG0-of (t / teach-01))`."""
-    return [
+    inverted = [
         (source, target)
         for source, role, target in view.graph.relations
         if role.lower().endswith("-of") and is_argument(role.lower())
+    ]
+    return inverted + [
+        (relation.target, relation.source)
+        for relation in view.forward
+        if relation.role == "arg0" and view.labels[relation.source] in ROLE_FRAMES
     ]
 
 

@@ -14,6 +14,8 @@ from features.metrics.explanation.views import View
 from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or"})
+_SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
+_NONE = Token("", 0, "", "grammar")
 _JOINS = frozenset({"and", "or", "contrast-01"})
 
 
@@ -31,10 +33,17 @@ class Quantity(NamedTuple):
         """The stems of its words, a number in words as one."""
         return value_of(self.tokens)
 
+    @property
+    def sign(self) -> str | None:
+        """The name of the sign of its unit, if it has one: dollar for "$5"."""
+        return next((_SIGNS[letter] for token in self.tokens for letter in token.text if letter in _SIGNS), None)
+
     def is_measured_otherwise(self, other: "Quantity") -> bool:
-        """Return whether another quantity has another unit."""
-        units = [each.unit or each.head for each in (self, other)]
-        return bool((self.unit or other.unit) and units[0] and units[1] and units[0].stem != units[1].stem)
+        """Return whether another quantity has another unit; one left out may be the same, but for a percentage."""
+        pair = (self, other)
+        units = [each.sign or (each.unit or each.head or _NONE).stem for each in pair]
+        measured = any(each.sign or each.unit for each in pair) and (all(units) or "percent" in units)
+        return measured and units[0] != units[1]
 
 
 class ComparedGraphs:
@@ -212,9 +221,10 @@ def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     for at, token in enumerate(tokens):
         if token.kind == "quantity":
             before = tokens[max(at - 1, 0)]
-            apart = before.text.isdigit() and token.text.isdigit()  # June 12, 2024
+            apart = all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # June 12, 2024
             step = at - runs[-1][1] if runs else 0
-            joins = (step == 1 and not apart) or (step == 2 and before.stem in _LINKS)
+            rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40
+            joins = (step == 1 and not apart) or (step == 2 and before.stem in _LINKS and not rises)
             runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
     return runs
 

@@ -14,11 +14,11 @@ from features.metrics.explanation.comparing import (
     Aspect,
     ComparedGraphs,
     Difference,
-    Quantity,
     Told,
     apart,
     spans,
 )
+from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE
@@ -120,6 +120,8 @@ def _roles(told: Told) -> None:
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange:
             told.add("form", (), f"{words} change places{passive}, not their roles")
+        else:
+            told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
         _exchange(told, texts.exchange, moved)
     elif texts.reordered and not texts.apart and not _may_be_passive(texts):
@@ -210,49 +212,6 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
         (token := both.anchors[0].get(frame)) is not None and sorted((token.stem, stem)) == sorted(words)
         for frame, _ in both.same_frames()
         for stem in both.fillers(0, frame)
-    )
-
-
-def _quantities(told: Told) -> None:
-    left, right = (
-        [each for each in told.both.quantities(side) if not set(each.tokens) <= set(told.named[side])]
-        for side in (0, 1)
-    )
-    pairs: list[tuple[Quantity | None, Quantity | None]] = []
-    for same in (_counts_alike, _counts_the_same, _in_one_place):
-        for a in list(left):
-            if (b := next((b for b in right if same(told, a, b)), None)) is not None:
-                left.remove(a)
-                right.remove(b)
-                if a.stems == b.stems and not a.is_measured_otherwise(b):
-                    if [t.lower for t in a.tokens] != [t.lower for t in b.tokens] and told.both.differ:
-                        told.add("form", (), f"{spans(told, 0, a.tokens)} in a is {spans(told, 1, b.tokens)} in b")
-                    told.named[0].extend(a.tokens)
-                    told.named[1].extend(b.tokens)
-                else:
-                    pairs.append((a, b))
-    pairs += [*((a, None) for a in left), *((None, b) for b in right)]
-    for pair in pairs:
-        tokens = [[] if each is None else each.span for each in pair]
-        texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
-        both = ", ".join(f"{text} in {side}" for text, side in texts)
-        told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
-
-
-def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
-    """Return whether two quantities are equal, and count the same unless one sentence lacks what the other counts."""
-    stems = {each.head.stem for each in (a, b) if each.head is not None}
-    return a.stems == b.stems and (len(stems) < 2 or not stems <= told.texts.shared)
-
-
-def _counts_the_same(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)
-    return a.head is not None and b.head is not None and a.head.stem == b.head.stem
-
-
-def _in_one_place(told: Told, a: Quantity, b: Quantity) -> bool:
-    """Return whether a word of one quantity stands where the other sentence has one of the other."""
-    return any(
-        not set(left).isdisjoint(a.tokens) and not set(right).isdisjoint(b.tokens) for left, right in told.texts.chunks
     )
 
 
@@ -392,6 +351,6 @@ def _unread(told: Told) -> None:
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
-    _negations, _roles, _moved_words, _quantities, _names, _coreference, _moods, _modality, _words, _unsure, _forms,
+    _negations, _roles, _moved_words, tell_quantities, _names, _coreference, _moods, _modality, _words, _unsure, _forms,
     _unread,
 )  # fmt: skip

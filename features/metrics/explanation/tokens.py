@@ -131,7 +131,7 @@ def stem_of(word: str) -> str:
         return number
     if hour := re.fullmatch(r"(\d\d?)(:\d\d)?\s?([ap])\.?m\.?", lower):
         return f"{int(hour[1]) % 12 + 12 * (hour[3] == 'p')}{hour[2] or ':00'}"
-    if (digits := lower.lstrip("$€£"))[:1].isdigit():
+    if (digits := lower.strip("$€£% "))[:1].isdigit():
         return normalise_quantity(digits)
     bare = _bare(lower)
     return _LEMMAS.get(bare, bare)

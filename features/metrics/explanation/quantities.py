@@ -1,0 +1,61 @@
+"""Numbers and amounts of two sentences: which are equal, also in other words or with another sign of a unit."""
+
+from collections.abc import Sequence
+
+from features.metrics.explanation.anchors import joined
+from features.metrics.explanation.comparing import SIDES, Quantity, Told, spans
+
+
+def tell_quantities(told: Told) -> None:
+    """Tell which numbers and amounts differ, and which are equal though they are written otherwise."""
+    left, right = (
+        [each for each in told.both.quantities(side) if not set(each.tokens) <= set(told.named[side])]
+        for side in (0, 1)
+    )
+    if len(left) == len(right) == 2 and _change_heads(left, right):
+        numbers = joined([spans(told, 0, each.tokens) for each in left])
+        told.add("quantity", ("quantifiers",), f"{numbers} change places")
+    pairs: list[tuple[Quantity | None, Quantity | None]] = []
+    for same in (_counts_alike, _counts_the_same, _in_one_place):
+        for a in list(left):
+            if (b := next((b for b in right if same(told, a, b)), None)) is not None:
+                left.remove(a)
+                right.remove(b)
+                if a.stems == b.stems and not a.is_measured_otherwise(b):
+                    words = [each.span if a.sign or b.sign else each.tokens for each in (a, b)]
+                    if [t.lower for t in a.tokens] != [t.lower for t in b.tokens] and told.both.differ:
+                        told.add("form", (), f"{spans(told, 0, words[0])} in a is {spans(told, 1, words[1])} in b")
+                    told.named[0].extend(words[0])
+                    told.named[1].extend(words[1])
+                else:
+                    pairs.append((a, b))
+    pairs += [*((a, None) for a in left), *((None, b) for b in right)]
+    for pair in pairs:
+        tokens = [[] if each is None else each.span for each in pair]
+        texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
+        both = ", ".join(f"{text} in {side}" for text, side in texts)
+        told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
+
+
+def _change_heads(left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:
+    """Return whether two numbers change places: "three of the five students" and "five of the three students"."""
+    numbers, others = ([each.stems for each in side] for side in (left, right))
+    heads, of_others = ([each.head and each.head.stem for each in side] for side in (left, right))
+    return numbers[0] == others[1] != numbers[1] == others[0] and heads == of_others and None in heads
+
+
+def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
+    """Return whether two quantities are equal, and count the same unless one sentence lacks what the other counts."""
+    stems = {each.head.stem for each in (a, b) if each.head is not None}
+    return a.stems == b.stems and (len(stems) < 2 or not stems <= told.texts.shared)
+
+
+def _counts_the_same(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)
+    return a.head is not None and b.head is not None and a.head.stem == b.head.stem
+
+
+def _in_one_place(told: Told, a: Quantity, b: Quantity) -> bool:
+    """Return whether a word of one quantity stands where the other sentence has one of the other."""
+    return any(
+        not set(left).isdisjoint(a.tokens) and not set(right).isdisjoint(b.tokens) for left, right in told.texts.chunks
+    )
