@@ -112,7 +112,8 @@ class ComparedGraphs:
             above = target if role.lower() == "domain" and source in nodes else source
             if above not in nodes and (target in nodes or above == target):
                 above = above if self.word(side, above) else view.parents.get(above, above)  # with: have-03
-                return self.word(side, above)
+                if self.token(side, above) != token:
+                    return None if view.labels[above] in _JOINS else self.word(side, above)
         return None
 
     def coordinates(self, stems: Collection[str]) -> bool:
@@ -133,7 +134,8 @@ class ComparedGraphs:
         units = [self.anchors[side].get(target) for _, role, target in view.forward if role == "unit"]
         quantities = []
         for first, last in _runs(order):
-            at = min((at for at in heads if 0 < at - last < 4), default=None)
+            reach = next((at for at in range(last + 1, len(order)) if order[at].kind == "link"), len(order))
+            at = min((at for at in heads if last < at < min(last + 4, reach)), default=None)
             if at is None and last + 1 < len(order) and order[last + 1].kind in {"word", "name"}:
                 at = last + 1
             tokens, end = order[first : last + 1], last if at is None else at

@@ -24,6 +24,7 @@ from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
+_NO_COMMANDS = frozenset({"hope", "wish", "guess", "bet", "thank", "sound", "look", "seem"})  # "I" or "it" left out
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
@@ -266,7 +267,8 @@ def _commands(both: ComparedGraphs, side: int) -> bool:
     if first.lower == "let":
         return "imperative" in mode
     lemma = SENSE.sub("", view.labels[0]).partition("-")[0]  # give-up-07
-    return both.anchors[side].get(0) == first and first.lower == lemma != view.labels[0]
+    is_verb = both.anchors[side].get(0) == first and first.lower == lemma != view.labels[0]
+    return is_verb and lemma not in _NO_COMMANDS
 
 
 def _modality(told: Told) -> None:

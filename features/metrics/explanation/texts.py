@@ -18,6 +18,7 @@ Chunk = tuple[list[Token], list[Token]]
 
 _TO = frozenset({"to", "for"})
 _LINKS = frozenset({"link", "grammar"})
+_END = Token("", 0, "", "grammar")
 _LONGEST = 6  # words with content in a part that changes places
 
 
@@ -72,20 +73,27 @@ class ComparedTexts:
     def exchange(self) -> tuple[list[str], list[str]] | None:
         """Stems of two parts that change places, if that makes the order of all words that both have equal."""
         left, right = self._order
-        at = next((n for n, (x, y) in enumerate(zip(left, right, strict=False)) if x != y), None)
+        at = _first_difference(left, right)
         if at is None:
             return None
         pair = [left[at]], [right[at]]
         if _renamed(left, pair) == right and self.passive_verb is None:
             return pair if all(self._are_apart(side, left[at], right[at]) for side in (0, 1)) else None
-        if sorted(left) != sorted(right) or self.apart:
-            return None
+        differ = sorted(left) != sorted(right) or self.apart
+        if differ:  # the names may still change places
+            names = {
+                t.stem for t in self.tokens[0] if t.kind == "name" and left.count(t.stem) == right.count(t.stem) == 1
+            }
+            left, right = ([stem for stem in side if stem in names] for side in self._order)
+            if (at := _first_difference(left, right)) is None:
+                return None
         while left[-1] == right[-1]:
             left, right = left[:-1], right[:-1]
         left, right = left[at:], right[at:]
         for n, m in product(range(1, _LONGEST + 1), repeat=2):
             # With nothing in between, a single word moves past others: "with the hat" past "saw the woman".
-            if n + m <= len(left) - (1 in {n, m}) and right == left[-m:] + left[n : len(left) - m] + left[:n]:
+            between = 0 if differ else 1 in {n, m}
+            if n + m <= len(left) - between and right == left[-m:] + left[n : len(left) - m] + left[:n]:
                 return left[:n], left[-m:]
         return None
 
@@ -175,8 +183,11 @@ class ComparedTexts:
         # Not 's, which is mostly the genitive: "John's car".
         forms = [sum(token.stem == "be" and token.lower.isalpha() for token in side) for side in self.tokens]
         side = int(forms[1] > forms[0])
+        others = pairwise([*self.tokens[1 - side], _END])
+        in_both = {token.stem for token, behind in others if behind.lower == "by"}  # written and directed by
+        in_both |= {token.stem for before, token in pairwise(self.tokens[1 - side]) if before.stem == "be"}
         for before, token in pairwise(self.tokens[side]):
-            is_participle = token.stem in self.shared and not token.lower.endswith("ing")
+            is_participle = token.stem in self.shared - in_both and not token.lower.endswith("ing")
             if forms[side] > forms[1 - side] and self.reordered and before.stem == "be" and is_participle:
                 return side, token
         return None
@@ -210,6 +221,10 @@ def _is_passive(tokens: Sequence[Token]) -> bool:
         return False
     by, be = stems.index("by"), stems.index("be")
     return 1 < by - be < 5 and not tokens[by - 1].lower.endswith("ing")
+
+
+def _first_difference(left: Sequence[str], right: Sequence[str]) -> int | None:
+    return next((n for n, (x, y) in enumerate(zip(left, right, strict=False)) if x != y), None)
 
 
 def _renamed(stems: Sequence[str], pair: tuple[list[str], list[str]]) -> list[str]:
