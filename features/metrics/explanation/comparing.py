@@ -9,11 +9,12 @@ from typing import Literal, NamedTuple
 from features.metrics.explanation.anchors import anchors, described_by, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
-from features.metrics.explanation.tokens import Token, value_of
+from features.metrics.explanation.tokens import Token, stem_of, value_of
 from features.metrics.explanation.views import View
 from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or"})
+_BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than"}
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 _NONE = Token("", 0, "", "grammar")
 _JOINS = frozenset({"and", "or", "contrast-01"})
@@ -31,7 +32,8 @@ class Quantity(NamedTuple):
     @property
     def stems(self) -> tuple[str, ...]:
         """The stems of its words, a number in words as one."""
-        return value_of(self.tokens)
+        bound = _BOUNDS.get(self.tokens[0].stem, "")
+        return (*map(stem_of, bound.split()), *value_of(self.tokens[bool(bound) :]))
 
     @property
     def sign(self) -> str | None:
@@ -138,6 +140,8 @@ class ComparedGraphs:
             at = min((at for at in heads if last < at < min(last + 4, reach)), default=None)
             if at is None and last + 1 < len(order) and order[last + 1].kind in {"word", "name"}:
                 at = last + 1
+            if first and order[first - 1].stem in _BOUNDS:
+                first -= 1  # noqa: PLW2901
             tokens, end = order[first : last + 1], last if at is None else at
             text = self.texts.sentences[side][tokens[0].start : order[end].end]
             unit = next((token for token in order[last + 1 : last + 3] if token in units), None)
@@ -181,7 +185,8 @@ class ComparedGraphs:
         return [
             (node, other)
             for node, label in enumerate(self.views[0].labels)
-            if self.fillers(0, node)
+            if label not in _JOINS
+            and self.fillers(0, node)
             and (other := self.partner(0, node)) is not None
             and self.views[1].labels[other] == label
         ]

@@ -138,8 +138,9 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     frames = [frame for stem, frame in moved if stem in parts and frame not in within]
-    if texts.is_dative or both.coordinates(ends):
-        told.add("form", (), f"{words} change places, not their roles")
+    if texts.is_dative or texts.is_genitive or both.coordinates(ends):
+        if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
+            told.add("form", (), f"{words} change places, not their roles")
     elif frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
         named = list(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")

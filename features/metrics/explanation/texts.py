@@ -115,6 +115,12 @@ class ComparedTexts:
         return behind[:1] == self.exchange[1 - side][:1]
 
     @cached_property
+    def is_genitive(self) -> bool:
+        """Whether one sentence has "of" where the other has a genitive: "the end of a year", "a year's end"."""
+        spare = [{token.lower for chunk in self.chunks for token in chunk[side]} for side in (0, 1)]
+        return any("of" in spare[side] and "'s" in spare[1 - side] for side in (0, 1))
+
+    @cached_property
     def moved(self) -> list[str]:
         """Stems of single words that have another place among the words that both have."""
         left, right = self._order

@@ -38,11 +38,13 @@ dream dreamt; shine shone; shrink shrank shrunk; spin spun; swing swung; bind bo
 forgiven; forbid forbade forbidden; arise arose arisen; beat beaten; bleed bled; creep crept; kneel knelt; show shown;
 slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mistaken; overcome overcame; use uses used
 using; evening evenings; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; lie lies lied lay lain
-lying; tie tied tying; die died dying; feed fed; freeze froze frozen; feel felt; mean meant; understand understood; man
-men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf leaves;
-he him his himself; she her hers herself; it its itself; i me my mine myself; we us our ours ourselves; you your yours
-yourself yourselves; they them their theirs themselves; be am is are was were been being 's 're 'm; have has had having
-'ve; do does did done doing; not n't; can ca; will wo 'll; would 'd; nobody no-one; somebody someone; everybody everyone
+lying; tie tied tying; die died dying; kilogram kg; kilometer kilometre kilometres km; centimeter cm; meter metre
+metres; pound lb lbs; ounce oz; hour hr hrs; minute min mins; second sec secs; feed fed; freeze froze frozen; feel felt;
+mean meant; understand understood; man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives;
+life lives; knife knives; leaf leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
+us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
+being 's 're 'm; have has had having 've; do does did done doing; not n't; can ca; will wo 'll; would 'd; nobody no-one;
+somebody someone; everybody everyone
 """
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
 _WORDS: dict[Kind, str] = {
@@ -165,10 +167,13 @@ def _spelt(word: str) -> str | None:
 def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     """Return the stems of the words of a quantity, a number in words as one.
 
-    >>> value_of(tokens_of("four thousand two hundred")), value_of(tokens_of("nearly half"))
-    (('4200',), ('nearly', 'half'))
+    >>> [value_of(tokens_of(words)) for words in ("four thousand two hundred", "nearly half", "two dozen")]
+    [('4200',), ('nearly', 'half'), ('24',)]
     """
     stems = tuple(token.stem for token in tokens)
+    if stems and tokens[-1].lower == "dozen":  # not "dozens"
+        dozens = {(): "12", ("half",): "6"}.get(stems[:-1])
+        return (dozens,) if dozens else (str(12 * int(stems[0])),) if stems[0].isdigit() else stems
     if len(stems) < 2 or not all(stem.isdigit() for stem in stems):
         return stems
     total = part = 0
