@@ -29,8 +29,8 @@ from features.models import locate
 CORPORA = {"stsb": "sts", "sick": "sick"}
 """Corpus → folder of DATA. The graphs of MRPC are twice as long."""
 SPLITS = ("train", "dev")
-HEADERS = {"sentence_A", "sentence_B"}
-"""Header line of SICK, which was parsed, too."""
+HEADERS = {"sentence_A", "sentence_B", "Empty line"}
+"""Lines of the originals that are no sentences, but were parsed, too."""
 READ = 256
 """Word pieces that all-MiniLM-L6-v2 reads."""
 
