@@ -79,7 +79,7 @@ dist-check: ## build sdist and wheel, install the wheel in an environment of its
 
 # Benchmarks that take your own data sets as arguments, or compare with a package that is not installed here.
 NEED_MORE := benchmarks/aspects.py benchmarks/dependency_trees.py benchmarks/paraphrase.py benchmarks/structured_encoder.py benchmarks/facet_scores.py \
-	benchmarks/aspect_training.py benchmarks/s3bert_paper.py
+	benchmarks/aspect_training.py benchmarks/s3bert_paper.py benchmarks/s3bert_recipes.py benchmarks/s3bert_training.py benchmarks/amr_as_text.py
 bench: $(VENV)/.dev models ## run every benchmark that needs no data or packages of your own (see benchmarks/README.md)
 	for script in $(filter-out $(NEED_MORE),$(wildcard benchmarks/*.py)); do $(BIN)/python $$script || exit 1; done
 

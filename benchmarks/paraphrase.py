@@ -10,7 +10,6 @@ at one learning rate instead of searching three.
 """
 
 import argparse
-import json
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
-from project_commands import build_train_evaluate, gain, spread, suites, working_folder
+from project_commands import as_toml, build_train_evaluate, gain, spread, suites, working_folder
 
 from training.evaluation.measures import without_looking
 
@@ -95,7 +94,7 @@ def _measure(project: dict[str, Any], names: Sequence[str], arguments: argparse.
     for corpus in project["corpora"]:
         corpus["files"] = {split: str(data / name) for split, name in corpus["files"].items()}
     file = folder / "facetflow.toml"
-    file.write_text(_toml(project), encoding="utf-8")
+    file.write_text(as_toml(project), encoding="utf-8")
     build_train_evaluate(file, names, arguments.seeds)
     _show(folder / "runs", names)
 
@@ -145,21 +144,6 @@ def _scores(runs: Path, name: str) -> list[dict[str, dict[str, dict[str, float |
             }
         )
     return found
-
-
-def _toml(project: Mapping[str, Any]) -> str:
-    """Return a project as TOML; its tables are one or two levels deep."""
-    lines = [f"{key} = {_value(value)}" for key, value in project.items() if not isinstance(value, list)]
-    for section, entries in project.items():
-        for entry in entries if isinstance(entries, list) else ():
-            lines += ["", f"[[{section}]]", *(f"{key} = {_value(value)}" for key, value in entry.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_value(inner)}" for key, inner in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _arguments() -> argparse.Namespace:

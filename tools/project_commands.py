@@ -80,6 +80,30 @@ def with_whole_paths(text: str, paths: Collection[str], folder: Path) -> str:
     return text
 
 
+def as_toml(project: Mapping[str, Any]) -> str:
+    """Return a project as TOML.
+
+    Args:
+        project: as read from its file; lists of tables become sections, other tables stay in a line.
+    """
+    sections = {key: value for key, value in project.items() if _is_sections(value)}
+    lines = [f"{key} = {_value(value)}" for key, value in project.items() if key not in sections]
+    for section, entries in sections.items():
+        for entry in entries:
+            lines += ["", f"[[{section}]]", *(f"{key} = {_value(value)}" for key, value in entry.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _is_sections(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_value(inner)}" for key, inner in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
 def suites(runs: Path, name: str, suite: str | None = None) -> list[Mapping[str, Any]]:
     """Return the results of an encoder's runs, in the order of trainings and seeds: suite → its result.
 
