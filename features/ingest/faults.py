@@ -114,7 +114,7 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
 
 
 def _spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
-    """Return groups of labels, given with their counts, that differ only in case, spaces or a final .0, the largest first."""
+    """Return groups of labels, with counts, that differ only in case, spaces or a final .0, the largest first."""
     spelt: dict[str, list[str]] = {}
     for label in sorted(counts):
         key = "".join(normalise(label).casefold().split())

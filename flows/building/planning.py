@@ -152,15 +152,15 @@ def _following(
     releases = store.releases()
     last = max(releases, key=lambda release: release.number, default=None)
     try:
-        held = Contents.of(store, last) if last is not None else None
+        held = Contents.of(store, last, planned.uses) if last is not None else None
     except StoreError:  # it can no longer be read: the next release holds something else
         held = None
     if obstructed:
         return (last.number, held, False) if last is not None else (None, None, False)
     coming = Contents.ahead(ahead, planned)
     if not draws and last is not None and held is not None:
-        lost = held.shards["pairs"].keys() - coming.shards["pairs"].keys()  # neighbours, drawn again as they were
-        kept = {name: {key: marks[key] for key in marks.keys() - lost} for name, marks in held.shards.items()}
-        if coming.shards.items() <= kept.items():
+        # Neighbours that are lost with their embeddings are not ahead, but drawn again as they were.
+        there = {shard: mark for shard, mark in held.shards["pairs"].items() if shard in coming.shards["pairs"]}
+        if coming.shards.items() <= {**held.shards, "pairs": there}.items():
             return last.number, held, False
     return (last.number if last is not None else 0) + 1, coming, True

@@ -212,9 +212,7 @@ def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path, write, run,
         ),
         (
             ["1.0", "1", "1.5", "-2.00", "-2", "v1.0", "1.0.0"],
-            [
-                "Labels of 'pairs' (4 pairs) differ from another only in case, spaces or a final .0, such as '-2' (1) and"
-            ],
+            ["Labels of 'pairs' (4 pairs) differ from another only in case, spaces or a final .0, such as '-2' (1)"],
         ),
     ],
 )
