@@ -13,6 +13,7 @@ the keys      of JSON lines: rows lack one that is read and have another one, pe
 A row may leave out keys, so neither alone is suspicious.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -45,6 +46,7 @@ _JUDGEMENTS: tuple[Judgement, ...] = ("label", "score")
 _SEPARATORS = (",", ";", "|")
 """What people write between several labels in a cell."""
 _MANY = 10  # texts that hardly differ in all of their labels by chance
+_WHOLE = re.compile(r"^([-+]?\d+)\.0+$")  # a number that became a float, as beside empty cells in pandas
 _SHOWN = 40  # characters of a text that a message shows
 
 
@@ -112,10 +114,11 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
 
 
 def _spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
-    """Return groups of labels, given with their counts, that differ only in case or white space, the largest first."""
+    """Return groups of labels, with counts, that differ only in case, spaces or a final .0, the largest first."""
     spelt: dict[str, list[str]] = {}
     for label in sorted(counts):
-        spelt.setdefault("".join(normalise(label).casefold().split()), []).append(label)
+        key = "".join(normalise(label).casefold().split())
+        spelt.setdefault(_WHOLE.sub(r"\1", key), []).append(label)
     return sorted((labels for labels in spelt.values() if len(labels) > 1), key=lambda ls: -sum(counts[x] for x in ls))
 
 

@@ -9,7 +9,7 @@ made: what shares words, or is nearest among some hundred sentences, teaches fac
 A window is some shards of sentences in a row, so that the work grows with their number, not with its square.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -66,6 +66,15 @@ def neighbours_of(
         for number, part in enumerate(rows.iter_slices(pairs_per_shard) if rows.height else (), start=first):
             drawn[shard_name("pairs", number)] = part
     return drawn
+
+
+def lack_neighbours(store: StoreReader, corpora: Iterable[str]) -> bool:
+    """Return whether a training sentence of these corpora, with or without an embedding, has no neighbour."""
+    in_train = pl.col("corpus").is_in([*corpora]) & (pl.col("split") == "train")
+    pairs = store.read("pairs", None, None, ["kind", "corpus", "split", "sentence_a", "sentence_b"], where=in_train)
+    sides = pl.concat([pairs.select("kind", "corpus", sentence=side) for side in ("sentence_a", "sentence_b")])
+    is_near = (pl.col("kind") == "neighbour").any()
+    return not sides.group_by("corpus", "sentence").agg(is_near)["kind"].all()
 
 
 def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Shard]) -> pl.DataFrame:

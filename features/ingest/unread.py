@@ -43,7 +43,7 @@ class Memory(Report):
     report: IngestReport = Field(default_factory=IngestReport)  # of the corpora as they would be read again
     files: dict[str, Recorded] = Field(default_factory=dict)  # path → digest of a file
     drawn: str = ""  # digest of the embeddings that neighbours were last drawn from, and of the corpora
-    neighbours: dict[str, int] = Field(default_factory=dict)  # corpus → how many a sentence asked for when last built
+    neighbours: dict[str, int] = Field(default_factory=dict)  # corpus → how many a sentence got when last drawn
 
     @classmethod
     def of(cls, store: StoreReader) -> "Memory":

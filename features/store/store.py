@@ -184,7 +184,7 @@ class Store(StoreReader):
         if number is None:
             numbers = release_numbers(self.storage)
             if not numbers:
-                raise NoRelease(f"The store {self.location!r} has no release yet; build first.")
+                raise NoRelease(f"The store {self.location!r} has no release yet: {self._what_to_do()}.")
             number = numbers[-1]
         release = read_release(self.storage, number)
         pinned = release.versions.items()
@@ -212,6 +212,13 @@ class Store(StoreReader):
     def runs(self) -> list[RunRecord]:
         """Return the records of all runs, newest first."""
         return read_runs(self.storage)
+
+    def _what_to_do(self) -> str:
+        """Return, as a clause, what to do about a store without a release."""
+        if not (runs := self.runs()):
+            return "run `facetflow build`"
+        said = runs[0].message.partition("\n")[0].rstrip(".") or "it goes on, or was killed"
+        return f"the newest build published none ({said}); see `facetflow status`, then run `facetflow build` again"
 
     def remove_dead_temporary(self) -> list[str]:
         """Remove temporary files left by killed processes, never those of live ones; return them."""

@@ -73,7 +73,8 @@ def add_neighbours(project: Project, store: Store, run_id: str) -> dict[Shard, p
     drawn = neighbours_of(store, counts, project.ingest.pairs_per_shard)
     recipes = {"pairs": recipe_of(counts)}
     store.commit(write_tables(store, {"pairs": drawn}, recipes), run_id=run_id, recipes=recipes)
-    now = {"state": state_of(store), "drawn": source, "neighbours": memory.neighbours | counts}
+    given = {corpus: counts[corpus] for rows in drawn.values() for corpus in rows["corpus"].unique()}
+    now = {"state": state_of(store), "drawn": source, "neighbours": counts | memory.neighbours | given}
     memory.model_copy(update=now).write(store)
     return drawn
 
@@ -139,13 +140,13 @@ def _read(
             report=ingested.report.beside(before.report, unread, names),
         )
     files = digests.to_record()
-    asked = before.neighbours
-    others = {name: count for name, count in project.neighbours.items() if asked.get(name, count) != count}
-    told = [Fault.told(name, "other_neighbours", count=n, before=asked[name]) for name, n in others.items()]
+    given = before.neighbours
+    others = {name: count for name, count in project.neighbours.items() if given.get(name, count) != count}
+    told = [Fault.told(name, "other_neighbours", count=n, before=given[name]) for name, n in others.items()]
     memory = None
     if files is not None and list(keys) == names:
         report = ingested.report.settled()
-        memory = Memory(keys=keys, report=report, files=files, drawn=before.drawn, neighbours=asked | others)
+        memory = Memory(keys=keys, report=report, files=files, drawn=before.drawn, neighbours=given)
     return dataclasses.replace(ingested, report=ingested.report.model_copy(update={"neighbours": told})), memory
 
 

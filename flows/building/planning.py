@@ -10,6 +10,7 @@ from typing import Any
 from features.core.errors import StoreError
 from features.core.leftovers import scratch
 from features.core.wording import counted
+from features.ingest.neighbours import lack_neighbours
 from features.ingest.report import IngestReport
 from features.ingest.unread import Memory, drawn_from
 from features.stages.embeddings import EMBEDDING_STAGE
@@ -90,7 +91,9 @@ class Outlook:
         sentences = ["Neighbours would be drawn from the embeddings, and their pairs measured as well."] * self.draws
         if self.release is None:
             return sentences
-        sentences += [f"Release {self.release} {'would follow' if self.publishes else 'stays the newest'}."]
+        kinds = {work.reason.kind for work in self.plan.todo if not work.waits_for}
+        again = ", if the shards that failed before do not fail again" * ("failed" in kinds <= {"failed", "damaged"})
+        sentences += [f"Release {self.release} {f'would follow{again}' if self.publishes else 'stays the newest'}."]
         for step, what in (("training", "encoder"), ("evaluation", "evaluation")):
             items = [item for item in self.due if item.step == step]
             verb = "would be trained" if step == "training" else "is due" if len(items) == 1 else "are due"
@@ -124,7 +127,8 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
     in_the_way += obstacles(ahead, planned, stages, **shares)
     embeds = any(work.reason.kind != "damaged" for work in planned.of(EMBEDDING_STAGE.name))
-    draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
+    draws = embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours)
+    draws = draws and lack_neighbours(ahead, project.neighbours)
     release, contents, publishes = _following(store, ahead, planned, draws=draws, obstructed=bool(in_the_way))
     return Outlook(
         store.location,
@@ -148,12 +152,15 @@ def _following(
     releases = store.releases()
     last = max(releases, key=lambda release: release.number, default=None)
     try:
-        held = Contents.of(store, last) if last is not None else None
+        held = Contents.of(store, last, planned.uses) if last is not None else None
     except StoreError:  # it can no longer be read: the next release holds something else
         held = None
     if obstructed:
         return (last.number, held, False) if last is not None else (None, None, False)
     coming = Contents.ahead(ahead, planned)
-    if not draws and last is not None and held is not None and coming.shards.items() <= held.shards.items():
-        return last.number, held, False
+    if not draws and last is not None and held is not None:
+        # Neighbours that are lost with their embeddings are not ahead, but drawn again as they were.
+        there = {shard: mark for shard, mark in held.shards["pairs"].items() if shard in coming.shards["pairs"]}
+        if coming.shards.items() <= {**held.shards, "pairs": there}.items():
+            return last.number, held, False
     return (last.number if last is not None else 0) + 1, coming, True

@@ -64,14 +64,14 @@ class Contents:
     uses: Uses
 
     @classmethod
-    def of(cls, store: Store, release: Release) -> "Contents":
-        """Return what a release holds."""
+    def of(cls, store: Store, release: Release, uses: Uses | None = None) -> "Contents":
+        """Return what a release holds; with `uses`, from the logs alone."""
         shards = {
             table: {shard: file.fingerprint for shard, file in store.committed(table, version).items()}
             for table, version in release.versions.items()
             if table in release.rows
         }
-        return cls(store.id, shards, store.uses(release.versions))
+        return cls(store.id, shards, uses or store.uses(release.versions))
 
     @classmethod
     def ahead(cls, store: StoreReader, planned: Plan) -> "Contents":

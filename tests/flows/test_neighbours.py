@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 from generated import write_backbone, write_project
 
+from features.ingest.unread import Memory
+
 
 @pytest.fixture
 def near(project):
@@ -59,6 +61,9 @@ def test_a_build_draws_neighbours_and_measures_them_and_a_refresh_those_of_new_s
     said = here(project, "plan")[1]
     assert "Neighbours would" not in said
     assert "Release 1 stays the newest." in said
+    memory = Memory.of(project.store)
+    memory.model_copy(update={"drawn": "as another version records it"}).write(project.store)
+    assert here(project, "plan")[1] == said
     code, said = facetflow.run(project, "build")
     assert (code, "Nothing changed: release 1 is up to date." in said) == (0, True), said
 
@@ -95,8 +100,12 @@ def test_another_number_of_neighbours_is_for_new_sentences_alone(near, facetflow
     assert ("Neighbours would" in said, "Release 1 stays the newest." in said) == (False, True), said
     kept.rename(lost)
     code, said = facetflow.run(project, "build")
-    assert (code, " is now 4 instead of 2: sentences keep those that they have" in said) == (0, True), said
+    assert (code, " is 4, but 2 when they were drawn: sentences keep those that they have" in said) == (0, True), said
     assert kinds(project) == drawn
+    assert "when they were drawn" in here(project, "plan")[1]
+    assert "when they were drawn" not in here(near(20, 2), "plan")[1], "none were ever drawn with 4"
+    assert "Drew " in facetflow.run(near(30, 4), "build")[1]
+    assert " is 2, but 4 when they were drawn: " in here(near(30, 2), "plan")[1]
 
 
 def test_neighbours_without_embeddings_are_refused_before_anything_is_read(near, here):
@@ -176,7 +185,7 @@ def test_lost_neighbours_are_drawn_again_in_one_build(grown, copied, facetflow, 
     project = copied(grown)
     lose(project, *tables, kind="neighbour")
     code, said = here(project, "plan")
-    assert (code, "pairs pairs-00004" in said) == (0, True), said
+    assert (code, "pairs pairs-00004" in said, "Release 2 stays the newest." in said) == (0, True, True), said
     code, said = facetflow.run(project, "build")
     assert code == 0, said
     assert "Nothing changed: release 2 is up to date." in said

@@ -278,9 +278,9 @@ def test_odd_labels_are_told_with_counts_and_examples(tmp_path):
 
     spelt, single, none = map(str, run(tmp_path, corpus(aspects=aspects)).report.faults)
     assert spelt == (
-        "3 labels of 'papers' in the aspect 'country' (30 texts) differ from another only in case or spaces, such as "
-        "'U SA' (10) and 'USA' (10) and 'usa' (10): they count as different labels. If they mean the same, write "
-        "them alike in the file and build a new store; stored rows do not change."
+        "3 labels of 'papers' in the aspect 'country' (30 texts) differ from another only in case, spaces or a final "
+        ".0, such as 'U SA' (10) and 'USA' (10) and 'usa' (10): they count as different labels. If they mean the same, "
+        "write them alike in the file and build a new store; stored rows do not change."
     )
     assert single == (
         "All 40 texts of 'papers' with a label in the aspect 'task' have the same, 'parsing': there is nothing to "

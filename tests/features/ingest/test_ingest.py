@@ -208,7 +208,11 @@ def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path, write, run,
         (["", "", ""], ["No pair of 'pairs' has a label: check the column that `columns` names for it."]),
         (
             ["yes", "Yes", "no"],
-            ["Labels of 'pairs' (2 pairs) differ from another only in case or spaces, such as 'Yes' (1)"],
+            ["Labels of 'pairs' (2 pairs) differ from another only in case, spaces or a final .0, such as 'Yes' (1)"],
+        ),
+        (
+            ["1.0", "1", "1.5", "-2.00", "-2", "v1.0", "1.0.0"],
+            ["Labels of 'pairs' (4 pairs) differ from another only in case, spaces or a final .0, such as '-2' (1)"],
         ),
     ],
 )

@@ -47,11 +47,11 @@ def test_the_model_card_is_reproduced(encoder: SentenceEncoder) -> None:
     import torch
 
     text = "This is an example sentence"
-    inputs = encoder.model.tokenizer([text], return_tensors="pt")
+    inputs = encoder.model.tokenizer([text], return_tensors="pt").to(encoder.model.device)
     with torch.no_grad():
         last = encoder.model[0].auto_model(**inputs).last_hidden_state
     mask = inputs["attention_mask"].unsqueeze(-1).float()
-    mean = ((last * mask).sum(1) / mask.sum(1)).numpy()[0]
+    mean = ((last * mask).sum(1) / mask.sum(1)).cpu().numpy()[0]
     np.testing.assert_allclose(encoder.encode([text])[0], mean / np.linalg.norm(mean), atol=1e-6)
 
 

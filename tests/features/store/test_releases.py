@@ -27,6 +27,7 @@ from features.store import delta
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.releases import release_numbers, write_release
+from features.store.runs import RunRecord, now
 from features.store.scope import PlannedStage
 from features.store.store import Garbage, Store
 
@@ -256,6 +257,12 @@ def test_number_is_given_once(store, build):
 
 
 def test_missing_and_damaged_releases_are_named(store, build):
+    with refused(NoRelease):
+        store.release()
+    store.record_run(RunRecord("run-0", "build_features", now()))
+    with refused(NoRelease):
+        store.release()
+    store.record_run(RunRecord("run-0", "build_features", now(), "failed", message="The disk is full.\nNo space left."))
     with refused(NoRelease):
         store.release()
     build()

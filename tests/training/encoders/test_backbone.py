@@ -46,7 +46,7 @@ def test_embeddings_are_those_of_the_plain_encoder(tiny_encoder, kept, layers):
     assert backbone.keep_states(tokens) == (kept and layers < 3)  # with all layers tuned there is nothing to keep
     expected = SentenceTransformer(str(tiny_encoder), device="cpu").encode(TEXTS)
     order = np.array([2, 0, 3, 1])
-    np.testing.assert_allclose(backbone.embed(tokens, order).detach().numpy(), expected[order], atol=1e-5)
+    np.testing.assert_allclose(backbone.embed(tokens, order).detach().cpu().numpy(), expected[order], atol=1e-5)
     np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(4)), expected, atol=1e-5)
 
 
@@ -110,7 +110,7 @@ def test_many_sentences_are_cut_into_pieces_and_come_back_in_order(backbone):
     ]
     tokens = backbone.tokenize(texts, max_tokens=32)
     expected = backbone.model.encode(texts)
-    np.testing.assert_allclose(backbone.embed(tokens, np.arange(90)).detach().numpy(), expected, atol=1e-5)
+    np.testing.assert_allclose(backbone.embed(tokens, np.arange(90)).detach().cpu().numpy(), expected, atol=1e-5)
 
 
 def test_the_frozen_part_has_no_dropout_and_the_tuned_part_as_wanted(tiny_encoder):

@@ -71,7 +71,7 @@ def test_without_tuned_layers_a_linear_map_of_the_start_models_embeddings_is_lea
     start, encoder = (SentenceTransformer(str(path), device="cpu") for path in (tiny_encoder, folder))
     own = "animal.0.linear.weight" if routes else ".linear.weight"
     (matrix,) = (value for name, value in encoder.named_parameters() if name.endswith(own))
-    mapped = start.encode(list(zoo.texts)) @ matrix.detach().numpy().T
+    mapped = start.encode(list(zoo.texts)) @ matrix.detach().cpu().numpy().T
     mapped /= np.linalg.norm(mapped, axis=1, keepdims=True)
     np.testing.assert_allclose(encoder.encode(list(zoo.texts), normalize_embeddings=True, **task), mapped, atol=1e-5)
 

@@ -107,7 +107,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     tokens, backbone.beside = read_sentences(model[0], texts, frames)
     assert backbone.keep_states(tokens)
     order = np.array([3, 0, 6, 4, 1, 5, 2])
-    made = backbone.embed(tokens, order).detach().numpy()
+    made = backbone.embed(tokens, order).detach().cpu().numpy()
     model.save(str(tmp_path / "saved"), create_model_card=False)
     np.testing.assert_allclose(load_encoder(tmp_path / "saved", device="cpu").encode(ODD)[order], made, atol=1e-5)
 

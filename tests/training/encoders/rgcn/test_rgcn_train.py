@@ -126,7 +126,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     tokens, backbone.beside = read_sentences(model[0], texts, parses)
     assert backbone.keep_states(tokens)
     order = np.array([3, 0, 6, 4, 1, 5, 2])
-    made = backbone.embed(tokens, order).detach().numpy()
+    made = backbone.embed(tokens, order).detach().cpu().numpy()
     model.save(str(tmp_path / "saved"), create_model_card=False)
     np.testing.assert_allclose(load_encoder(tmp_path / "saved", device="cpu").encode(ODD)[order], made, atol=1e-5)
 
@@ -220,7 +220,7 @@ def test_distillation_begins_where_the_start_model_is_right_and_the_twin_stays_t
     twin = load_encoder(train(job(objective="distillation", graph=False, loop={"epochs": 1, "learning_rate": 1e-6})))
     start = load_encoder(tiny_encoder)
     texts = list(judged.texts[:20])
-    own, before = (model.similarity(made := model.encode(texts), made).numpy() for model in (twin, start))
+    own, before = (model.similarity(made := model.encode(texts), made).cpu().numpy() for model in (twin, start))
     assert np.abs(own - before).max() < 0.05
 
 
