@@ -29,6 +29,8 @@ Recipe = dict[str, Any]
 
 _LAYERS_ALONE: Recipe = {"map_epochs": 0, "facet_dimensions": 16}  # slices: 32 times 15 are more than MiniLM's 384
 _RATED: Recipe = {"corpora": ["stsb", "sick"], "consistency": 0.0}
+_NLI = ["snli", "mnli", "more_nli", "mnli_sample"]
+_OF_STUDY = ["flickr30k", "coco", *_NLI, "qqp_duplicates", "stsb", "sick", "mrpc", "paws_wiki"]
 _MAP: Recipe = {"layers_tuned": 0, "map_epochs": 2}
 RECIPES: dict[str, dict[str, Recipe]] = {
     "layers": {
@@ -57,8 +59,9 @@ RECIPES: dict[str, dict[str, Recipe]] = {
         "map-variance": _MAP | {"facet_weights": "variance"},
         "map-pairs-only": _MAP | {"kinds": ["positive"]},
         "map-no-neighbours": _MAP | {"kinds": ["positive", "negative"]},
+        "map-no-contrasts": _MAP | {"corpora": _OF_STUDY},
         "map-captions": _MAP | {"corpora": ["flickr30k", "coco"]},
-        "map-entailments": _MAP | {"corpora": ["snli", "mnli", "more_nli", "mnli_sample"]},
+        "map-entailments": _MAP | {"corpora": _NLI},
         # As many steps as two passes over the 1.8 million pairs of examples/study.
         "map-10k": _MAP | {"pairs": 10_000, "map_epochs": 350},
         "map-50k": _MAP | {"pairs": 50_000, "map_epochs": 70},
