@@ -127,8 +127,8 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
     in_the_way += obstacles(ahead, planned, stages, **shares)
     embeds = any(work.reason.kind != "damaged" for work in planned.of(EMBEDDING_STAGE.name))
-    draws = embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours)
-    draws = draws and lack_neighbours(ahead, project.neighbours)
+    draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
+    draws = draws and lack_neighbours(ahead, project.neighbours)  # which reads their pairs
     release, contents, publishes = _following(store, ahead, planned, draws=draws, obstructed=bool(in_the_way))
     return Outlook(
         store.location,
