@@ -169,6 +169,8 @@ class S3bertSettings(TunedSettings):
             raise OutOfRange("loop.batch_size must be at least 2: consistency compares the sentences of a batch")
         if not self.layers_tuned and not self.map_epochs:
             raise OutOfRange("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
+        if not (self.alpha or self.consistency or self.ordering):
+            raise OutOfRange("nothing is learnt with alpha = 0 and consistency = 0: raise one of them")
         for setting, given in (("ordering", self.ordering), ("finish", self.finish)):
             if given and not self.layers_tuned:
                 raise Conflict(f"{setting} needs tuned layers: raise layers_tuned, or leave {setting} out")

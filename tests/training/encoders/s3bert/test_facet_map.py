@@ -261,6 +261,8 @@ class TestSettings:
     def test_something_must_be_trained(self):
         with refused(OutOfRange):
             S3bertSettings(layers_tuned=0, map_epochs=0)
+        with refused(OutOfRange):
+            S3bertSettings(alpha=0, consistency=0)
 
     def test_a_map_alone_orders_nothing(self):
         with refused(Conflict):
