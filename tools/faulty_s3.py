@@ -9,9 +9,10 @@ import logging
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from fnmatch import fnmatch
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,6 +22,8 @@ _STATE: dict[str, list[Any]] = {"faults": [], "seen": []}
 _WRITTEN: dict[str, float] = {}
 """Address of an object → when it was last written, in seconds since 1970."""
 _UPSTREAM: list[tuple[str, int]] = []
+_ALONE = threading.Lock()
+"""For conditional requests: S3 decides them one by one, moto looks first and writes then."""
 
 
 class S3:
@@ -89,7 +92,8 @@ class _Proxy(BaseHTTPRequestHandler):
         if kind.isdigit():
             self._send(int(kind), {}, b"")
             return
-        with closing(http.client.HTTPConnection(*_UPSTREAM[0], timeout=30)) as connection:
+        alone = _ALONE if {"if-none-match", "if-match"} & {name.lower() for name in self.headers} else nullcontext()
+        with alone, closing(http.client.HTTPConnection(*_UPSTREAM[0], timeout=30)) as connection:
             connection.request(self.command, self.path, body, dict(self.headers))
             answer = connection.getresponse()
             content = answer.read()
