@@ -77,6 +77,11 @@ def _negations(told: Told) -> None:
         if prefixed:
             text = f"the two negations in {SIDES[side]} may cancel out" if side in prefixed else "both sides negate"
             told.add("form", (), f"{text}, so both may mean the same")
+    elif (
+        cues[0] and not all(map(any, scopes)) and {cue.stem for cue in cues[0]}.isdisjoint(cue.stem for cue in cues[1])
+    ):
+        left, right = (listed(cue.shown for cue in side) for side in cues)
+        told.add("form", (), f"both negate: {left} in a, {right} in b", cues)
     elif cues[0] and (any(scopes) or not texts.reordered) and not _same_place(told, cues):
         where = [
             f"{listed(filter(None, scope))} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if any(scope)

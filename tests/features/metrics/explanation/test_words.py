@@ -287,6 +287,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / leak-01 :ARG0 (r / roof :part-of (h / house)))", None,
          ('The parser sees no difference: both have the same graph. "roof" and "house" change places, not their roles. '
           'Graphs leave out "of the" in a, "\'s" in b.')),
+        ("He said nothing.", "He did not say anything.",
+         "(s / say-01 :ARG0 (h / he) :ARG1 (n / nothing))",
+         "(s / say-01 :ARG0 (h / he) :ARG1 (a / anything) :polarity -)",
+         'Both have "He" and "said"; only b says "anything". Both negate: "nothing" in a, "not" in b.'),
         ("It ends at 5 pm.", "It ends at 17:00.",
          '(e / end-01 :time (d / date-entity :time "5:00"))', '(e / end-01 :time (d / date-entity :time "17:00"))',
          'Same frames. "5 pm" in a is "17:00" in b. Not in the graphs: "5 pm" in a.'),
