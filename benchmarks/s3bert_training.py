@@ -8,8 +8,8 @@ of frozen layers and encodes a sentence once in a batch. `default` is what `face
 layers, also on neighbours. The other loop is given the teacher's embeddings, which it would otherwise encode again.
 
 First pairs a second and memory, then the mean Spearman x 100 of 15 facets on the dev pairs after so many minutes of two
-cores. Each training is a process of its own, and its processor time is measured, starting Python included, so other
-load on the machine does not count; its schedule ends where its time does.
+cores. Each training is a process of its own, and its processor time is measured, starting Python included; its schedule
+ends where its time does. Let nothing else run: threads that wait for a core spin.
 """
 
 import argparse
@@ -20,10 +20,15 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import spearmanr
+
+sys.path.append(str(Path(__file__).resolve().parent))
+
+from facet_scores import ALL, by_corpus
+
+from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 
 OURS = {
     "same": {"map_epochs": 0, "facet_dimensions": 16, "kinds": ["positive", "negative"]},
@@ -78,7 +83,7 @@ def main() -> None:
                     continue
                 trained = train(name, options.store, steps, Path(scratch, f"{name}-{minutes}"))
                 took = trained.seconds / 60 / CORES
-                reached.append(f"{points(trained.folder, options.store, name):.1f} ({steps} steps in {took:.1f})")
+                reached.append(f"{points(trained.folder, options.store):.1f} ({steps} steps in {took:.1f})")
             print(f"{name},{','.join(reached)}", flush=True)
 
 
@@ -107,25 +112,13 @@ def train(name: str, store: Path, steps: int, folder: Path) -> Trained:
     return Trained(folder / "encoder", seconds, usage.ru_maxrss / 2**20)
 
 
-def points(folder: Path, store: Path, name: str) -> float:
+def points(folder: Path, store: Path) -> float:
     """Return the mean correlation of facets with their metrics on the dev pairs."""
-    from training.data.measured_pairs import MeasuredPairs
-    from training.encoders.loading import load_encoder
-    from training.encoders.s3bert.facets import FacetLayout
-
-    dev = MeasuredPairs.from_store(store).select(splits=("dev",), kinds=("positive",))
-    model = load_encoder(folder)
-    layout = layout_of(dev.metric_names) if name == THEIRS else FacetLayout.load(folder)
-    vectors = model.encode(list(dev.texts), batch_size=64, show_progress_bar=False)
-    similarities, metrics = layout.similarities(vectors[dev.first], vectors[dev.second]), dev.metrics(layout.names)
-    scores = [spearmanr(similarities[:, k], metrics[:, k])[0] for k in np.flatnonzero(np.ptp(metrics, axis=0))]
-    return 100 * float(np.mean(scores))
+    return next(scores.mean for scores in by_corpus(folder, store) if scores.corpus == ALL)
 
 
-def layout_of(metrics: tuple[str, ...]) -> Any:
+def layout_of(metrics: tuple[str, ...]) -> FacetLayout:
     """Return the facets of `same`: slices of the embedding of the start model."""
-    from training.encoders.s3bert.facets import plan_layout
-
     return plan_layout(metrics, width=OURS["same"]["facet_dimensions"], dimension=384, first=0, similarity="cosine")
 
 
@@ -188,6 +181,7 @@ def train_theirs(store: Path, steps: int, folder: Path) -> None:
     trainer = SentenceTransformerTrainer(model, arguments, train_dataset=dataset, loss=Loss())
     trainer.train()
     model.save(str(folder / "encoder"))
+    (folder / "encoder" / FILE_NAME).write_text(layout_of(data.metric_names).text(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,14 +9,13 @@ from typing import Literal, NamedTuple
 from features.metrics.explanation.anchors import anchors, described_by, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
-from features.metrics.explanation.tokens import Token, stem_of, value_of
+from features.metrics.explanation.tokens import NO_TOKEN, Token, stem_of, value_of
 from features.metrics.explanation.views import View
 from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or"})
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than"}
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
-_NONE = Token("", 0, "", "grammar")
 _JOINS = frozenset({"and", "or", "contrast-01"})
 
 
@@ -43,7 +42,7 @@ class Quantity(NamedTuple):
     def is_measured_otherwise(self, other: "Quantity") -> bool:
         """Return whether another quantity has another unit; one left out may be the same, but for a percentage."""
         pair = (self, other)
-        units = [each.sign or (each.unit or each.head or _NONE).stem for each in pair]
+        units = [each.sign or (each.unit or each.head or NO_TOKEN).stem for each in pair]
         measured = any(each.sign or each.unit for each in pair) and (all(units) or "percent" in units)
         return measured and units[0] != units[1]
 

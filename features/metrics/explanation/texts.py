@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise, product
 
-from features.metrics.explanation.tokens import Token, tokens_of
+from features.metrics.explanation.tokens import NO_TOKEN, Token, tokens_of
 
 Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
@@ -18,7 +18,6 @@ Chunk = tuple[list[Token], list[Token]]
 
 _TO = frozenset({"to", "for"})
 _LINKS = frozenset({"link", "grammar"})
-_END = Token("", 0, "", "grammar")
 _LONGEST = 6  # words with content in a part that changes places
 
 
@@ -189,7 +188,7 @@ class ComparedTexts:
         # Not 's, which is mostly the genitive: "John's car".
         forms = [sum(token.stem == "be" and token.lower.isalpha() for token in side) for side in self.tokens]
         side = int(forms[1] > forms[0])
-        others = pairwise([*self.tokens[1 - side], _END])
+        others = pairwise([*self.tokens[1 - side], NO_TOKEN])
         in_both = {token.stem for token, behind in others if behind.lower == "by"}  # written and directed by
         in_both |= {token.stem for before, token in pairwise(self.tokens[1 - side]) if before.stem == "be"}
         for before, token in pairwise(self.tokens[side]):

@@ -97,6 +97,8 @@ class Token(NamedTuple):
         return self.kind in {"word", "name", "pronoun", "quantity"}
 
 
+NO_TOKEN = Token("", 0, "", "grammar")
+"""In place of a word where there is none."""
 _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
