@@ -146,7 +146,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     if texts.is_dative or texts.is_genitive or both.coordinates(ends):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
-    elif frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
+    elif both.differ and frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
         named = list(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
     elif not both.differ and texts.is_fronted:

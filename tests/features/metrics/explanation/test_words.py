@@ -291,6 +291,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / say-01 :ARG0 (h / he) :ARG1 (n / nothing))",
          "(s / say-01 :ARG0 (h / he) :ARG1 (a / anything) :polarity -)",
          'Both have "He" and "said"; only b says "anything". Both negate: "nothing" in a, "not" in b.'),
+        ("My father's brother sings.", "My brother's father sings.",
+         ("(s / sing-01 :ARG0 (p / person :ARG0-of (h / have-rel-role-91 :ARG0 (q / person) :ARG1 (i / i) "
+          ":ARG2 (b / brother) :ARG2 (f / father)) :ARG0-of (k / have-rel-role-91 :ARG0 q :ARG1 i :ARG2 f :ARG2 b)))"),
+         ("(s / sing-01 :ARG0 (p / person :ARG0-of (h / have-rel-role-91 :ARG0 (q / person) :ARG1 (i / i) "
+          ":ARG2 (f / father) :ARG2 (b / brother)) :ARG0-of (k / have-rel-role-91 :ARG0 q :ARG1 i :ARG2 b :ARG2 f)))"),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "father" and '
+          '"brother" change places.')),
         ("It ends at 5 pm.", "It ends at 17:00.",
          '(e / end-01 :time (d / date-entity :time "5:00"))', '(e / end-01 :time (d / date-entity :time "17:00"))',
          'Same frames. "5 pm" in a is "17:00" in b. Not in the graphs: "5 pm" in a.'),
