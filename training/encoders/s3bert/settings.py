@@ -78,8 +78,6 @@ class Finish(BaseModel):
         layer_shares: corpus → share of its pairs in an epoch.
         ordering: weight of the ordering objective.
         ordered_facets: facets that it is for.
-        share: share of the weights after these steps in a mean with those before, in (0, 1]; 1 keeps those after. A
-            mean can have what both have learnt (Wortsman et al. 2022, WiSE-FT).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -91,7 +89,6 @@ class Finish(BaseModel):
     layer_shares: Mapping[str, _Share] | None = None
     ordering: Annotated[float, Field(ge=0)] | None = None
     ordered_facets: tuple[str, ...] | None = None
-    share: _Share = 1.0
 
 
 class S3bertSettings(TunedSettings):
@@ -129,6 +126,9 @@ class S3bertSettings(TunedSettings):
         layer_shares: corpus → share of its pairs in an epoch of the layers, in (0, 1]; 1 when missing. So that small
             corpora are a large part of the batches; every pair has its turn in a later epoch.
         finish: further steps of the layers on other batches, such as those that teach exchanged arguments.
+        share: share of the final weights in a mean with those before the last part, in (0, 1]; 1 keeps the final ones.
+            The last part is `finish`, or without it the layers: before them an S3BERT that the training goes on from
+            has its own weights. A mean can have what both have learnt (Wortsman et al. 2022, WiSE-FT).
         layers_tuned: how many of the last layers to tune, after the map and together with it; 0 for the map alone, by
             which stored embeddings of the start model get facets, too.
         scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
@@ -160,6 +160,7 @@ class S3bertSettings(TunedSettings):
     layer_corpora: tuple[str, ...] = ()
     layer_shares: Mapping[str, _Share] = {}
     finish: Finish | None = None
+    share: _Share = 1.0
     layers_tuned: Annotated[int, Field(ge=0)] = 2
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
 
@@ -171,15 +172,17 @@ class S3bertSettings(TunedSettings):
             raise OutOfRange("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
         if not (self.alpha or self.consistency or self.ordering):
             raise OutOfRange("nothing is learnt with alpha = 0 and consistency = 0: raise one of them")
-        for setting, given in (("ordering", self.ordering), ("finish", self.finish)):
+        for setting, given in (("ordering", self.ordering), ("finish", self.finish), ("share", self.share < 1)):
             if given and not self.layers_tuned:
                 raise Conflict(f"{setting} needs tuned layers: raise layers_tuned, or leave {setting} out")
         last = self.finishing
         given_last = self.finish.ordered_facets if self.finish else None  # `finish` may end what is ordered before
         if (self.ordered_facets and not self.ordering) or (given_last and not last.ordering):
             raise Conflict("ordered_facets orders nothing without a weight: set ordering, such as ordering = 0.1")
-        if self.finish and self.search:
-            raise Conflict("search cannot be had with finish: search without it, and add finish to what was chosen")
+        if self.search and (unsearched := "finish" if self.finish else "share" if self.share < 1 else ""):
+            raise Conflict(
+                f"search cannot be had with {unsearched}: search without it, and add {unsearched} to what was chosen"
+            )
         unused = sorted(name for name in self.search if (name in _OF_MAP) == bool(self.layers_tuned))
         if unused := [name for name in unused if name != "scale_learning_rate"]:
             owner = "the map, which is learnt before the layers" if self.layers_tuned else "layers, and none is tuned"
@@ -198,7 +201,7 @@ class S3bertSettings(TunedSettings):
         """The settings of the last steps: these with those of `finish` in their place."""
         if self.finish is None:
             return self
-        given = self.finish.model_dump(exclude_none=True, exclude={"share"})
+        given = self.finish.model_dump(exclude_none=True)
         loop: dict[str, Any] = {
             name: given.pop(name) for name in ("steps", "batch_size", "learning_rate") if name in given
         }

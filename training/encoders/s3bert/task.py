@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -231,19 +232,17 @@ class S3bertTask:
             PairsAmong(prepared.first, prepared.second, pairs) if embedder.encodes else None
             for pairs in (prepared.train, prepared.drawn.ordered)
         )
+        parameters = chain.from_iterable(group.parameters.items() for group in self.groups if settings.share < 1)
+        self._begun = {name: value.detach().clone() for name, value in parameters}
         names = settings.facets or ()
         self._ordered_facets = [names.index(name) for name in settings.ordered_facets or names]
 
-    def weights(self) -> dict[str, Tensor]:
-        """Return a copy of what is learnt, by name."""
-        return {name: value.detach().clone() for group in self.groups for name, value in group.parameters.items()}
-
     @torch.no_grad()
-    def draw_back(self, before: Mapping[str, Tensor], share: float) -> None:
-        """Replace the weights by a mean, of which they are the share and those `before` the rest."""
+    def draw_back(self) -> None:
+        """Replace the weights by a mean, of which they are `share` and those that this part began with the rest."""
         for group in self.groups:
             for name, value in group.parameters.items():
-                value.lerp_(before[name], 1 - share)
+                value.lerp_(self._begun[name], 1 - self.settings.share)
 
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""

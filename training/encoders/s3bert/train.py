@@ -1,7 +1,7 @@
 """Train an S3BERT."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
@@ -130,10 +130,6 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         last = settings.finishing
         parts["finish"] = lambda _: S3bertTask(layers(), decomposition, finished, last, last.loop)
     report: dict[str, object] = {}
-    weights: dict[str, Tensor] = {}  # of the part before the last
-
-    def draw_back(learnt: "Learnt[S3bertTask]") -> None:
-        _draw_back(learnt, weights, settings)
 
     def complete(learnt: "Learnt[S3bertTask]") -> None:
         _complete(job, plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
@@ -142,11 +138,9 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     for part, make_task in parts.items():
         with few_threads(settings.loop) if part == MAP else nullcontext():
             if part == [*parts][-1]:
-                learn(plan, machine, job.output, make_task, complete, about=about, before=draw_back)
-                continue
-            task = make_task(settings)
-            report[part] = _in_short(learn_first(plan, machine, job.output / part, task))
-            weights = task.weights()
+                learn(plan, machine, job.output, make_task, complete, about=about, before=_draw_back)
+            else:
+                report[part] = _in_short(learn_first(plan, machine, job.output / part, make_task(settings)))
 
 
 def _layout(settings: S3bertSettings, backbone: "Backbone", before: FacetLayout | None, *, first: int) -> FacetLayout:
@@ -167,10 +161,10 @@ def _in_short(outcome: "Outcome") -> dict[str, object]:
     return {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
 
 
-def _draw_back(learnt: "Learnt[S3bertTask]", before: Mapping[str, "Tensor"], settings: S3bertSettings) -> None:
-    """Replace finished weights by the mean with those before that `share` asks for, and look at dev once more."""
-    if settings.finish and settings.finish.share < 1:
-        learnt.task.draw_back(before, settings.finish.share)
+def _draw_back(learnt: "Learnt[S3bertTask]") -> None:
+    """Replace the final weights by the mean with those before that `share` asks for, and look at dev once more."""
+    if learnt.task.settings.share < 1:
+        learnt.task.draw_back()
         looked = learnt.task.judge()
         learnt.outcome.best_scores = dict(looked.scores) if looked else None
 

@@ -60,6 +60,14 @@ def finished(make_job):
     return train(make_job("finished", finish=FINISH))
 
 
+def interrupt_at(step):
+    def stop(reached):
+        if reached == step:
+            raise KeyboardInterrupt
+
+    return stop
+
+
 class TestTheMap:
     def test_the_first_dimensions_are_the_start_models_embedding(self, mapped, tiny_encoder):
         found = SentenceTransformer(str(mapped), device="cpu").encode(SENTENCES)
@@ -166,7 +174,7 @@ class TestLayersAfterTheMap:
         assert {len(pairs) for _, pairs, _ in of_finish} == {4}
 
     def test_a_mean_of_the_weights_before_and_after_can_be_kept(self, make_job, finished, tuned):
-        mean = train(make_job("mean", finish=FINISH | {"share": 0.75}))
+        mean = train(make_job("mean", finish=FINISH, share=0.75))
         models = [SentenceTransformer(str(folder), device="cpu").state_dict() for folder in (tuned, finished, mean)]
         for name, value in models[2].items():
             if "linear" not in name:  # the map is scaled
@@ -180,15 +188,9 @@ class TestLayersAfterTheMap:
     @pytest.mark.slow
     @pytest.mark.soak
     def test_two_processes_keep_the_mean_that_one_does(self, make_job):
-        share = FINISH | {"share": 0.75}
         alone, together = (
-            json.loads(
-                (
-                    train(make_job(f"{n} mean", finish=share, loop={"processes": n, "precision": "float32"}))
-                    / "training.json"
-                ).read_text()
-            )
-            for n in (1, 2)
+            json.loads((train(make_job(f"{n} mean", finish=FINISH, share=0.75, loop=on)) / "training.json").read_text())
+            for n, on in ((n, {"processes": n, "precision": "float32"}) for n in (1, 2))
         )
         for name, value in alone["dev"].items():
             assert together["dev"][name] == pytest.approx(value, rel=1e-3)
@@ -222,8 +224,8 @@ class TestLayersAfterTheMap:
         whole = loop.Loop.run
 
         def stop(reached):
-            if len(runs_of_loop) == run + 1 and reached == step:
-                raise KeyboardInterrupt
+            if len(runs_of_loop) == run + 1:
+                interrupt_at(step)(reached)
 
         with monkeypatch.context() as patched:
             patched.setattr(loop.Loop, "run", lambda self: runs_of_loop.append(1) or whole(self, stop))
@@ -251,6 +253,21 @@ class TestAnEncoderToGoOnFrom:
         assert "map" not in then
         assert then["dev"]["total"] < first["dev"]["total"]
 
+    def test_a_share_of_its_own_weights_can_be_kept(self, make_job, tuned, monkeypatch):
+        further = train(make_job("all new", backbone=str(tuned)))
+        job = make_job("a mean", backbone=str(tuned), share=0.5)
+        with monkeypatch.context() as patched:
+            whole = loop.Loop.run
+            patched.setattr(loop.Loop, "run", lambda self: whole(self, interrupt_at(6)))
+            with pytest.raises(KeyboardInterrupt):
+                train(job)
+        mean = train(job)
+        models = [SentenceTransformer(str(folder), device="cpu").state_dict() for folder in (tuned, further, mean)]
+        for name, value in models[2].items():
+            if "linear" not in name:  # the map is scaled
+                torch.testing.assert_close(value, (models[0][name] + models[1][name]) / 2, atol=1e-6, rtol=1e-5)
+        assert "50 % of those after" in (mean / "README.md").read_text()
+
     @pytest.mark.parametrize("changes", [{"facet_dimensions": 8}, {"layers_tuned": 0}, {"facets": ("wlk", "smatch")}])
     def test_its_facets_are_kept(self, make_job, tuned, changes):
         with refused(Conflict):
@@ -276,9 +293,14 @@ class TestSettings:
         last = S3bertSettings(ordering=1.0, ordered_facets=("srl",), finish={"steps": 1, "ordering": 0.0}).finishing
         assert not last.ordering
 
-    def test_what_is_finished_is_not_searched(self):
+    def test_a_map_alone_has_nothing_before_it_to_keep(self):
         with refused(Conflict):
-            S3bertSettings(finish={"steps": 1}, search={"learning_rate": (1e-3, 2e-3)})
+            S3bertSettings(layers_tuned=0, map_epochs=1, share=0.5)
+
+    @pytest.mark.parametrize("last", [{"finish": {"steps": 1}}, {"share": 0.5}])
+    def test_what_is_finished_is_not_searched(self, last):
+        with refused(Conflict):
+            S3bertSettings(**last, search={"learning_rate": (1e-3, 2e-3)})
 
     def test_what_is_ordered_is_a_facet_and_has_a_weight(self):
         with refused(Conflict):
