@@ -137,7 +137,9 @@ class ComparedGraphs:
         for first, last in _runs(order):
             reach = next((at for at in range(last + 1, len(order)) if order[at].kind == "link"), len(order))
             at = min((at for at in heads if last < at < min(last + 4, reach)), default=None)
-            if at is None and last + 1 < len(order) and order[last + 1].kind in {"word", "name"}:
+            behind = order[last + 1] if last + 1 < len(order) else NO_TOKEN
+            between = self.texts.sentences[side][order[last].end : behind.start]
+            if at is None and behind.kind in {"word", "name"} and not between.strip(" -"):
                 at = last + 1
             if first and order[first - 1].stem in _BOUNDS:
                 first -= 1  # noqa: PLW2901

@@ -1,9 +1,11 @@
 """Numbers and amounts of two sentences: which are equal, also in other words or with another sign of a unit."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from features.metrics.explanation.anchors import joined
 from features.metrics.explanation.comparing import SIDES, Quantity, Told, spans
+from features.metrics.explanation.tokens import Token
 
 
 def tell_quantities(told: Told) -> None:
@@ -15,6 +17,10 @@ def tell_quantities(told: Told) -> None:
     if len(left) == len(right) == 2 and _change_heads(left, right):
         numbers = joined([spans(told, 0, each.tokens) for each in left])
         told.add("quantity", ("quantifiers",), f"{numbers} change places")
+    if len(left) == len(right) == 1 and (numbers := _change_order(*left, *right)):
+        told.add("quantity", ("quantifiers",), f"{joined([token.shown for token in numbers])} change places")
+        told.named[0].extend(left.pop().tokens)
+        told.named[1].extend(right.pop().tokens)
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
     for same in (_counts_alike, _counts_the_same, _in_one_place):
         for a in list(left):
@@ -29,7 +35,7 @@ def tell_quantities(told: Told) -> None:
                     told.named[1].extend(words[1])
                 else:
                     pairs.append((a, b))
-    pairs += [*((a, None) for a in left), *((None, b) for b in right)]
+    pairs += [(a, None) for a in left if _only(told, 0, a)] + [(None, b) for b in right if _only(told, 1, b)]
     for pair in pairs:
         tokens = [[] if each is None else each.span for each in pair]
         texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
@@ -37,11 +43,26 @@ def tell_quantities(told: Told) -> None:
         told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
 
 
+def _only(told: Told, side: int, quantity: Quantity) -> bool:
+    """Return whether the other sentence lacks a quantity: not "55" beside "40 to 55", but "two sons" beside "two"."""
+    ours, theirs = (Counter(token.stem for token in told.texts.tokens[which]) for which in (side, 1 - side))
+    return quantity.head is not None or any(ours[token.stem] > theirs[token.stem] for token in quantity.tokens)
+
+
 def _change_heads(left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:
     """Return whether two numbers change places: "three of the five students" and "five of the three students"."""
     numbers, others = ([each.stems for each in side] for side in (left, right))
     heads, of_others = ([each.head and each.head.stem for each in side] for side in (left, right))
-    return numbers[0] == others[1] != numbers[1] == others[0] and heads == of_others and None in heads
+    return numbers[0] == others[1] != numbers[1] == others[0] and heads == of_others and len({None, *heads}) < 3
+
+
+def _change_order(a: Quantity, b: Quantity) -> list[Token]:
+    """Return two numbers that change places within a quantity: "from 40 to 55" and "from 55 to 40"; else none."""
+    left, right = ([token for token in each.tokens if token.kind == "quantity"] for each in (a, b))
+    moved = [(ours, theirs) for ours, theirs in zip(left, right, strict=False) if ours.stem != theirs.stem]
+    stems = [ours.stem for ours, _ in moved]
+    alike = len(left) == len(right) and len(moved) == 2
+    return [ours for ours, _ in moved] if alike and stems[::-1] == [theirs.stem for _, theirs in moved] else []
 
 
 def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:

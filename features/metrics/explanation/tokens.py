@@ -55,7 +55,7 @@ _WORDS: dict[Kind, str] = {
     "link": "in on at under over above below behind between into onto from with within after before during since until "
     "through across against near beside around for about up down off out if unless because although though while when "
     "where why how what who which whose or but and than as like so inside outside toward towards along per "
-    "despite via among upon amid beyond",
+    "despite via among upon amid beyond also too",
     "grammar": "a an the be do have to of that this these those there by will would 's let been than whether",
 }
 _KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
@@ -135,6 +135,8 @@ def stem_of(word: str) -> str:
         return number
     if hour := re.fullmatch(r"(\d\d?)(:\d\d)?\s?([ap])\.?m\.?", lower):
         return f"{int(hour[1]) % 12 + 12 * (hour[3] == 'p')}{hour[2] or ':00'}"
+    if re.fullmatch(r"(?:[a-z]\.){2,}", lower):  # U.S.
+        return lower.replace(".", "")
     if (digits := lower.strip("$€£% "))[:1].isdigit():
         return normalise_quantity(digits)
     bare = _bare(lower)
@@ -208,6 +210,8 @@ def _token(text: str, start: int, *, is_first: bool) -> Token:
     lower = _straight(text)
     if " " in lower and lower in _PHRASES:
         return Token(text, start, *_PHRASES[lower])
+    if text == "US":
+        return Token(text, start, "us", "name")
     stem = stem_of(lower)
     kind = None if text == "May" and not is_first else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
