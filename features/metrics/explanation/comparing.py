@@ -296,8 +296,10 @@ def apart(told: Told, left: Sequence[Token], right: Sequence[Token], verb: str) 
     """Return which words each sentence has at one place, or that only one of them has any."""
     if left and right:
         return f"{spans(told, 0, left)} in a, {spans(told, 1, right)} in b"
-    side = int(bool(right))
-    return f"only {SIDES[side]} {verb} {spans(told, side, right or left)}"
+    side, words = int(bool(right)), right or left
+    again = {token.lower for token in words} <= {token.lower for token in told.texts.tokens[1 - side]}
+    text = f"{SIDES[side]} {verb} {spans(told, side, words)}"
+    return f"{text} once more" if again else f"only {text}"
 
 
 def spans(told: Told, side: int, tokens: Sequence[Token]) -> str:
