@@ -299,7 +299,7 @@ def _entries(key: Any, value: Any) -> str:
 
 
 def _bounds(metadata: Iterable[Any]) -> str:
-    words = []
+    words: list[str] = []
     for bound in metadata:
         match bound:
             case FieldInfo():
