@@ -16,7 +16,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
@@ -299,11 +299,13 @@ def _entries(key: Any, value: Any) -> str:
 
 
 def _bounds(metadata: Iterable[Any]) -> str:
-    words = []
+    words: list[str] = []
     for bound in metadata:
         match bound:
             case FieldInfo():
-                words.append(_bounds(bound.metadata).strip())
+                words += filter(None, [_bounds(bound.metadata).strip()])
+            case MinLen():
+                words.append("that is not empty")
             case Ge(ge=least):
                 words.append(f"of at least {least}")
             case Gt(gt=least):

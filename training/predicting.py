@@ -255,19 +255,19 @@ class PairPredictor:
         if given is None:
             return None
         labels, chosen = self._classifier.labels, self._classifier.threshold
-        if given == "dev":
-            if chosen is None:
-                raise NoThreshold(
-                    f"The encoder {str(self._folder)!r} keeps no threshold of dev pairs: it needs two labels, one of "
-                    "them positive, in its dev pairs, and a training by this version. Give a number instead of 'dev'; "
-                    "`facetflow evaluate` says which is best for a set."
-                )
+        if given == "dev" and chosen is not None:
             return chosen
         label = positive_of(labels, _settings(self._folder).get("positive_label"))
         if label is None or len(labels) != 2:
             raise NoThreshold(
                 f"A threshold needs a classifier of two labels, one of them positive; that of {str(self._folder)!r} "
                 f"has {', '.join(map(repr, labels))}. Leave the threshold out, and use the probabilities instead."
+            )
+        if given == "dev":
+            raise NoThreshold(
+                f"The encoder {str(self._folder)!r} keeps no threshold of dev pairs: it needs both labels in its dev "
+                "pairs, and a training by this version. Give a number instead of 'dev'; `facetflow evaluate` says "
+                "which is best for a set."
             )
         if not 0 <= given <= 1:
             raise OutOfRange(f"The threshold {given} is no probability: give a number from 0 to 1, or 'dev'.")

@@ -76,7 +76,7 @@ def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
     if not rows:
         raise NothingToScore(
             f"evaluation set {evaluation.name!r} ({evaluation.file!r}, split {evaluation.split!r}) has no pair with a "
-            "score: give a set with human scores."
+            "score: give a set with human scores. Labels of your own are scored as `files.test` of a corpus."
         )
     return EvaluationPairs(
         evaluation.name,

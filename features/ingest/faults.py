@@ -78,11 +78,11 @@ def _of_aspect(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterato
     elif len(texts) == 1:
         yield fault("one_label", texts=total, label=next(iter(texts)))
     elif len(texts) >= _MANY and max(texts.values()) == 1:
-        yield fault("each_its_own", texts=total, label=next(iter(texts)))
+        yield fault("each_its_own", labels=total, label=next(iter(texts)))
     elif several := _spelt_alike(texts):
         alike = list(chain.from_iterable(several))
         examples = {label: texts[label] for label in several[0]}
-        yield fault("spelt_alike", labels=len(alike), texts=sum(map(texts.__getitem__, alike)), examples=examples)
+        yield fault("spelt_alike", labels=len(alike), times=sum(map(texts.__getitem__, alike)), examples=examples)
 
 
 def _joined(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterator[Fault]:
@@ -96,7 +96,7 @@ def _joined(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterator[F
         if len(joined) > 1 and 2 * len(joined) >= len(several):
             example = max(joined, key=lambda label: (texts[label], label))
             shown = {"example": example, "count": texts[example], "separator": separator}
-            yield fault("joined", labels=len(joined), texts=sum(texts[label] for label in joined), **shown)
+            yield fault("joined", labels=len(joined), times=sum(texts[label] for label in joined), **shown)
             return
 
 

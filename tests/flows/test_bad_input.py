@@ -412,7 +412,7 @@ def test_a_plan_tells_that_a_training_will_be_pointless(
 
 
 def test_a_plan_tells_that_no_label_is_frequent_enough(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    rows = "".join(f"Text {number}.\tlabel {number}\n" for number in range(20))
+    rows = "".join(f"Text {number}.\tlabel {number}|tag {number}\n" for number in range(20))
     put("texts.tsv", f"text\tlabel\n{rows}")(folder)
     aspects = '[[encoders]]\nname = "topic"\nkind = "aspect"\n'
     put(
@@ -422,10 +422,10 @@ def test_a_plan_tells_that_no_label_is_frequent_enough(folder: Path, capfd: pyte
     assert run(["plan"]) == 0
     said = capfd.readouterr()
     assert (
-        "No two of the 20 texts of 'texts' with a label in the aspect 'label' share one, such as 'label 0'" in said.err
+        "None of the 40 labels of 'texts' in the aspect 'label' is on two texts, such as 'label 0': there" in said.err
     )
     assert (
-        "`facetflow train topic` will fail: 0 of the 20 labels in the aspect 'label' are left to train on" in said.err
+        "`facetflow train topic` will fail: 0 of the 40 labels in the aspect 'label' are left to train on" in said.err
     )
 
 

@@ -224,6 +224,12 @@ def test_the_errors_of_a_list_of_several_kinds_name_the_keys_of_the_file_too():
     )
 
 
+def test_an_empty_text_is_wrong_because_it_is_empty(write):
+    with refused(WrongValue) as error:
+        load(write('name = "p"\n[[corpora]]\ndataset = "texts"\nfiles = { train = "a.tsv" }\nseparator = ""\n'))
+    assert "give text in double quotes that is not empty" in str(error.value)
+
+
 EVALUATION = '[[evaluation]]\ndataset = "stsb"\nfile = "sts-test.csv"\n'
 
 

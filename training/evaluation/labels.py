@@ -36,7 +36,7 @@ LABELS_FILE = "labels.parquet"
 _COLUMNS = (
     Column("corpus", "name"),
     Column("pairs", "pairs", count),
-    Column("always the most frequent", "most_frequent", hundred),
+    Column("most frequent label", "most_frequent", hundred),
     Column("encoder", "encoder", hundred),
     Column("95 % interval", "encoder_interval", ends),
     Column(

@@ -80,15 +80,16 @@ def as_frame(tables: Iterable[ScoreTable]) -> "pl.DataFrame":
 
 def fit(table: ScoreTable, width: int) -> list[ScoreTable]:
     """Split a table by columns where its numbers would leave no room for the first column in a width in characters."""
-    name, *others = ([len(cell) for cell in column] for column in zip(table.columns, *table.rows, strict=True))
+    names, *others = zip(table.columns, *table.rows, strict=True)
     parts: list[list[int]] = [[]]
-    taken = first = min(max(name), width // 3) + 2
+    taken = first = min(max(map(len, " ".join(names).split())), width // 3) + 3  # it is folded between words
     for position, column in enumerate(others, start=1):
-        if parts[-1] and taken + max(column) + 1 > width:
+        needed = max(map(len, column)) + 2
+        if parts[-1] and taken + needed > width:
             parts.append([])
             taken = first
         parts[-1].append(position)
-        taken += max(column) + 1
+        taken += needed
     return [
         ScoreTable(
             title=table.title if part is parts[0] else f"{table.title} (further columns)",

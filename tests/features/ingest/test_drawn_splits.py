@@ -272,15 +272,15 @@ def test_a_single_labelled_text_is_told_in_the_singular(tmp_path):
 
 def test_odd_labels_are_told_with_counts_and_examples(tmp_path):
     rows = ["text\tcountry\ttask\tarea"]
-    rows += [f"Text {number}.\t{['USA', 'usa', 'U SA', 'Japan'][number % 4]}\tparsing\t" for number in range(40)]
+    rows += [f"Text {number}.\t{['USA|usa', 'usa', 'U SA', 'Japan'][number % 4]}\tparsing\t" for number in range(40)]
     (tmp_path / "papers.tsv").write_text("\n".join(rows) + "\n")
     aspects = {"country": "country", "task": "task", "area": "area"}
 
     spelt, single, none = map(str, run(tmp_path, corpus(aspects=aspects)).report.faults)
     assert spelt == (
-        "3 labels of 'papers' in the aspect 'country' (30 texts) differ from another only in case, spaces or a final "
-        ".0, such as 'U SA' (10) and 'USA' (10) and 'usa' (10): they count as different labels. If they mean the same, "
-        "write them alike in the file and build a new store; stored rows do not change."
+        "3 labels of 'papers' in the aspect 'country' (given 40 times) differ from another only in case, spaces or a "
+        "final .0, such as 'U SA' (10) and 'USA' (10) and 'usa' (20): they count as different labels. If they mean the "
+        "same, write them alike in the file and build a new store; stored rows do not change."
     )
     assert single == (
         "All 40 texts of 'papers' with a label in the aspect 'task' have the same, 'parsing': there is nothing to "

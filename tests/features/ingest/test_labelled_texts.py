@@ -91,7 +91,7 @@ def test_several_labels_in_a_cell_are_told_until_a_separator_is_set(folder):
     told = run(folder, corpus("texts", "titles.csv", **titles)).report.faults
     (told,) = map(str, told)
     assert told.startswith(
-        "2 labels of 'texts' in the aspect 'country' (4 texts) look like several in one cell, such as"
+        "2 labels of 'texts' in the aspect 'country' (given 4 times) look like several in one cell, such as"
     )
     assert "such as 'United States, India' (2), whose parts" in told
     assert 'set separator = "," for this corpus' in told

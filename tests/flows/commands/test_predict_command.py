@@ -312,6 +312,7 @@ def test_a_threshold_gives_the_positive_label_from_its_probability_on(project, c
             "0.3",
             "A threshold needs a classifier of two labels, one of them positive; that of",
         ),
+        (("no", "perhaps", "yes"), "dev", "has 'no', 'perhaps', 'yes'. Leave the threshold out"),
         (("cold", "warm"), "0.3", "has 'cold', 'warm'. Leave the threshold out"),
     ],
 )

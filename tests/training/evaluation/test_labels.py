@@ -173,4 +173,4 @@ def test_it_is_part_of_an_evaluation(job):
     scores = evaluate(job)
     assert "labels" in scores["suites"]
     assert "Accuracy × 100 of the classifier" in (job.output / "report.html").read_text()
-    assert "always the most frequent" in (job.encoder / "README.md").read_text()
+    assert "most frequent label" in (job.encoder / "README.md").read_text()

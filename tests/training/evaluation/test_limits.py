@@ -5,6 +5,7 @@ import re
 import pytest
 
 from flows.commands.runs import print_scores
+from flows.console.tables import print_tables
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.facets.suite import chart_facets, warn_of_few_pairs
 from training.evaluation.ratings import RatingSuite
@@ -140,6 +141,12 @@ def test_a_wide_table_becomes_several_that_hold_every_column_once():
     assert [column for part in parts for column in part.columns[1:]] == list("abcdefgh")
     assert [part.note for part in parts] == ["", "", "note"]
     assert fit(table, 400) == [table]
+
+
+def test_a_name_in_a_nearly_full_table_is_printed_whole(capsys):
+    print_tables([ScoreTable("title", ("corpus", "a" * 34, "b" * 36), (("mine", "1", "2"),))])
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "mine" in line]
+    assert rows == [["mine", "1"], ["mine", "2"]]  # two tables: between columns there are two blanks
 
 
 def test_tables_are_exported_with_every_number_as_it_was_scored():
