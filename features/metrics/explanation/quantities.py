@@ -17,8 +17,8 @@ def tell_quantities(told: Told) -> None:
     if len(left) == len(right) == 2 and _change_heads(left, right):
         numbers = joined([spans(told, 0, each.tokens) for each in left])
         told.add("quantity", ("quantifiers",), f"{numbers} change places")
-    if len(left) == len(right) == 1 and (numbers := _change_order(*left, *right)):
-        told.add("quantity", ("quantifiers",), f"{joined([token.shown for token in numbers])} change places")
+    if len(left) == len(right) == 1 and (exchanged := _change_order(*left, *right)):
+        told.add("quantity", ("quantifiers",), f"{joined([token.shown for token in exchanged])} change places")
         told.named[0].extend(left.pop().tokens)
         told.named[1].extend(right.pop().tokens)
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
