@@ -240,28 +240,32 @@ class Encoder:
         return explanations[0] if single else explanations
 
     def attribute(
-        self, a: str, b: str, facet: str | None = None, *, aspect: str | None = None
+        self, a: str, b: str, facet: str | None = None, *, aspect: str | None = None, inputs: bool = False
     ) -> internals.Attribution:
         """Divide the cosine of two sentences among the pairs of their words.
 
         The vector of a word has read its whole sentence: a share tells where the model reads the similarity, and not
-        that the word alone would be as similar.
+        that the word alone would be as similar. For that there is `inputs`.
 
         Args:
             a: a sentence.
             b: another one.
             facet: name of a facet, or `residual`; default: the whole embedding.
             aspect: as in `similarity`.
+            inputs: divide it among the words as they enter the encoder (integrated Jacobians, Moeller et al. 2024),
+                approximately and a hundred times slower. The shares sum to the product of what the words of each
+                sentence add to the embedding of one without words.
 
         Returns:
             `words_a`, `words_b` and `shares`, (n_words_a, n_words_b), whose sum is the cosine.
 
         Raises:
-            ModelError: the encoder pools by something else than a mean, or compares facets by another similarity.
+            ModelError: the encoder pools by something else than a mean, compares facets by another similarity, or, for
+                `inputs`, reads more than words.
             SettingsError: the encoder has no such facet.
         """
         route = self._route(aspect)
-        return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route)
+        return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route, inputs=inputs)
 
     def for_mteb(self, facet: str | None = None, *, aspect: str | None = None) -> MtebEncoder:
         """Return the encoder as a model of MTEB: `mteb.evaluate(encoder.for_mteb("srl"), task)`.

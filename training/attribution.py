@@ -7,8 +7,15 @@ Where a sentence embedding is the mean of its tokens' vectors, followed by linea
 with v, w cut to the dimensions of the facet, and the shares of a word's tokens added up. The vector of a token comes
 from the last layer and has read the whole sentence: a share is what the model reads at that word, not what the word
 alone means.
+
+Shares of words as they enter the encoder are approximate (Moeller et al. 2024, integrated Jacobians): with x the word
+embeddings of a sentence, x' those of one without words, and e its embedding of length 1,
+
+    (e(a) - e(a')) · (e(b) - e(b')) = Σᵢⱼ (J_a (a - a')ᵢ) · (J_b (b - b')ⱼ),   J_a = ∫ e'(a' + t (a - a')) dt, 0 ≤ t ≤ 1
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
 
 WHOLE = "sentence"
 """Stands for all dimensions, as in the tables of `explain`."""
+_STEPS = 20  # of the integral, whose error is then some hundredths
+_AT_ONCE = 20_000  # tokens of a sentence by derivatives by steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +46,13 @@ class Attribution:
     # the words of the first sentence as its tokenizer separates them, with marks such as `[CLS]`
     words_a: tuple[str, ...]
     words_b: tuple[str, ...]  # those of the second sentence
-    # share of each pair of words, (n_words_a, n_words_b), float64; some are negative. They sum to the cosine
+    # share of each pair of words, (n_words_a, n_words_b), float64; some are negative. They sum to the cosine, or for
+    # words as they enter the encoder to the product of what these add to a sentence without words
     shares: NDArray[np.float64]
 
     @property
     def similarity(self) -> float:
-        """The cosine, in [-1, 1]."""
+        """What the shares sum to: the cosine, in [-1, 1]."""
         return float(self.shares.sum())
 
     @property
@@ -78,14 +88,20 @@ def attribute(
     facet: str = WHOLE,
     *,
     route: str | None = None,
+    inputs: bool = False,
 ) -> Attribution:
-    """Divide a similarity of two sentences among the pairs of their words, for an encoder that pools by a mean."""
+    """Divide a similarity of two sentences among the pairs of their words, for an encoder that pools by a mean.
+
+    Words are what the encoder has read at each, or, with `inputs`, what each is before anything is read.
+    """
     dimensions = facet_dimensions(layout, facet)
     if layout is not None and layout.similarity != "cosine" and facet in layout.names:
         raise CannotExplain("this encoder compares facets by their L1 distance, which is no sum over pairs of words")
-    (words_a, left), (words_b, right) = (_word_vectors(model, normalise(text), route) for text in (a, b))
-    left, right = left[:, dimensions], right[:, dimensions]
-    norm = np.linalg.norm(left.sum(axis=0)) * np.linalg.norm(right.sum(axis=0))
+    of_tokens = _input_vectors if inputs else _token_vectors
+    (words_a, left), (words_b, right) = (
+        _by_word(model, text, of_tokens(model, text, route, dimensions)) for text in map(normalise, (a, b))
+    )
+    norm = 1.0 if inputs else np.linalg.norm(left.sum(axis=0)) * np.linalg.norm(right.sum(axis=0))
     return Attribution(facet, words_a, words_b, left @ right.T / max(float(norm), TINY))
 
 
@@ -104,24 +120,87 @@ def facet_dimensions(layout: FacetLayout | None, facet: str) -> slice:
     return dimensions[facet]
 
 
-def _word_vectors(
-    model: "SentenceTransformer", text: str, route: str | None
+def _by_word(
+    model: "SentenceTransformer", text: str, of_tokens: "torch.Tensor"
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Return the words of a sentence and the sum of each word's token vectors, (n_words, d)."""
-    import torch
-
-    with torch.no_grad():
-        tokens = _token_vectors(model, text, route).double().cpu().numpy()
+    """Return the words of a sentence and the sum of the vectors of each word's tokens, (n_words, d)."""
+    tokens = of_tokens.double().cpu().numpy()
     names, numbers = _words(model, text, len(tokens))
     vectors = np.zeros((len(names), tokens.shape[1]))
     np.add.at(vectors, numbers, tokens)
     return names, vectors
 
 
-def _token_vectors(model: "SentenceTransformer", text: str, route: str | None) -> "torch.Tensor":
+def _token_vectors(model: "SentenceTransformer", text: str, route: str | None, dimensions: slice) -> "torch.Tensor":
     """Return the vectors of a sentence's tokens whose mean is its embedding, up to the norm, (n_tokens, d)."""
-    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Router
+    import torch
     from sentence_transformers.util import batch_to_device
+
+    before, after = _around_pooling(model, route)
+    with torch.no_grad():
+        features: Any = batch_to_device(model.preprocess([text]), model.device)
+        for module in before:
+            features = module(features)
+        return after(features["token_embeddings"][0][features["attention_mask"][0].bool()])[:, dimensions]
+
+
+def _input_vectors(model: "SentenceTransformer", text: str, route: str | None, dimensions: slice) -> "torch.Tensor":
+    """Return what each token, as it enters the encoder, adds to the embedding of length 1, (n_tokens, d)."""
+    import torch
+    from sentence_transformers.util import batch_to_device
+    from torch.func import jvp, vmap
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    before, after = _around_pooling(model, route)
+    transformer: Any = model.transformers_model
+    if len(before) > 1 or transformer is None:
+        raise CannotExplain(
+            "this encoder reads more than words, so they have no shares as inputs: leave out that they are inputs"
+        )
+    features: Any = batch_to_device(model.preprocess([text]), model.device)
+    ids = features["input_ids"][0]
+    words = [word is not None for word in model.tokenizer(text, truncation=True, max_length=len(ids)).word_ids()]
+    without = torch.where(torch.tensor(words, device=ids.device), model.tokenizer.pad_token_id, ids)
+
+    def embed(tokens: torch.Tensor) -> torch.Tensor:
+        vector = after(transformer(inputs_embeds=tokens[None]).last_hidden_state[0]).mean(dim=0)[dimensions]
+        return torch.nn.functional.normalize(vector, dim=0)
+
+    with _frozen(model), sdpa_kernel(SDPBackend.MATH):  # the others have no forward derivative
+        start, end = (transformer.get_input_embeddings()(each) for each in (without, ids))
+        each = torch.diag_embed((end - start).T).permute(1, 2, 0)  # (n_tokens, n_tokens, h): one token after the other
+        steps = (torch.arange(_STEPS, device=ids.device) + 0.5) / _STEPS
+
+        def at(step: torch.Tensor) -> torch.Tensor:
+            at_step = start + step * (end - start)
+            moved: torch.Tensor = vmap(lambda direction: jvp(embed, (at_step,), (direction,))[1])(each)
+            return moved
+
+        vectors: torch.Tensor = vmap(at, chunk_size=max(1, _AT_ONCE // len(ids) ** 2))(steps).mean(dim=0)
+        return vectors
+
+
+@contextmanager
+def _frozen(model: "SentenceTransformer") -> Iterator[None]:
+    """Keep no gradients for weights, while gradients stay switched on: without them layers may have no derivative."""
+    import torch
+
+    learning = [weight for weight in model.parameters() if weight.requires_grad]
+    try:
+        for weight in learning:
+            weight.requires_grad = False
+        with torch.enable_grad():
+            yield
+    finally:
+        for weight in learning:
+            weight.requires_grad = True
+
+
+def _around_pooling(
+    model: "SentenceTransformer", route: str | None
+) -> tuple[list[Any], Callable[["torch.Tensor"], "torch.Tensor"]]:
+    """Return the modules before the pooling, and what those after it make of the vectors of tokens."""
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Router
     from torch.nn import Identity
 
     modules: list[Any] = []
@@ -134,18 +213,18 @@ def _token_vectors(model: "SentenceTransformer", text: str, route: str | None) -
             "words have shares only where an embedding is the mean of its tokens, and this encoder pools otherwise: "
             "leave the words out, or use an encoder of kind s3bert"
         )
-    features: Any = batch_to_device(model.preprocess([text]), model.device)
-    for module in modules[:pooled]:
-        features = module(features)
-    vectors: torch.Tensor = features["token_embeddings"][0][features["attention_mask"][0].bool()]
     for module in modules[pooled + 1 :]:
-        if isinstance(module, Dense) and isinstance(module.activation_function, Identity):
-            vectors = module.linear(vectors)  # a bias is the same for all tokens, so their mean has it once
-        elif isinstance(module, Normalize):
-            vectors = vectors / vectors.mean(dim=0).norm()
-        else:
+        linear = isinstance(module, Dense) and isinstance(module.activation_function, Identity)
+        if not linear and not isinstance(module, Normalize):
             raise CannotExplain(f"words have no shares: {type(module).__name__} follows the pooling and is not linear")
-    return vectors
+
+    def after(vectors: "torch.Tensor") -> "torch.Tensor":
+        for module in modules[pooled + 1 :]:  # a bias is the same for all tokens, so their mean has it once
+            linear = isinstance(module, Dense)
+            vectors = module.linear(vectors) if linear else vectors / vectors.mean(dim=0).norm()
+        return vectors
+
+    return modules[:pooled], after
 
 
 def _words(model: "SentenceTransformer", text: str, n_tokens: int) -> tuple[tuple[str, ...], list[int]]:

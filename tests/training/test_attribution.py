@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from features.core.errors import ModelError, SettingsError
 from flows.command_line import cli
+from training import attribution
 from training.attribution import WHOLE, attribute
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facets import FacetLayout
@@ -35,6 +36,26 @@ def test_shares_sum_to_the_cosine_of_the_whole_and_of_every_facet(encoder, a, b)
         shares = attribute(model, layout, a, b, name)
         assert shares.shares.shape == (len(shares.words_a), len(shares.words_b))
         assert shares.similarity == pytest.approx(u @ v / np.linalg.norm(u) / np.linalg.norm(v), abs=1e-5)
+
+
+@pytest.mark.parametrize(("a", "b"), [("two cat sleeps", "a zebra runs not"), ("dog", "the dog"), ("cat", "cat")])
+def test_shares_of_inputs_sum_to_what_words_add_to_a_sentence_without_any(encoder, a, b, monkeypatch):
+    monkeypatch.setattr(attribution, "_STEPS", 200)
+    model, layout = encoder
+    without = [" ".join(["[PAD]"] * len(model.tokenizer.tokenize(text))) for text in (a, b)]
+    u, v, start_of_u, start_of_v = model.encode([a, b, *without]).astype(np.float64)
+    found = attribute(model, layout, a, b, inputs=True)
+    assert found.similarity == pytest.approx((u - start_of_u) @ (v - start_of_v), abs=2e-3)
+    assert found.words_a == attribute(model, layout, a, b).words_a
+    assert np.abs(found.shares[[0, -1]]).max() == np.abs(found.shares[:, [0, -1]]).max() == 0  # marks stay
+    assert all(weight.requires_grad for weight in model.parameters())
+
+
+def test_an_encoder_that_reads_more_than_words_has_no_shares_of_inputs(tiny_encoder):
+    model = load_encoder(tiny_encoder)
+    model.insert(1, torch.nn.Identity())
+    with pytest.raises(ModelError):
+        attribute(model, None, "a cat", "a dog", inputs=True)
 
 
 def test_words_are_those_of_the_sentence_with_the_marks_of_its_tokenizer(encoder):
