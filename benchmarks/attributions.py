@@ -46,7 +46,9 @@ def main() -> None:
     torch.set_num_threads(1)
     layout = FacetLayout.load(folder)
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["shares of", "facet", "words aligned", "agree", "of other words", "agree", "seconds a pair"])
+    writer.writerow(
+        ["shares", "facet", "words aligned", "agree", "other words aligned", "agree, other words", "seconds a pair"]
+    )
     _write(writer, "texts", "", _by_text)
     for name, facet in product(("outputs", "inputs"), FACETS):
         _write(writer, name, facet, partial(_by_encoder, load_encoder(folder, device="cpu"), layout, facet, name))
