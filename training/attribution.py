@@ -9,9 +9,9 @@ from the last layer and has read the whole sentence: a share is what the model r
 alone means.
 
 Shares of words as they enter the encoder are approximate (Moeller et al. 2024, integrated Jacobians): with x the word
-embeddings of a sentence, x' those of one without words, and e its embedding of length 1,
+embeddings of a sentence, x₀ those of one without words, Δx their difference, and e the embedding, of length 1,
 
-    (e(a) - e(a')) · (e(b) - e(b')) = Σᵢⱼ (J_a (a - a')ᵢ) · (J_b (b - b')ⱼ),   J_a = ∫ e'(a' + t (a - a')) dt, 0 ≤ t ≤ 1
+    (e(a) - e(a₀)) · (e(b) - e(b₀)) = Σᵢ Σⱼ (J(a) Δaᵢ) · (J(b) Δbⱼ),      J(x) = ∫ ∂e(x₀ + t Δx) dt over t in [0, 1]
 """
 
 from collections.abc import Callable, Iterator
