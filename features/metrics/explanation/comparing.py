@@ -297,7 +297,8 @@ def apart(told: Told, left: Sequence[Token], right: Sequence[Token], verb: str) 
     if left and right:
         return f"{spans(told, 0, left)} in a, {spans(told, 1, right)} in b"
     side, words = int(bool(right)), right or left
-    again = {token.lower for token in words} <= {token.lower for token in told.texts.tokens[1 - side]}
+    ours, theirs = ([token.lower for token in told.texts.tokens[which]] for which in (side, 1 - side))
+    again = all(0 < theirs.count(token.lower) < ours.count(token.lower) for token in words)
     text = f"{SIDES[side]} {verb} {spans(told, side, words)}"
     return f"{text} once more" if again else f"only {text}"
 
