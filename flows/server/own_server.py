@@ -13,6 +13,7 @@ password of its own, and answers only to its own address: a page from elsewhere 
 import errno
 import os
 import secrets
+import select
 import shutil
 import socket
 import subprocess
@@ -144,16 +145,20 @@ class OwnServer:
                 pass_fds=(descriptor, *(() if self._lasting else (self._held,))),
                 start_new_session=True,  # an interrupt at the terminal is for the flow, which then stops the server
             )
-        if not self._lasting:
-            threading.Thread(target=self._refuse_connections, daemon=True).start()
+        threading.Thread(target=self._refuse_connections, args=[self._process], daemon=True).start()
 
-    def _refuse_connections(self) -> None:
-        """Close every connection once the process has ended, so that clients notice; the port stays taken."""
-        self._process.wait()
-        with suppress(OSError):  # stopped
-            self._listener.settimeout(None)  # the server made it non-blocking, for both
-            while True:
-                self._listener.accept()[0].close()
+    def _refuse_connections(self, process: "subprocess.Popen[bytes]") -> None:
+        """Close every connection once a process has ended, until another one serves; the port stays taken.
+
+        Clients would wait for minutes otherwise, and one of them is the command that is to restart the server.
+        """
+        process.wait()
+        with suppress(OSError, ValueError):  # stopped
+            self._listener.settimeout(0.0)
+            while self._process is process:
+                if select.select([self._listener], [], [], _POLL)[0]:
+                    with suppress(BlockingIOError):  # its successor was faster
+                        self._listener.accept()[0].close()
 
     def wait_until_ready(self) -> None:
         """Return when the server answers; raise if it ended, or did not within `START_TIMEOUT` seconds."""

@@ -69,12 +69,9 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None], on_resta
             stack.enter_context(talking_to(server.address))
             up_record.write(server.url)
             on_ready(server.url)
-            _mark_dead_runs(worker_runs=False)
-            worker = _start_worker(pool, temporary / "w")
             database = state / "prefect" / "prefect.db"
             looked, unanswered, restarted, opened = time.monotonic(), 0, False, _file_number(database)
             while True:
-                time.sleep(_POLL)
                 lost = not restarted and _file_number(database) != opened
                 if server.ended() or lost or unanswered == _UNANSWERED:
                     silent = f"did not answer {unanswered} times in a row"
@@ -82,19 +79,21 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None], on_resta
                     _count(restarts, f"The Prefect server {how}", state / "prefect" / "server.log")
                     server.restart()
                     unanswered, restarted = 0, True
-                if worker.poll() is not None:
+                if worker is not None and worker.poll() is not None:
                     _count(restarts, "The worker ended by itself", None)
                     _end(worker)  # and what it had started
-                    _mark_dead_runs(worker_runs=False)
-                    worker = _start_worker(pool, temporary / "w")
-                if time.monotonic() - looked > _LOOK_EVERY or (restarted and not unanswered):
+                    worker = None
+                if time.monotonic() - looked > _LOOK_EVERY or ((restarted or worker is None) and not unanswered):
                     unanswered = 0 if answers(server.url, timeout=_ANSWERS_WITHIN) else unanswered + 1
                     if not unanswered:
                         if restarted:
                             restarted, opened = False, _file_number(database)
                             on_restart()
-                        _mark_dead_runs(worker_runs=True)
+                        # Runs of a worker that is gone are found before the next one takes runs of its own.
+                        if _mark_dead_runs(worker_runs=worker is not None) and worker is None:
+                            worker = _start_worker(pool, temporary / "w")
                     looked = time.monotonic()
+                time.sleep(_POLL)
         finally:
             if worker is not None:
                 begun = runs_of_processes(server.url)
@@ -199,13 +198,15 @@ def _group_runs(worker: "subprocess.Popen[bytes]") -> bool:
     return True
 
 
-def _mark_dead_runs(*, worker_runs: bool) -> None:
-    """Free the slots of runs that are gone; all workers of this server are on this machine."""
+def _mark_dead_runs(*, worker_runs: bool) -> bool:
+    """Free the slots of runs that are gone, and return whether the server did; its workers are all on this machine."""
     try:
         for name in mark_dead_runs(worker_runs=worker_runs):
             warn(f"The process of the flow run {name!r} disappeared; the run is marked as crashed.")
-    except RunError as error:  # it may just be restarting
-        detail(f"{error} It is asked again in {_LOOK_EVERY:.0f} s.")
+    except RunError as error:  # it may just have ended
+        detail(f"{error} It is asked again.")
+        return False
+    return True
 
 
 def _schedule_again(runs: set[UUID]) -> None:

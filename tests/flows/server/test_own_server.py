@@ -100,6 +100,25 @@ def test_a_server_that_cannot_start_says_why(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("lasting", [False, True])
+def test_who_asks_a_server_that_is_killed_does_not_wait_for_an_answer(lasting, tmp_path):
+    server = OwnServer(tmp_path if lasting else None)
+    try:
+        server.wait_until_ready()
+        server._process.kill()
+        server._process.wait()
+        with pytest.raises(httpx.TransportError) as raised:
+            httpx.get(f"{server.url}/health", timeout=60)
+        assert not isinstance(raised.value, httpx.TimeoutException), "its port is held, and nobody would answer"
+        if lasting:
+            server.restart()
+            server.wait_until_ready()
+            assert all(httpx.get(f"{server.url}/health").status_code == 200 for _ in range(50))
+    finally:
+        server.stop()
+
+
+@pytest.mark.slow
 @pytest.mark.soak
 @pytest.mark.timeout(300)
 def test_a_busy_server_answers(tmp_path):

@@ -159,8 +159,53 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
     assert ("did not answer 6 times in a row and is restarted" in capsys.readouterr().err) == (silences == 6)
 
 
+def test_a_worker_starts_once_the_runs_of_its_predecessor_are_marked_as_dead(state, monkeypatch):
+    events, marks = [], [True, False, False, True]
+
+    class Server:
+        """A server that answers, but not always what it holds to be running."""
+
+        url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
+
+        def ended(self):
+            if not marks:
+                raise KeyboardInterrupt
+            return False
+
+        def wait_until_ready(self):
+            pass
+
+        def stop(self):
+            pass
+
+    class Worker:
+        """One that has ended by itself as often as it is looked at."""
+
+        def __init__(self, *_):
+            events.append("start")
+
+        def poll(self):
+            return 1
+
+    def mark(*, worker_runs):
+        events.append(("marked" if marks.pop(0) else "refused", worker_runs))
+        return events[-1][0] == "marked"
+
+    monkeypatch.setattr(services, "_start_server", lambda *_: Server())
+    monkeypatch.setattr(services, "_start_worker", Worker)
+    monkeypatch.setattr(services, "_end", lambda _: events.append("end"))
+    monkeypatch.setattr(services, "_mark_dead_runs", mark)
+    monkeypatch.setattr(services, "answers", lambda *_, **__: True)
+    monkeypatch.setattr(services, "_schedule_again", lambda _: None)
+    monkeypatch.setattr(services, "_POLL", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        services.keep_running("pool", 0, lambda _: None, lambda: None)
+    refused_twice = [("refused", False)] * 2
+    assert events == [("marked", False), "start", "end", *refused_twice, ("marked", False), "start", "end"]
+
+
 def test_what_ran_is_scheduled_again_once_it_has_ended_and_before_the_server_does(state, monkeypatch, capsys):
-    run, steps = uuid.uuid4(), []
+    run, steps, looks = uuid.uuid4(), [], []
 
     class Ending:
         """A server that runs until `facetflow up` ends."""
@@ -168,7 +213,10 @@ def test_what_ran_is_scheduled_again_once_it_has_ended_and_before_the_server_doe
         url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
 
         def ended(self):
-            raise SystemExit(143)
+            if looks:
+                raise SystemExit(143)
+            looks.append(self)
+            return False
 
         def wait_until_ready(self):
             assert up_record.running()
@@ -183,6 +231,7 @@ def test_what_ran_is_scheduled_again_once_it_has_ended_and_before_the_server_doe
     worker = [sys.executable, "-c", "import time; time.sleep(600)"]
     monkeypatch.setattr(services, "_start_server", lambda *_: Ending())
     monkeypatch.setattr(services, "_start_worker", lambda *_: subprocess.Popen(worker, start_new_session=True))
+    monkeypatch.setattr(services, "answers", lambda *_, **__: True)
     monkeypatch.setattr(services, "mark_dead_runs", lambda **_: [])
     monkeypatch.setattr(services, "runs_of_processes", lambda url: {run} if url == UP["url"] else set())
     monkeypatch.setattr(services, "_end", lambda worker: (worker.kill(), worker.wait(), steps.append("worker")))
