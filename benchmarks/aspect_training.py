@@ -4,8 +4,8 @@
     python benchmarks/aspect_training.py [--texts 256] [--words 60] [--epochs 3] [--rounds 3]
 
 Both tune the same layers of the same backbone with multiple negatives ranking loss over in-batch and given negatives,
-on the CPU, alternating, each in a separate process. Processor seconds are compared, so other load on the machine does
-not count. Ours is also run without cached outputs of frozen layers, since theirs has none.
+on the CPU, alternating, each in a separate process. Processor seconds are compared; threads that wait for a busy core
+spend some too, so little else should run. Ours is also run without cached outputs of frozen layers: theirs has none.
 """
 
 import argparse

@@ -24,7 +24,10 @@ from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
-_NO_COMMANDS = frozenset({"hope", "wish", "guess", "bet", "thank", "sound", "look", "seem"})  # "I" or "it" left out
+_NO_COMMANDS = frozenset({
+    "hope", "wish", "guess", "bet", "thank", "sound", "look", "seem", "need", "want",
+})  # fmt: skip
+"""Verbs before which "I", "you" or "it" may be left out."""
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
@@ -224,7 +227,9 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
 
 def _names(told: Told) -> None:
     for left, right in told.chunks({"name"}):
-        told.add("name", ("named_entities",), apart(told, left, right, "names"), (left, right))
+        # A capital alone makes no name: titles, "FLOP for the Year".
+        named = any(token.lower in names for names in told.texts.names for token in (*left, *right))
+        told.add("name", ("named_entities",), apart(told, left, right, "names" if named else "says"), (left, right))
 
 
 def _coreference(told: Told) -> None:

@@ -26,6 +26,7 @@ class ComparedTexts:
 
     def __init__(self, sentences: tuple[str, str], names: tuple[Collection[str], Collection[str]] = ((), ())) -> None:
         self.sentences = sentences
+        self.names = names
         self.tokens = tokens_of(sentences[0], names[0]), tokens_of(sentences[1], names[1])
 
     @cached_property
@@ -192,7 +193,7 @@ class ComparedTexts:
         in_both = {token.stem for token, behind in others if behind.lower == "by"}  # written and directed by
         in_both |= {token.stem for before, token in pairwise(self.tokens[1 - side]) if before.stem == "be"}
         for before, token in pairwise(self.tokens[side]):
-            is_participle = token.stem in self.shared - in_both and not token.lower.endswith("ing")
+            is_participle = token.stem in self.shared - in_both and token.may_be_participle
             if forms[side] > forms[1 - side] and self.reordered and before.stem == "be" and is_participle:
                 return side, token
         return None

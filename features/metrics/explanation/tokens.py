@@ -92,6 +92,12 @@ class Token(NamedTuple):
         return f'"{self.text}n\'t"' if self.text.lower() in {"ca", "wo"} else f'"{self.text}"'
 
     @property
+    def may_be_participle(self) -> bool:
+        """Whether it has the form of a past participle: eaten, filled; not yellow, minimally."""
+        is_irregular = _STEM.get(self.lower, self.lower) != self.lower and not self.lower.endswith(("s", "ing"))
+        return is_irregular or self.lower.endswith("ed")
+
+    @property
     def has_content(self) -> bool:
         """Whether a graph should have a node or a constant for it."""
         return self.kind in {"word", "name", "pronoun", "quantity"}

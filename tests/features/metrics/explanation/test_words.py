@@ -397,6 +397,19 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          '(s / see-01 :ARG0 (p / ann) :ARG1 (q / person :name (n / name :op1 "Ann" :op2 "Lee")))',
          '(s / see-01 :ARG0 (h / he) :ARG1 (q / person :name (n / name :op1 "Ann" :op2 "Lee")))',
          'Both have "Ann", "saw" and "Lee"; a names "Ann" once more; only b says "He".'),
+        ("He works.", "Oslo works for the Year.", "(w / work-01 :ARG0 (h / he))",
+         '(w / work-01 :ARG0 (c / city :name (n / name :op1 "Oslo")) :duration (y / year))',
+         ('Both have "works"; only b names "Oslo"; only b says "Year"; only a says "He"; 1 more difference. '
+          'Graphs leave out "the" in b.')),
+        ("It is minimally invasive surgery.", "This surgery allows minimally invasive care.",
+         "(s / surgery :ARG1-of (i / invasive-01 :degree (m / minimal)))",
+         "(a / allow-01 :ARG0 (s / surgery) :ARG1 (c / care :ARG1-of (i / invasive-01 :degree (m / minimal))))",
+         ('Both have "minimally", "invasive" and "surgery"; "surgery" has another place, and the parser reads another '
+          'role in "invasive"; "It" in a, "allows" in b; only b says "care". '
+          'Graphs leave out "is" in a, "This" in b.')),
+        ("Need a map.", "We need a map.",
+         "(n / need-01 :ARG1 (m / map))", "(n / need-01 :ARG0 (w / we) :ARG1 (m / map))",
+         'Both have "Need" and "map"; only b says "We".'),
         ("He is good.", "He is better.",
          "(g / good-02 :ARG1 (h / he))", "(g / good-02 :ARG1 (h / he) :ARG2 (m / more))",
          'Both have "He"; "good" in a, "better" in b.'),
