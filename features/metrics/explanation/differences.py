@@ -146,7 +146,9 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     frames = [frame for stem, frame in moved if stem in parts and frame not in within]
-    if texts.is_dative or texts.is_genitive or both.coordinates(ends):
+    if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
+        told.add("order", ("srl",), f"{words} change places")
+    elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
@@ -179,9 +181,8 @@ def _moved_words(told: Told) -> None:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
         places = {stem: _place(both, stem) for stem in texts.moved}
-        frames = {token.stem for node, _ in both.same_frames() if (token := both.anchors[0].get(node))}
         # Of two neighbours, the one that belongs to another word then has moved, rather than a verb.
-        stem = min(places, key=lambda stem: (stem in frames, not places[stem]))
+        stem = min(places, key=lambda stem: (stem in both.frame_stems, not places[stem]))
         word = texts.token(0, stem).shown
         aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
         if both.coordinates([stem]):
@@ -239,10 +240,7 @@ def _coreference(told: Told) -> None:
         if not texts.chunks or not both.differ_in("coreference"):
             return
         words_of = [{token.stem for token in tokens} for tokens in texts.tokens]
-        frames = {
-            token.stem for side in (0, 1) for node, token in both.anchors[side].items() if both.fillers(side, node)
-        }
-        for stem in sorted(texts.shared - frames):
+        for stem in sorted(texts.shared - both.frame_stems):
             heads = [both.heads[side].get(stem, set()) for side in (0, 1)]
             side = int(len(heads[1]) > len(heads[0]))
             if heads[1 - side] < heads[side] and len(heads[side] & words_of[1 - side]) > 1:

@@ -5,6 +5,7 @@ Dogs  stem dog      ran  stem run      n't  stem not, a negation      three  ste
 
 import re
 from collections.abc import Collection, Sequence
+from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from features.core.wording import spelt_number
@@ -15,6 +16,7 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 
 _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
+      | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
       | at\s+(?:least|most)\b | a\s+few\b | no\s+one\b | can(?=not\b) | (?:have|has|had)\s+to\b | would\s+rather\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b                                     # do|n't
@@ -65,6 +67,7 @@ _MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|Sep
 REFLEXIVES = frozenset({
     "myself", "yourself", "himself", "herself", "itself", "ourselves", "yourselves", "themselves",
 })  # fmt: skip
+_THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9}
 _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non-", "non", "mis")
 
 
@@ -144,9 +147,15 @@ def stem_of(word: str) -> str:
     if re.fullmatch(r"(?:[a-z]\.){2,}", lower):  # U.S.
         return lower.replace(".", "")
     if (digits := lower.strip("$€£% "))[:1].isdigit():
-        return normalise_quantity(digits)
+        return normalise_quantity(_in_full(digits) if lower[0] in "$€£" else digits)
     bare = _bare(lower)
     return _LEMMAS.get(bare, bare)
+
+
+def _in_full(amount: str) -> str:
+    """Return an amount of money without a letter for thousand, million or billion: 2.1m."""
+    short = re.fullmatch(r"([\d.,]+)\s?(k|mn?|bn?)", amount)
+    return str(Decimal(short[1].replace(",", "")) * _THOUSANDS[short[2][0]]) if short else amount
 
 
 def _bare(lower: str) -> str:
@@ -177,21 +186,21 @@ def _spelt(word: str) -> str | None:
 def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     """Return the stems of the words of a quantity, a number in words as one.
 
-    >>> [value_of(tokens_of(words)) for words in ("four thousand two hundred", "nearly half", "two dozen")]
-    [('4200',), ('nearly', 'half'), ('24',)]
+    >>> [value_of(tokens_of(words)) for words in ("four thousand two hundred", "nearly half", "two dozen", "$2.1m")]
+    [('4200',), ('nearly', 'half'), ('24',), ('2100000',)]
     """
     stems = tuple(token.stem for token in tokens)
     if stems and tokens[-1].lower == "dozen":  # not "dozens"
         dozens = {(): "12", ("half",): "6"}.get(stems[:-1])
         return (dozens,) if dozens else (str(12 * int(stems[0])),) if stems[0].isdigit() else stems
-    if len(stems) < 2 or not all(stem.isdigit() for stem in stems):
+    if len(stems) < 2 or not all(re.fullmatch(r"\d+(?:\.\d+)?", stem) for stem in stems):
         return stems
-    total = part = 0
-    for number in map(int, stems):
-        part = max(part, 1) * number if number >= 100 else part + number
+    total = part = Decimal(0)
+    for number in map(Decimal, stems):
+        part = (part or Decimal(1)) * number if number >= 100 else part + number
         if number >= 1000:
-            total, part = total + part, 0
-    return (str(total + part),)
+            total, part = total + part, Decimal(0)
+    return (normalise_quantity(str(total + part)),)
 
 
 def negates(word: Token, other: Token) -> bool:

@@ -112,7 +112,7 @@ def _same(both: ComparedGraphs, aspects: frozenset[str]) -> tuple[str, ...]:
 
 def _in_common(both: ComparedGraphs) -> str:
     """Return the words with content that both sentences have."""
-    words = [
-        quoted(token.text) for token in both.texts.tokens[0] if token.has_content and token.stem in both.texts.shared
-    ]
+    tokens = [token for token in both.texts.tokens[0] if token.has_content and token.stem in both.texts.shared]
+    first = {token.stem: token for token in reversed(tokens)}
+    words = [quoted(token.text) for token in tokens if first[token.stem] is token]
     return f"Both have {listed(words)}" if words else "No word in common"
