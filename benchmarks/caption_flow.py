@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import psutil
@@ -39,6 +40,8 @@ store = "{store}"
 [[corpora]]
 {corpus}
 negatives = []
+[ingest]
+sentences_per_shard = {sentences_per_shard}
 [embeddings]
 enabled = false
 [cluster]
@@ -60,12 +63,17 @@ def main() -> None:
             print(f"{captions:,} captions of {images:,} images")
         print(f"workers: {arguments.workers}, cores: {os.cpu_count()},")
         print(f"Python {platform.python_version()}, {platform.machine()}, load {os.getloadavg()[0]:.1f}\n")
-        store, seconds = _timed(folder, str(folder / "store"), corpus, arguments.workers)
+        settings = {
+            "corpus": corpus,
+            "workers": arguments.workers,
+            "sentences_per_shard": arguments.sentences_per_shard,
+        }
+        store, seconds = _timed(folder, str(folder / "store"), settings)
         if not arguments.s3:
             return
         os.environ |= CREDENTIALS
         with faulty_s3() as bucket:
-            other, longer = _timed(folder, bucket.url(), corpus, arguments.workers)
+            other, longer = _timed(folder, bucket.url(), settings)
             of_server = bucket.seconds()
             different = [name for name in TABLES if not _rows(store, name).equals(_rows(other, name))]
         rows = f"OTHER ROWS in {', '.join(different)}" if different else "the same rows"
@@ -73,9 +81,9 @@ def main() -> None:
         sys.exit(bool(different))
 
 
-def _timed(folder: Path, location: str, corpus: str, workers: int) -> tuple[Store, float]:
+def _timed(folder: Path, location: str, settings: dict[str, Any]) -> tuple[Store, float]:
     """Build into a store that is not there yet, print what that cost, and return the store and the seconds."""
-    project = _PROJECT.format(workers=workers, corpus=corpus, store=location)
+    project = _PROJECT.format(store=location, **settings)
     (folder / "facetflow.toml").write_text(project, encoding="utf-8")
     begun = time.perf_counter()
     code, memory = _build(folder)
@@ -83,7 +91,7 @@ def _timed(folder: Path, location: str, corpus: str, workers: int) -> tuple[Stor
     if code not in {0, 2}:
         sys.exit("The build failed; see its output above.")
     store = Store.open(location)
-    _print(store, store.runs()[0], seconds, memory[:workers])
+    _print(store, store.runs()[0], seconds, memory[: settings["workers"]])
     return store, seconds
 
 
@@ -143,6 +151,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("table", nargs="?", type=Path, help="Flickr30k captions, one image per line: .tsv or .tsv.gz")
     parser.add_argument("--captions", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--sentences-per-shard", type=int, default=4096)
     parser.add_argument("--s3", action="store_true", help="build once more with the store in an object storage")
     return parser.parse_args()
 
