@@ -76,6 +76,7 @@ def faulty_s3(address: str = "127.0.0.1", *before: str) -> Iterator[S3]:
 
 class _Proxy(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer in one packet: of two, the second waits 40 ms for the first to be acknowledged
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
