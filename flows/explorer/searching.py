@@ -113,11 +113,8 @@ def embedded_texts(
 ) -> tuple[SearchedTexts, VectorBlocks, tuple[Hashable, ...]]:
     """Return the chosen texts with their vectors, and a key that changes when they do.
 
-    Of texts that have to be embedded, `most` are drawn at random; all when None.
-
-    Raises:
-        FacetflowError: when there are none, or there is no encoder.
-        Working: when embedding them takes longer than the query waits.
+    Of texts that have to be embedded, `most` are drawn at random; all when None. A `Working` is raised when that takes
+    longer than the query waits.
     """
     among, column = query.text("among", session.texts), query.text("column")
     key = (str(explainer.folder), among, column, most, *_changed(among))
