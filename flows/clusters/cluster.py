@@ -237,7 +237,7 @@ def _task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
             address=settings.address, client_kwargs={"security": security, "timeout": CONNECT_TIMEOUT}
         )
     kwargs = {"settings": settings, "log_folder": log_folder}
-    return DaskTaskRunner(cluster_class=local_cluster, cluster_kwargs=kwargs)
+    return DaskTaskRunner(cluster_class="flows.clusters.cluster.local_cluster", cluster_kwargs=kwargs)
 
 
 def local_cluster(settings: ClusterSettings, log_folder: Path) -> SpecCluster:
