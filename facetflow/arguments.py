@@ -19,15 +19,9 @@ _LONGEST = 120
 
 
 def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) -> tuple[list[str], bool]:
-    """Return texts as a list, and whether a single one was given.
+    """Return texts as a list, and whether a single one was given; an InputError where one is not a string.
 
-    Args:
-        texts: a text, or several.
-        what: the word for a text in messages.
-        paired: whether each has a partner in another list.
-
-    Raises:
-        InputError: a text is not a string.
+    That calls it `what`, and names its partner in another list if they are `paired`.
     """
     if isinstance(texts, str):
         return [texts], True

@@ -113,13 +113,7 @@ def _bundled() -> "tuple[SentenceTransformer, internals.FacetLayout, str] | None
 def explain_readings(
     readings: Sequence[internals.Explanation], encoder: str, *, graphs: bool = True
 ) -> list[Explanation]:
-    """Return readings with what is measured on the graphs of their sentences.
-
-    Args:
-        readings: what an encoder says of pairs, or of which nothing is known yet.
-        encoder: the encoder and its training data, in one line; empty without one.
-        graphs: whether to parse and to measure.
-    """
+    """Return readings of pairs with what is measured on their graphs; `encoder` describes in a line what read them."""
     texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
     measured = measured_pairs(texts) if graphs else [(None, "not asked for")] * len(texts)
     explanations = []

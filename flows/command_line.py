@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from features.core.errors import PartlyDoneError
 from flows.console.failures import fault_of
@@ -120,28 +119,21 @@ _OBJECTS_A_COLLECTION = 100_000
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command only when it is run."""
+    """A group of commands with only a name and a line of help, which are imported when they are run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in order of use."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """Import the file of a command and return the command."""
-        if cmd_name not in COMMANDS:
-            return None
-        file = importlib.import_module(f"flows.commands.{COMMANDS[cmd_name][0]}")
-        return _completed(getattr(file, cmd_name), cmd_name)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the name of a command without importing any."""
-        items = [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
-        return items + click.Command.shell_complete(self, ctx, incomplete)
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None:
+            file = importlib.import_module(f"flows.commands.{COMMANDS[name][0]}")
+            command = _completed(getattr(file, name), name)
+        return name, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; report what an interrupt leaves behind, and end quietly when the reader has gone."""
@@ -161,7 +153,7 @@ class LazyGroup(click.Group):
 
 @click.command(
     cls=LazyGroup,
-    commands={name: click.Command(name) for name in COMMANDS},  # from which click suggests those with similar names
+    commands={name: click.Command(name, short_help=line) for name, (_, line) in COMMANDS.items()},
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="facetflow")

@@ -19,7 +19,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from functools import partial
 from typing import Any
 
 import click
@@ -35,7 +34,6 @@ class Verbosity(IntEnum):
 
 _verbosity = Verbosity.NORMAL
 _n_json = 0
-_write: Callable[[str], object] = partial(click.echo, err=True)
 _hear: Callable[[int, str], object] | None = None
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and line feed, and overrides of the direction of text."""
@@ -92,17 +90,6 @@ def count_json() -> int:
 
 
 @contextmanager
-def written_by(write: Callable[[str], object]) -> Iterator[None]:
-    """Let a display that redraws itself, such as progress bars, write all lines meanwhile, so that it stays intact."""
-    global _write  # noqa: PLW0603 (a terminal has one display)
-    before, _write = _write, write
-    try:
-        yield
-    finally:
-        _write = before
-
-
-@contextmanager
 def heard_by(hear: Callable[[int, str], object]) -> Iterator[None]:
     """Pass every line, with its level as in `logging`, to a listener, also those that the terminal does not show."""
     global _hear  # noqa: PLW0603 (a process runs one command)
@@ -141,8 +128,8 @@ def overheard(level: int, text: str) -> None:
 
 def _tell(level: int, least: Verbosity, text: str) -> None:
     text = visible(text)
-    if _verbosity >= least:
-        _write(text)
+    if _verbosity >= least and sys.stderr is not None:  # there is none after `2>&-`
+        sys.stderr.write(f"{text}\n")  # looked up each time: rich puts what writes above its bars there
     overheard(level, text)
 
 

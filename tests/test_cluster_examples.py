@@ -41,7 +41,7 @@ def assert_known(words: list[str]) -> None:
     else:
         assert words[0] == "facetflow"
         name = next(word for word in words if word in cli.list_commands(click.Context(cli)))
-        command = cli.get_command(click.Context(cli), name)
+        _, command, _ = cli.resolve_command(click.Context(cli), [name])
         assert command is not None
         known = options_of(cli) | options_of(command)
     given = {word for word in words if word.startswith("--")}

@@ -41,7 +41,7 @@ def _walk(command: click.Command, name: str, parent: click.Context | None) -> It
     yield context.command_path, context
     if isinstance(command, click.Group):
         for below in command.list_commands(context):
-            found = command.get_command(context, below)
+            _, found, _ = command.resolve_command(context, [below])
             assert found is not None  # noqa: S101 - the group has listed it
             yield from _walk(found, below, context)
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from features import models
 from features.graph_files.sentence_graphs import label_vectors, parsed_graphs
 from features.metrics.explanation.pair import explain_graphs
+from flows.console.explaining import Explained
 from flows.console.explanation_table import print_explanations
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.explain import encoder_facts, explain_with, with_graphs
@@ -33,7 +34,8 @@ def main() -> None:
     (pair,) = explain_graphs([(left, right)], label_vectors([left, right]))
     console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True)
     facts = encoder_facts(folder)
-    print_explanations([with_graphs(explanation, pair)], facts, ["graphs by the embedded parser"], console)
+    explained = Explained(with_graphs(explanation, pair), pair, "graphs by the embedded parser")
+    print_explanations([explained], facts, console)
     title = "facetflow explain " + " ".join(f'"{sentence}"' for sentence in arguments.sentences)
     console.save_svg(str(arguments.output), title=title)
 

@@ -45,8 +45,8 @@ class Outlook:
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values."""
-        return {
-            "store": self.store,
+        as_they_are = ("store", "obstacles", "pointless", "labels", "release", "publishes", "draws")
+        return {name: getattr(self, name) for name in as_they_are} | {
             "ingest": self.ingest.model_dump(),
             "stages": [
                 {
@@ -68,22 +68,7 @@ class Outlook:
                 for work in self.plan.todo
             ],
             "damaged": [asdict(damage) | {"file": damage.file} for damage in self.damaged],
-            "obstacles": list(self.obstacles),
-            "pointless": list(self.pointless),
-            "labels": self.labels,
-            "release": self.release,
-            "publishes": self.publishes,
-            "draws": self.draws,
-            "due": [
-                {
-                    "step": item.step,
-                    "encoder": item.encoder.name,
-                    "runs": list(item.runs),
-                    "identity": item.identity,
-                    "reason": item.reason,
-                }
-                for item in self.due
-            ],
+            "due": [asdict(item) | {"encoder": item.encoder.name} for item in self.due],
         }
 
     def following(self) -> list[str]:

@@ -236,21 +236,15 @@ def _task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
         return DaskTaskRunner(
             address=settings.address, client_kwargs={"security": security, "timeout": CONNECT_TIMEOUT}
         )
-    kwargs = {
-        "workers": settings.workers or CPU_COUNT,
-        "gpu_workers": settings.gpu_workers,
-        "threads": settings.threads_per_worker,
-        "memory_limit": memory_of(settings),
-        "log_folder": str(log_folder),
-    }
+    kwargs = {"settings": settings, "log_folder": log_folder}
     return DaskTaskRunner(cluster_class="flows.clusters.cluster.local_cluster", cluster_kwargs=kwargs)
 
 
-def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit: int, log_folder: str) -> SpecCluster:
-    """Start a scheduler in this process and workers next to it, of so many bytes, which only this process can reach.
+def local_cluster(settings: ClusterSettings, log_folder: Path) -> SpecCluster:
+    """Start a scheduler in this process and workers next to it, which only this process can reach.
 
-    Threads are those of the numeric libraries in each worker, which makes one shard at a time in any case: the parsers'
-    models are not meant to be shared by threads.
+    A worker makes one shard at a time, however many threads its numeric libraries have: the parsers' models are not
+    meant to be shared by threads.
     """
     security = Security.temporary()  # type: ignore[no-untyped-call]  # only this process and its workers have it
     shared = {
@@ -265,17 +259,17 @@ def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit:
         options = {
             "nthreads": 1,
             "resources": resources,
-            "memory_limit": memory_limit,
-            "env": {"CUDA_VISIBLE_DEVICES": gpu, "FACETFLOW_WORKER_LOG": log_folder},
+            "memory_limit": memory_of(settings),
+            "env": {"CUDA_VISIBLE_DEVICES": gpu, "FACETFLOW_WORKER_LOG": str(log_folder)},
             "preload": ["flows.clusters.worker_process"],
             "silence_logs": False,
         }
         return {"cls": Nanny, "options": shared | options}
 
-    spec = {f"worker-{i}": worker("", CPU) for i in range(workers)}
-    spec |= {f"gpu-{i}": worker(str(i), GPU) for i in range(gpu_workers)}
+    spec = {f"worker-{i}": worker("", CPU) for i in range(settings.workers or CPU_COUNT)}
+    spec |= {f"gpu-{i}": worker(str(i), GPU) for i in range(settings.gpu_workers)}
     scheduler = {"cls": Scheduler, "options": shared}
-    variables = environment(threads)
+    variables = environment(settings.threads_per_worker)
 
     def start() -> SpecCluster:
         return SpecCluster(scheduler=scheduler, workers=spec, security=security, silence_logs=False)  # type: ignore[no-untyped-call]
@@ -291,7 +285,7 @@ def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit:
             return start()
         except (RuntimeError, OSError) as error:
             raise NoScheduler(
-                f"The local Dask cluster did not start ({str(error).rstrip('.')}): see the logs in {log_folder!r}."
+                f"The local Dask cluster did not start ({str(error).rstrip('.')}): see the logs in {str(log_folder)!r}."
             ) from error
 
 

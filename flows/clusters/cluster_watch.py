@@ -43,10 +43,8 @@ Workers = Mapping[str, Mapping[str, Any]]
 class ClusterWatch:
     """Watches a cluster from its own thread, because a request to a dead scheduler may block for long.
 
-    Args:
-        client: of the cluster.
-        address: of the scheduler; None for the local cluster.
-        inspect: checks those workers that it does not know yet; a `FacetflowError` that it raises ends the build.
+    The scheduler's address is None for the local cluster. `inspect` checks those workers that it does not know yet; a
+    `FacetflowError` that it raises ends the build.
     """
 
     def __init__(self, client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> None:

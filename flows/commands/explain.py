@@ -108,9 +108,7 @@ def explain(
                 line |= next(each_explained).as_json(facts, graphs=bool(graphs))
             write_json(line, indent=None)
     elif html is None:
-        origins = [each.origin for each in explained]
-        shares = [each.shares for each in explained if each.shares is not None]
-        print_explanations(explanations, facts, origins, shares=shares, unfold=verbosity() >= Verbosity.VERBOSE)
+        print_explanations(explained, facts, unfold=verbosity() >= Verbosity.VERBOSE)
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
     return 2 if wrong or (explainer.folder is None and len(compared) < len(explanations)) else 0

@@ -109,16 +109,8 @@ def verify(project: Path, *, deep: bool, as_json: bool) -> None:
 
     verification = Store.open(load(project).store).verify(deep=deep)
     if as_json:
-        write_json(
-            {
-                "files": verification.files,
-                "bytes": verification.bytes,
-                "deep": deep,
-                "damaged": [asdict(damage) | {"file": damage.file} for damage in verification.damaged],
-                "broken": list(verification.broken),
-                "releases_hurt": list(verification.hurt),
-            }
-        )
+        damaged = [asdict(damage) | {"file": damage.file} for damage in verification.damaged]
+        write_json(asdict(verification) | {"deep": deep, "damaged": damaged, "releases_hurt": verification.hurt})
     else:
         for damage in verification.damaged:
             click.echo(f"damaged: {damage}{_needed(damage)}")

@@ -13,7 +13,7 @@ from features.core.faults import Conflict
 from features.models import DEFAULT_MODELS, MODELS, pulled
 from features.models import pull as pull_model
 from features.models import verify as verify_model
-from flows.console.options import FILE, JSON, encoder_option
+from flows.console.options import FILE, JSON, encoder_option, output_option
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
 
 if TYPE_CHECKING:  # commands import what they need when they run
@@ -138,13 +138,7 @@ def verify(names: tuple[str, ...], *, as_json: bool) -> int:
 
 @click.command()
 @encoder_option(" the encoder in use")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write; must be new or empty.",
-)
+@output_option("Folder to write; must be new or empty.", is_folder=True)
 @click.option("--name", metavar="OWNER/NAME", help="Name on the Hub, for the examples of the card and for --push.")
 @click.option("--push", is_flag=True, help="Upload the folder to the Hub, as the account of `hf auth login`.")
 @click.option("--public", is_flag=True, help="Make the uploaded repository public; a new one is private by default.")

@@ -1,7 +1,7 @@
 """`facetflow predict`: label each pair of a table with the classifier of an encoder."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -175,13 +175,10 @@ def _table(rows: "list[PairCells]", predictions: "Predictions") -> "pl.DataFrame
 
     predicted = iter(zip(predictions.predicted, predictions.probabilities.round(6).tolist(), strict=True))
     nothing = None, [None] * len(predictions.labels)
-    cells = [nothing if row.problem else next(predicted) for row in rows]
-    table: dict[str, pl.Series] = {
-        "line": pl.Series([row.line for row in rows], dtype=pl.Int64),
-        "sentence_a": pl.Series([row.text_a for row in rows], dtype=pl.String),
-        "sentence_b": pl.Series([row.text_b for row in rows], dtype=pl.String),
-        "label": pl.Series([label for label, _ in cells], dtype=pl.String),
-    }
-    for position, label in enumerate(predictions.labels):
-        table[f"p_{label}"] = pl.Series([row[position] for _, row in cells], dtype=pl.Float64)
-    return pl.DataFrame(table)
+    table: list[tuple[Any, ...]] = []
+    for row in rows:
+        label, probabilities = nothing if row.problem else next(predicted)
+        table.append((row.line, row.text_a, row.text_b, label, *probabilities))
+    schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(("sentence_a", "sentence_b", "label"), pl.String)
+    schema |= {f"p_{label}": pl.Float64 for label in predictions.labels}
+    return pl.DataFrame(table, schema, orient="row")

@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +12,6 @@ from features.core.wording import counted
 from flows.console.one_shot import check_table, nothing_half_written, say_written
 from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, JSON, TEXT_COLUMNS, output_options
 from flows.terminal import write_json
-
-if TYPE_CHECKING:
-    from training.search.texts import SearchedTexts
 
 _SHOWN_LETTERS = 300
 
@@ -80,7 +77,7 @@ def search(
     same texts is fast. A file that `facetflow encode` wrote is searched by the vectors in it.
     """
     from features.sentences import normalise
-    from flows.console.searching import Searcher
+    from flows.console.searching import Searcher, rows_of
     from training.encoders.s3bert.facets import FacetLayout
     from training.search.blocks import best_texts, weighted_scores
 
@@ -94,8 +91,7 @@ def search(
         scores = weighted_scores(asked, vectors, FacetLayout.load(searcher.chosen.folder), weights)
     else:
         scores = vectors.cosines(asked)
-    best = best_texts(scores, k).items()
-    results = [_found(searched, rank, at, similarity) for rank, (at, similarity) in enumerate(best, start=1)]
+    results = rows_of(searched, best_texts(scores, k))
     if as_json:
         write_json(
             {
@@ -114,15 +110,6 @@ def search(
         click.echo(f"{row['rank']:>3}  {row['similarity']:.3f}  {text}")
         if about := _about(row):
             click.echo(f"            {about}")
-
-
-def _found(searched: "SearchedTexts", rank: int, position: int, similarity: float) -> dict[str, Any]:
-    row: dict[str, Any] = {"rank": rank, "similarity": round(similarity, 6), "text": searched.texts[position]}
-    if searched.ids:
-        row["id"] = searched.ids[position]
-    if searched.labels:
-        row["labels"] = searched.labels[position]
-    return row
 
 
 def _about(row: dict[str, Any]) -> str:

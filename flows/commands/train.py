@@ -1,6 +1,7 @@
 """`facetflow train` and `evaluate`: train encoders on a release of the store, and score them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,15 +59,9 @@ def _described(encoder: Any) -> dict[str, Any]:
 
     course = read_json(encoder.folder / TRAINING_FILE)
     reported = {"steps", "best_step", "dev", "seconds"}
-    return {
-        "name": encoder.name,
-        "run": encoder.run,
-        "encoder": str(encoder.folder),
-        "release": encoder.release,
-        "seed": encoder.seed,
-        "was_done": encoder.was_done,
-        **{key: course[key] for key in course if key in reported or key.endswith(PER_SECOND)},
-    }
+    described = asdict(encoder) | {"encoder": str(encoder.folder)}
+    del described["folder"]
+    return described | {key: course[key] for key in course if key in reported or key.endswith(PER_SECOND)}
 
 
 @click.command()

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from features.core.pages import render
 from features.metrics.registry import BUILT_IN
+from flows.console.explaining import Explained
 from flows.terminal import visible
 from training.attribution import Attribution
 from training.encoders.s3bert.explain import EncoderFacts, Explanation
@@ -23,40 +24,34 @@ _STRONGEST = 6
 
 
 def print_explanations(
-    explanations: Sequence[Explanation],
-    encoder: EncoderFacts | None,
-    graphs: Sequence[str],
-    console: Console | None = None,
-    *,
-    shares: Sequence[Attribution] = (),
-    unfold: bool = False,
+    explained: Sequence[Explained], facts: EncoderFacts | None, console: Console | None = None, *, unfold: bool = False
 ) -> None:
     """Write explanations to standard output, and below them once what their columns mean.
 
-    `graphs` say where the graphs of each pair come from, told once if that is the same for all; `shares` how the words
-    of each pair share a similarity. With `unfold`, facets that rank dev pairs poorly have a row too.
+    Where graphs come from is told once if that is the same for all. With `unfold`, facets that rank dev pairs poorly
+    have a row too.
     """
     console = console or Console()
-    several = len(set(graphs)) > 1
-    for number, (explanation, origin) in enumerate(zip(explanations, graphs, strict=True)):
-        _print_pair(explanation, console, unfold=unfold)
-        if shares:
-            _print_shares(shares[number], console)
-        if several:
-            console.print(Text.assemble(("graphs   ", "dim"), origin))
+    origins = {each.origin for each in explained}
+    for each in explained:
+        _print_pair(each.explanation, console, unfold=unfold)
+        if each.shares is not None:
+            _print_shares(each.shares, console)
+        if len(origins) > 1:
+            console.print(Text.assemble(("graphs   ", "dim"), each.origin))
             console.print()
-    values = {"predicted": encoder is not None, "shares": bool(shares), "disagrees": DISAGREES}
+    shares = any(each.shares is not None for each in explained)
+    values = {"predicted": facts is not None, "shares": shares, "disagrees": DISAGREES}
     console.print(Text(render("flows.console/legend.txt", **values).rstrip("\n"), style="dim"))
-    if encoder is not None:  # else beside each metric, where there is room
-        shown = dict.fromkeys(facet.name for each in explanations for facet in _split(each, unfold=unfold)[0])
+    if facts is not None:  # else beside each metric, where there is room
+        rows = (facet for each in explained for facet in _split(each.explanation, unfold=unfold)[0])
+        shown = dict.fromkeys(facet.name for facet in rows)
         compared = [f"{name:<15} {BUILT_IN[name].compares}" for name in shown if name in BUILT_IN]
         console.print(Text("\n".join(["what the metrics compare", *compared]), style="dim"))
-    about = (
-        "none, so nothing is predicted: train one of kind s3bert, or name one" if encoder is None else encoder.sentence
-    )
+    about = "none, so nothing is predicted: train one of kind s3bert, or name one" if facts is None else facts.sentence
     console.print(Text.assemble(("encoder  ", "dim"), about))
-    if graphs and not several:
-        console.print(Text.assemble(("graphs   ", "dim"), graphs[0]))
+    if len(origins) == 1:
+        console.print(Text.assemble(("graphs   ", "dim"), *origins))
 
 
 def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> None:

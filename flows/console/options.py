@@ -73,6 +73,12 @@ def output_options(about: str, *names: str, required: bool = True) -> Callable[[
     return lambda command: output(form(command))
 
 
+def output_option(about: str, *, is_folder: bool = False) -> Callable[[Decorated], Decorated]:
+    """Return the option of a file or a folder to write that has only one format, and is not standard output."""
+    path = click.Path(file_okay=not is_folder, dir_okay=is_folder, path_type=Path)
+    return click.option("-o", "--output", required=True, type=path, help=about)
+
+
 def encoder_option(usual: str) -> Callable[[Decorated], Decorated]:
     """Return the option that names an encoder; `usual` says which one is taken without it."""
     about = f"An encoder of the project or one of its runs, or a folder; by default{usual}."

@@ -15,6 +15,7 @@ from training.run_records import failed_evaluation, state_of
 from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, run_id, seed_of
 from training.writing import read_json
 
+_UNSCORED: dict[str, Any] = {"evaluated": False, "scores": {}, "elsewhere": []}
 _ELSEWHERE = "*"
 _OTHERS = (
     " on other data than in the newest evaluation: such scores do not compare. `facetflow compare A B` takes what two "
@@ -26,9 +27,9 @@ _REFUSED = "refused: its scores did not hold against those of the run that was c
 def list_runs(settings: Project, names: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return what is known of each training, by default of all encoders, in the order of their ids."""
     runs, current = all_runs(settings.runs), set(current_runs(settings.runs).values())
-    elsewhere = _scored_elsewhere(runs)
+    scores = _scores(runs)
     listed = [
-        _described(settings.runs, run, is_current=run.resolve() in current) | {"elsewhere": elsewhere.get(run, [])}
+        _described(settings.runs, run) | scores.get(run, _UNSCORED) | {"current": run.resolve() in current}
         for run in runs
         if not names or encoder_name(run) in names
     ]
@@ -76,19 +77,21 @@ def _cell(run: Mapping[str, Any], suite: str, name: str) -> str:
     return hundred(score) + (_ELSEWHERE if score is not None and suite in run["elsewhere"] else "")
 
 
-def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
-    """Return for each run the suites by which it was scored on other data than the run that was evaluated last."""
+def _scores(runs: Sequence[Path]) -> dict[Path, dict[str, Any]]:
+    """Return the scores of each evaluated run, and the suites with other data than in the newest evaluation."""
     newest: dict[str, Any] = {}
-    elsewhere: dict[Path, list[str]] = {}
+    scores: dict[Path, dict[str, Any]] = {}
     evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
     for run in sorted(evaluated, key=lambda run: (run / METRICS_FILE).stat().st_mtime_ns, reverse=True):
         try:
-            for suite, result in scored_suites(read_scores(run / METRICS_FILE)):
-                if not suite.same_data(newest.setdefault(suite.name, result), result):
-                    elsewhere.setdefault(run, []).append(suite.name)
-        except (FacetflowError, KeyError, TypeError):  # of another version: on which data is unknown
+            scored = scored_suites(read_scores(run / METRICS_FILE))
+            numbers = {suite.name: suite.headline(result) for suite, result in scored}
+            alike = {s.name: s.same_data(newest.setdefault(s.name, result), result) for s, result in scored}
+        except (FacetflowError, KeyError, TypeError):  # of another version
             continue
-    return elsewhere
+        elsewhere = [name for name, same in alike.items() if not same]
+        scores[run] = {"evaluated": True, "scores": numbers, "elsewhere": elsewhere}
+    return scores
 
 
 def _explained(scored: Sequence[tuple[str, str]]) -> str:
@@ -100,14 +103,8 @@ def _explained(scored: Sequence[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
+def _described(runs: Path, run: Path) -> dict[str, Any]:
     state = state_of(run)
-    try:
-        scores = scored_suites(read_scores(run / METRICS_FILE))
-        numbers = {suite.name: suite.headline(result) for suite, result in scores}
-        evaluated = True
-    except (FacetflowError, KeyError, TypeError):
-        numbers, evaluated = {}, False
     search = read_json(run / ENCODER / TRAINING_FILE).get("search", {}) if is_finished(run) else {}
     return {
         "name": encoder_name(run),
@@ -117,11 +114,8 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
         "state": state.state,
         "message": state.message,
         "at": state.at,
-        "current": is_current,
         "refused": was_refused(run),
         "evaluation_failed": failed_evaluation(run),
         "chosen": search.get("chosen", {}),
         "tried": search.get("tried", []),
-        "evaluated": evaluated,
-        "scores": numbers,
     }

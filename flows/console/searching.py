@@ -1,9 +1,9 @@
 """What `search` and `neighbours` share: choosing texts and encoder, and vectors that are kept in the project."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,16 @@ class Searcher:
         run, runs = self.chosen.folder.parent, self.here.runs
         name = run_id(runs, run) if runs is not None and run.is_relative_to(runs) else self.chosen.name
         say(f"By the encoder {name}{aspect}, among {len(searched):,} texts of {searched.origin}:")
+
+
+def rows_of(searched: SearchedTexts, best: Mapping[int, float]) -> list[dict[str, Any]]:
+    """Return the texts at some positions with their similarities, best first, and what is known of each."""
+    return [
+        {"rank": rank, "similarity": round(similarity, 6), "text": searched.texts[at]}
+        | ({"id": searched.ids[at]} if searched.ids else {})
+        | ({"labels": searched.labels[at]} if searched.labels else {})
+        for rank, (at, similarity) in enumerate(best.items(), start=1)
+    ]
 
 
 def texts_among(here: Here, among: str | None, columns: Sequence[str]) -> SearchedTexts:

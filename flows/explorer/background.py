@@ -65,15 +65,8 @@ class Background:
     ) -> Result:
         """Return the result of a job, which is done once for each key as long as it is remembered.
 
-        Args:
-            key: what is asked for; its first part names the kind.
-            job: makes it.
-            note: what is being done, as a page says it.
-            patience: seconds to wait; None for as long as it takes.
-            kept: number of results of this kind that are remembered.
-
-        Raises:
-            Working: when it is not done by then.
+        The first part of a key names its kind, of which so many are kept; `note` is what a page says meanwhile. A job
+        that is not done after `patience` seconds raises `Working`; with None it is waited for as long as it takes.
         """
         asked = self.begin(key, job, note)
         if not wait([asked.result], patience).done:

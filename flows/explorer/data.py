@@ -156,15 +156,13 @@ def _with_texts(rows: pl.DataFrame, store: Store, release: Release) -> pl.DataFr
     """Return rows with the texts of their sentences, if they have ids of sentences."""
     sides = {"sentence_a": "text_a", "sentence_b": "text_b", "sentence_id": "sentence", "sentence": "sentence"}
     present = {name: text for name, text in sides.items() if name in rows.columns and "text" not in rows.columns}
-    for name, text in present.items():
-        wanted = rows[name].unique().implode()
-        texts = store.read("sentences", release.versions["sentences"], where=pl.col("sentence_id").is_in(wanted))
-        rows = rows.join(
-            texts.rename({"text": f"\0{text}"}), left_on=name, right_on="sentence_id", how="left", maintain_order="left"
-        )
-    texts_first = [pl.col(f"\0{text}").alias(text) for text in present.values()]
-    others = [column for column in rows.columns if column not in present and not column.startswith("\0")]
-    return rows.select(*texts_first, *others)
+    if not present:
+        return rows
+    wanted = pl.col("sentence_id").is_in(pl.concat([rows[name] for name in present]).unique().implode())
+    sentences = store.read("sentences", release.versions["sentences"], columns=["sentence_id", "text"], where=wanted)
+    text_of = dict(sentences.iter_rows())
+    texts = [pl.col(name).replace_strict(text_of, default=None).alias(text) for name, text in present.items()]
+    return rows.select(*texts, pl.exclude(*present))
 
 
 def _spread(frame: pl.LazyFrame, column: str) -> Markup | None:

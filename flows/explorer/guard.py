@@ -37,10 +37,7 @@ HEADERS = {
 class Guard:
     """Lets requests through to an application if they have the token.
 
-    Args:
-        app: the application.
-        token: the token.
-        port: port of the server; browsers send cookies to all ports of a host, so each has one of its own.
+    Browsers send cookies to all ports of a host, so each port has one of its own.
     """
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:

@@ -21,7 +21,7 @@ from flows.explorer.session import Session
 from flows.explorer.views import Answer, Parameter, Query, View
 from flows.project import Project
 from training.evaluation.run import METRICS_FILE, REPORT_FILE, read_scores
-from training.evaluation.suites import scored_suites
+from training.evaluation.suites import score_tables
 from training.loop.course import read_course
 from training.runs import all_runs, run_id
 
@@ -124,8 +124,7 @@ def _scores(run: Path) -> list[Any]:
     if not (run / METRICS_FILE).is_file():
         return []
     try:
-        scored = scored_suites(read_scores(run / METRICS_FILE))
-        return [table for suite, result in scored for table in suite.tables(result)]
+        return score_tables(read_scores(run / METRICS_FILE))
     except (KeyError, TypeError) as error:
         raise EvaluationDamaged(f"The scores of {run.name!r} are of another version: evaluate it again.") from error
 

@@ -9,6 +9,7 @@ import numpy as np
 from features.core.faults import EmptyText, NoEncoder
 from features.sentences import normalise
 from flows.console.explaining import Explainer
+from flows.console.searching import rows_of, texts_among
 from flows.explorer.background import Tell
 from flows.explorer.session import Asked, Session
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
@@ -113,11 +114,8 @@ def embedded_texts(
 ) -> tuple[SearchedTexts, VectorBlocks, tuple[Hashable, ...]]:
     """Return the chosen texts with their vectors, and a key that changes when they do.
 
-    Of texts that have to be embedded, `most` are drawn at random; all when None.
-
-    Raises:
-        FacetflowError: when there are none, or there is no encoder.
-        Working: when embedding them takes longer than the query waits.
+    Of texts that have to be embedded, `most` are drawn at random; all when None. A `Working` is raised when that takes
+    longer than the query waits.
     """
     among, column = query.text("among", session.texts), query.text("column")
     key = (str(explainer.folder), among, column, most, *_changed(among))
@@ -135,8 +133,6 @@ def _embed(
     session: Session, explainer: Explainer, among: str, column: str, most: int | None, tell: Tell
 ) -> tuple[SearchedTexts, VectorBlocks]:
     """Return the texts and their vectors: those of their file, or else, in a project, stored ones."""
-    from flows.console.searching import texts_among
-
     if (folder := explainer.folder) is None or (model := explainer.model) is None:
         raise NoEncoder(_NO_ENCODER)
     searched = texts_among(session.here, among or None, [column] if column else [])
@@ -188,9 +184,9 @@ def _find(
         near = facet_cosines(query, VectorBlocks.of(vectors.vectors(list(best))), layout, shown).tolist()
     rows = [
         row | {"plain_rank": ranks.get(at), "facets": _why(shown, cosines, layout, most=len(weights) or 2)}
-        for row, at, cosines in zip(_rows(searched, best), best, near, strict=True)
+        for row, at, cosines in zip(rows_of(searched, best), best, near, strict=True)
     ]
-    return rows, _rows(searched, plain)
+    return rows, rows_of(searched, plain)
 
 
 def _why(names: Sequence[str], cosines: Sequence[float], layout: FacetLayout, *, most: int) -> list[dict[str, Any]]:
@@ -201,14 +197,6 @@ def _why(names: Sequence[str], cosines: Sequence[float], layout: FacetLayout, *,
         for name, cosine in zip(names, cosines, strict=True)
     ]
     return facets if len(facets) == most else sorted(facets, key=lambda facet: -(facet["standing"] or 0.0))[:most]
-
-
-def _rows(searched: SearchedTexts, best: dict[int, float]) -> list[dict[str, Any]]:
-    return [
-        {"rank": rank, "similarity": round(value, 6), "text": searched.texts[at]}
-        | ({"id": searched.ids[at]} if searched.ids else {})
-        for rank, (at, value) in enumerate(best.items(), start=1)
-    ]
 
 
 def _changed(among: str) -> Sequence[int]:

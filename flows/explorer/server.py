@@ -52,12 +52,7 @@ VIEWS: tuple[type[View], ...] = (PairView, SearchView, MapView, DataView, RunsVi
 class Explorer:
     """A server of a session, which has its port and its token before it runs.
 
-    Args:
-        session: what is explored.
-        port: where to listen; 0 for any free port.
-
-    Raises:
-        RunError: when another program listens there.
+    Port 0 is any free one; a RunError tells that another program listens at the given one.
     """
 
     def __init__(self, session: Session, port: int = 0) -> None:

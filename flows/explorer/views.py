@@ -39,12 +39,7 @@ COLUMN = Parameter("column", "column of a table with the text; `text` by default
 
 
 class Query:
-    """What was asked: the parameters of an address.
-
-    Args:
-        given: name → value.
-        patience: seconds to wait for a result; None for as long as it takes.
-    """
+    """What was asked, name → value, and the seconds to wait for a result: None for as long as it takes."""
 
     def __init__(self, given: Mapping[str, str], patience: float | None = None) -> None:
         own = {"format", "token"}
@@ -128,12 +123,7 @@ class View(ABC):
 
     @abstractmethod
     def answer(self, query: Query) -> Answer | None:
-        """Return the answer; None where nothing was asked.
-
-        Raises:
-            FacetflowError: when something was asked wrongly.
-            Working: when it takes longer than the query waits.
-        """
+        """Return the answer, None where nothing was asked; a `Working` when it takes longer than the query waits."""
 
 
 def respond(view: View, request: Request) -> Response:

@@ -60,14 +60,10 @@ def log_before(log: Path) -> Path:
 class OwnServer:
     """Our own Prefect server: started at once, waited for when it is needed, always stopped.
 
-    The process ends by itself when the process that started it is gone, however that ended.
-
-    Args:
-        home: folder of its database; if None, a temporary one that is removed at the end. A server that keeps its
-            database also has Prefect's pages and schedules.
-        port: port on 127.0.0.1; 0 for a free one.
-        events: whether it stores events and starts what they trigger, as a server that keeps its database always does.
-            Nobody listens to the events of a server that ends with the command that started it.
+    The process ends by itself when the process that started it is gone, however that ended. It listens at a port of
+    127.0.0.1, 0 for a free one. With a `home`, the folder of its database, it keeps that, has Prefect's pages and
+    schedules, stores events and starts what they trigger. Otherwise its folder is temporary, and it does without:
+    nobody listens to the `events` of a server that ends with the command that started it.
 
     Attributes:
         url: address of its API.

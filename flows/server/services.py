@@ -49,13 +49,10 @@ _PAUSE = 60.0
 
 
 def keep_running(pool: str, port: int, on_ready: Callable[[str], None], on_restart: Callable[[], None]) -> None:
-    """Start server and worker, and keep them running until this process is told to end.
+    """Start server and the worker of a work pool, and keep them running until this process is told to end.
 
-    Args:
-        pool: work pool of the worker.
-        port: port of the server; if 0, the one it had before if that is free, else any.
-        on_ready: called once with the server's address, before the worker starts.
-        on_restart: called whenever a restarted server answers, which may have lost its database.
+    Port 0 is the one that the server had before if that is free, else any. `on_ready` is called once with its address,
+    before the worker starts; `on_restart` whenever a restarted server answers, which may have lost its database.
     """
     state = state_folder()
     with up_record.only_one(), scratch("up") as temporary, ExitStack() as stack:

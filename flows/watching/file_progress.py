@@ -7,13 +7,12 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
-from functools import partial
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from flows.terminal import Verbosity, say, verbosity, written_by
+from flows.terminal import Verbosity, say, verbosity
 from flows.watching.progress import PLAIN_EVERY, clock, tells
 
 
@@ -23,7 +22,7 @@ class FileProgress(ExitStack):
     def __init__(self, what: str, console: Console | None = None) -> None:
         super().__init__()
         self._what = what
-        self._console = console or Console(file=sys.stderr, highlight=False)
+        self._console = console or Console(file=sys.stderr, highlight=False, soft_wrap=True)
         self._done = self._total = 0
         self._said: tuple[int, int] | None = None
         """Counts of the last line."""
@@ -46,7 +45,6 @@ class FileProgress(ExitStack):
             self._bar = Progress(*columns, console=self._console, transient=True)
             self._bar.add_task(self._what, total=None, line="")
             self.enter_context(self._bar)
-            self.enter_context(written_by(partial(self._console.print, markup=False, highlight=False, soft_wrap=True)))
         else:
             ended = threading.Event()
             thread = threading.Thread(target=self._tick, args=(ended,), daemon=True, name="file progress")

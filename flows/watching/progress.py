@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Self
 
 from rich.console import Console
@@ -57,7 +56,6 @@ class BuildProgress(ExitStack):
             # Started and stopped with this object; lines written meanwhile go above the bars.
             self._progress = self.enter_context(Progress(*columns, console=self.console))
             self.callback(setattr, self, "_progress", None)
-            self.enter_context(terminal.written_by(partial(self.console.print, markup=False)))
         return self
 
     def plan(self) -> None:

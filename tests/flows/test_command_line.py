@@ -73,7 +73,8 @@ def test_modules_are_imported_without_collecting_garbage(tmp_path):
 
 @pytest.mark.parametrize("name", command_line.COMMANDS)
 def test_every_command_can_be_loaded_and_is_told_as_it_is(name, root):
-    assert isinstance(command_line.LazyGroup().get_command(click.Context(command_line.cli), name), click.Command)
+    _, command, _ = command_line.cli.resolve_command(click.Context(command_line.cli), [name])
+    assert command.callback is not None or isinstance(command, click.Group)
 
 
 def test_every_command_has_one_file_and_every_file_a_command(root):

@@ -21,17 +21,18 @@ from features.core.errors import FacetflowError
 from features.core.faults import TrainingFailed
 from features.core.leftovers import scratch
 from flows.command_line import run
+from flows.project import ClusterSettings
 from flows.server.own_server import QUIET
 from flows.terminal import verbosity
 from flows.trainings.training_process import _WORDS
 from training.jobs import EvaluationJob, TrainingJob
 
 
-def start_threads(*, workers: int, log_folder: str, **_of_processes: Any) -> LocalCluster:
+def start_threads(settings: ClusterSettings, log_folder: Path) -> LocalCluster:
     """Start a cluster whose workers are threads, instead of `flows.clusters.cluster.local_cluster`."""
-    assert Path(log_folder).is_dir()
+    assert log_folder.is_dir()
     return LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=False, resources={"CPU": 1}, dashboard_address=None
+        n_workers=settings.workers, threads_per_worker=1, processes=False, resources={"CPU": 1}, dashboard_address=None
     )
 
 

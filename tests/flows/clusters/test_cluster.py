@@ -23,9 +23,11 @@ from flows.project import ClusterSettings
 
 CODE = """
 import sys, time
+from pathlib import Path
 from flows.clusters.cluster import local_cluster
+from flows.project import ClusterSettings
 if __name__ == "__main__":
-    with local_cluster(workers=2, gpu_workers=0, threads=1, memory_limit=2 << 30, log_folder=sys.argv[1]) as cluster:
+    with local_cluster(ClusterSettings(workers=2, memory_limit="2GiB"), Path(sys.argv[1])) as cluster:
         print(cluster.scheduler_address, flush=True)
         sys.stdin.read()
 """
@@ -41,7 +43,7 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
 
     with (
         cluster.local_cluster(
-            workers=1, gpu_workers=1, threads=3, memory_limit=2 << 30, log_folder=str(tmp_path)
+            ClusterSettings(workers=1, gpu_workers=1, threads_per_worker=3, memory_limit="2GiB"), tmp_path
         ) as started,
         Client(started) as client,
     ):
@@ -87,12 +89,12 @@ def test_a_cluster_of_which_a_worker_dies_while_it_starts_is_started_once_more(d
         return await start(nanny)
 
     monkeypatch.setattr(Nanny, "start", killed)
-    arguments = {"workers": 2, "gpu_workers": 0, "threads": 1, "memory_limit": 2 << 30, "log_folder": str(tmp_path)}
+    settings = ClusterSettings(workers=2, memory_limit="2GiB")
     if deaths == 2:
         with refused(NoScheduler):
-            cluster.local_cluster(**arguments)
+            cluster.local_cluster(settings, tmp_path)
     else:
-        with cluster.local_cluster(**arguments) as started, Client(started) as client:
+        with cluster.local_cluster(settings, tmp_path) as started, Client(started) as client:
             client.wait_for_workers(2, timeout=60)
             assert sum(client.submit(int, 1, pure=False).result(timeout=60) for _ in range(4)) == 4
     assert capsys.readouterr().err.count("is started once more") == 1
@@ -188,9 +190,7 @@ def test_workers_are_reached_by_nobody_but_the_process_that_started_them(tmp_pat
     """Any user of this machine may connect to 127.0.0.1, and a Dask client runs code."""
     with (
         dask.config.set(cluster.DASK),
-        cluster.local_cluster(
-            workers=1, gpu_workers=0, threads=1, memory_limit=2 << 30, log_folder=str(tmp_path)
-        ) as of,
+        cluster.local_cluster(ClusterSettings(workers=1, memory_limit="2GiB"), tmp_path) as of,
         Client(of) as client,
     ):
         client.wait_for_workers(1, timeout=60)
@@ -220,9 +220,7 @@ def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monke
 
     with (
         dask.config.set(cluster.DASK),
-        cluster.local_cluster(
-            workers=1, gpu_workers=0, threads=1, memory_limit=800 << 20, log_folder=str(tmp_path)
-        ) as of,
+        cluster.local_cluster(ClusterSettings(workers=1, memory_limit="800MiB"), tmp_path) as of,
         Client(of) as client,
     ):
         client.wait_for_workers(1, timeout=60)

@@ -4,6 +4,7 @@ import re
 import pytest
 from rich.console import Console
 
+from flows.console.explaining import Explained
 from flows.console.explanation_table import print_explanations
 from flows.console.tables import print_tables
 from training.encoders.s3bert.explain import EncoderFacts, Explanation
@@ -14,8 +15,9 @@ from training.evaluation.tables import ScoreTable
 def printed(*graphs):
     facets = (FacetReading("smatch", 0.5, 0.6, 0.25),)
     explanations = [Explanation(f"first {n}", f"second {n}", 0.5, None, facets) for n in range(len(graphs))]
+    explained = [Explained(each, None, origin) for each, origin in zip(explanations, graphs, strict=True)]
     console = Console(file=io.StringIO(), width=80)
-    print_explanations(explanations, EncoderFacts("s3bert/1", "s3bert/1/encoder"), graphs, console)
+    print_explanations(explained, EncoderFacts("s3bert/1", "s3bert/1/encoder"), console)
     return console.file.getvalue()
 
 
@@ -40,7 +42,8 @@ def test_where_graphs_come_from_is_said_of_each_pair_where_one_has_none():
 def test_control_characters_of_sentences_are_shown():
     explanation = Explanation("\x1b[2Ja", "\u202eb", 0.5, None, (), words="only \x07 differs")
     console = Console(file=io.StringIO(), width=80)
-    print_explanations([explanation], EncoderFacts("s3bert/1", "s3bert/1/encoder"), ["graphs of the store"], console)
+    explained = Explained(explanation, None, "graphs of the store")
+    print_explanations([explained], EncoderFacts("s3bert/1", "s3bert/1/encoder"), console)
     text = console.file.getvalue()
     assert [part for part in ("a  \\u001b[2Ja", "b  \\u202eb", "only \\u0007 differs") if part not in text] == []
 
@@ -61,8 +64,8 @@ def test_facets_that_rank_dev_pairs_poorly_are_folded_into_one_line_and_the_rest
     told = {}
     for unfold in (False, True):
         console = Console(file=io.StringIO(), width=80)
-        explanations = [Explanation("first", "second", 0.5, None, facets)]
-        print_explanations(explanations, EncoderFacts("s3bert/1", "s3bert/1"), ["x"], console, unfold=unfold)
+        explained = [Explained(Explanation("first", "second", 0.5, None, facets), None, "x")]
+        print_explanations(explained, EncoderFacts("s3bert/1", "s3bert/1"), console, unfold=unfold)
         told[unfold] = console.file.getvalue()
     assert "ρ below 0.2, folded (--verbose): max_degree 0.30, max_indegree (1.00)" in told[False]
     assert not re.search(r"^ *max_degree", told[False], re.MULTILINE)
