@@ -19,7 +19,8 @@ from features.core.errors import StoreError
 from features.core.faults import ReleaseCountWrong, StoreDamaged
 from features.core.file_errors import explain
 from features.core.types import Shard
-from features.store.delta import DataFile, Table
+from features.store.delta import Table
+from features.store.receipts import DataFile
 from features.store.releases import Release
 from features.store.storage import Entry
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from features.core.faults import NameTaken, PlanWrong, UnknownShard
 from features.core.types import Fingerprint, Shard
 from features.store.damage import Damage
-from features.store.delta import DataFile
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
 from features.store.reasons import Reason, ReasonFinder, summary
+from features.store.receipts import DataFile
 from features.store.runs import FailedShard
 from features.store.scope import PlannedStage, ShardKey, Uses, Wanted, scope
 from features.store.tables import SOURCES, TABLES

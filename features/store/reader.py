@@ -20,8 +20,9 @@ from features.schemas import Columns
 from features.stages.stage import Recipe
 from features.store import layout
 from features.store.damage import Damage, damaged_files, refuse_damaged
-from features.store.delta import DataFile, Table
+from features.store.delta import Table
 from features.store.fingerprints import identity_of
+from features.store.receipts import DataFile
 from features.store.scope import ShardKey, Uses
 from features.store.storage import Storage
 from features.store.tables import SOURCES, TABLES

@@ -30,7 +30,7 @@ from features.store.delta import Table
 from features.store.locations import Location, storage_at
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
-from features.store.receipts import Receipt, WrittenFile
+from features.store.receipts import DataFile, Receipt
 from features.store.releases import Release, no_release, read_release, release_name, release_numbers, write_release
 from features.store.runs import RunRecord, read_runs, record_name, write_run
 from features.store.scope import PlannedStage, ShardKey, Wanted
@@ -103,9 +103,10 @@ class Store(StoreReader):
         writing.check_columns(output.rejects, REJECTS, f"the rejects of {where}")
         writing.check_ids(output, next(iter(target.columns)), where)
         writing.check_conservation(output.rows.height, output.rejects.height, expected, where)
-        data = writing.write_rows(target, output.rows, shard=shard, fingerprint=fingerprint)
+        data = writing.write_rows(target, output.rows, shard, fingerprint)
         rejects = self._write_rejects(table, shard, fingerprint, output.rejects)
-        return Receipt(table, Shard(shard), Fingerprint(fingerprint), data, rejects, expected, seconds)
+        made = tuple(output.rows.columns)
+        return Receipt(table, data.shard, data.fingerprint, data, rejects, expected, seconds, made)
 
     def write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> Receipt:
         """Write rejects of a stage that has no table of its own: ingest, whose rejects are rows of files.
@@ -117,10 +118,10 @@ class Store(StoreReader):
         written = self._write_rejects(stage, shard, fingerprint, rejects)
         return Receipt(stage, Shard(shard), Fingerprint(fingerprint), None, written)
 
-    def _write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> WrittenFile | None:
+    def _write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> DataFile | None:
         if rejects.is_empty():
             return None
-        return writing.write_rows(self._table("rejects"), rejects, stage=stage, shard=shard, fingerprint=fingerprint)
+        return writing.write_rows(self._table("rejects"), rejects, shard, fingerprint, stage)
 
     # -- committing, in the flow process -----------------------------------------------------------------------------
 
