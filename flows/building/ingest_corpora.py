@@ -17,7 +17,7 @@ from features.corpora.settings import CorpusSettings
 from features.corpora.sources import Digests
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.faults import cut
-from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
+from features.ingest.known import KNOWN, Known
 from features.ingest.neighbours import neighbours_of, recipe_of
 from features.ingest.report import Fault, IngestReport
 from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
@@ -30,9 +30,6 @@ from features.store.receipts import Receipt
 from features.store.store import Store
 from flows.project import Project
 from training.encoders.aspect.settings import AspectSettings
-
-KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
-"""Table → the columns that ingest has to know, in the order in which `ingest` takes them."""
 
 STAGE = "ingest"
 """Name under which unreadable rows are kept in `rejects`."""
@@ -123,15 +120,8 @@ def _read(
             for table, columns in KNOWN.items()
         ]
         read = [corpus for corpus in project.corpora if corpus.name not in unread]
-        ingested = ingest(
-            read,
-            project.guard,
-            project.ingest,
-            project.base,
-            *scans,
-            unread=unread,
-            reading=partial(decoding, store=store.location),
-        )
+        known = Known(*scans, reading=partial(decoding, store=store.location))
+        ingested = ingest(read, project.guard, project.ingest, project.base, known, unread=unread)
         of_read = rejects_of(ingested.report, [corpus.name for corpus in read], ingested.rejects)
         corpus_rejects = rejects_of(before.report, before.keys, rejects) | of_read
         ingested = dataclasses.replace(
