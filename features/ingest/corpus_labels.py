@@ -38,17 +38,7 @@ class SplitTexts:
 
 
 class CorpusLabels:
-    """The labelled texts of one corpus.
-
-    Attributes:
-        corpus: its settings.
-        several: whether a text may have several labels in one aspect.
-        splits: split → its texts, in the order in which the splits occur.
-        rejects: rows that are wrong or kept out, in the order of the files.
-        counts: texts by aspect and label, including known ones.
-        seen: ids of the labels that occurred.
-        rows: the new labels in the order in which they came, columns of `LABELS`.
-    """
+    """The labelled texts of one corpus."""
 
     def __init__(
         self,
@@ -59,12 +49,12 @@ class CorpusLabels:
         admits: Callable[[PairId | LabelId], bool] | None,
     ) -> None:
         self.corpus = corpus
-        self.several = corpus.record.kind != "classes"
-        self.splits: dict[Split, SplitTexts] = {}
-        self.rejects: list[Reject] = []
-        self.counts: Counter[tuple[str, str]] = Counter()
-        self.seen: set[LabelId] = set()
-        self.rows = pl.DataFrame(schema=LABELS)
+        self.several = corpus.record.kind != "classes"  # whether a text may have several labels in one aspect
+        self.splits: dict[Split, SplitTexts] = {}  # in the order in which the splits occur
+        self.rejects: list[Reject] = []  # rows that are wrong or kept out, in the order of the files
+        self.counts: Counter[tuple[str, str]] = Counter()  # texts by aspect and label, including known ones
+        self.seen: set[LabelId] = set()  # the labels that occurred
+        self.rows = pl.DataFrame(schema=LABELS)  # the new labels in the order in which they came
         self._new: dict[str, list[str]] = {name: [] for name in ("label_id", "split", "sentence", "aspect", "label")}
         self._of_ingest = sentences
         self._guard = guard

@@ -248,19 +248,14 @@ def _too_few_or_many(
 
 
 class _Groups:
-    """Sets of nodes, the first of which are sentences in the order of their ids, that are joined by pairs (union-find).
-
-    Attributes:
-        first: root → the first sentence, which represents the group whatever the order of its pairs.
-        pairs: root → its number of pairs.
-        split: root → the split that the store has it in.
-    """
+    """Sets of nodes that are joined by pairs (union-find); the first are sentences in the order of their ids."""
 
     def __init__(self, sentences: int) -> None:
         self._above = list(range(sentences))
+        # root → the first sentence, which represents the group whatever the order of its pairs
         self.first: dict[int, int] = {}
-        self.pairs: Counter[int] = Counter()
-        self.split: dict[int, Split] = {}
+        self.pairs: Counter[int] = Counter()  # root → its number of pairs
+        self.split: dict[int, Split] = {}  # root → the split that the store has it in
 
     def add(self) -> int:
         """Add a node that is not a sentence."""

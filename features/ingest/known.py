@@ -28,17 +28,11 @@ label was corrected, and which split a sentence or text is in, and keeps."""
 
 
 class StoredPairs(NamedTuple):
-    """The stored pairs of a corpus, of every kind.
+    """The stored pairs of a corpus, of every kind."""
 
-    Args:
-        ids: ids, sorted, (n_pairs,).
-        judgements: columns `score` and `label`, in the order of the ids.
-        with_negative: ids of the positives that have a negative, sorted.
-    """
-
-    ids: IdArray
-    judgements: pl.DataFrame
-    with_negative: IdArray
+    ids: IdArray  # sorted, (n_pairs,)
+    judgements: pl.DataFrame  # columns `score` and `label`, in the order of the ids
+    with_negative: IdArray  # ids of the positives that have a negative, sorted
 
 
 class Known:

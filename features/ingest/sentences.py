@@ -39,17 +39,12 @@ class Shards(Mapping[Shard, pl.DataFrame]):
 
 
 class Sentences:
-    """Ids and shards of sentences, known and new.
-
-    Attributes:
-        names: the shards, by the number that `place` returns.
-        new: how many sentences were placed.
-    """
+    """Ids and shards of sentences, known and new."""
 
     def __init__(self, known: Known, settings: IngestSettings) -> None:
         self.max_words = settings.max_words
-        self.new = 0
-        self.names: list[Shard] = [*known.sentence_shards]
+        self.new = 0  # how many were placed
+        self.names: list[Shard] = [*known.sentence_shards]  # by the number that `place` returns
         self._size = settings.sentences_per_shard
         self._number = next_number("sentences", self.names)
         self._known = known
