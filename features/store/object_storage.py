@@ -28,16 +28,17 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import obstore
+from obstore import exceptions
+from obstore.store import ObjectStore, from_url
+
 from features.core import durable, leftovers
-from features.core.faults import AnotherProcess, LibraryMissing, LockImpossible, StorePathWrong, StoreUnreachable
+from features.core.faults import AnotherProcess, LockImpossible, StorePathWrong, StoreUnreachable
 from features.core.file_errors import explain, first_line
 from features.store.storage import HEARTBEAT, Entry, Lease, Storage
-
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore
 
 EXPIRY = 4 * HEARTBEAT
 """Seconds after which a lease that nobody renews is taken over."""
@@ -57,12 +58,6 @@ class ObjectStorage(Storage):
     readers = 16  # which mostly wait
 
     def __init__(self, location: str) -> None:
-        try:
-            import obstore  # noqa: F401 - so that its absence is told here
-        except ImportError as error:
-            raise LibraryMissing(
-                f"The store {location!r} needs obstore; install it with `pip install facetflow[objects]`."
-            ) from error
         self.location = location
         parts = urlsplit(location)
         given = dict(parse_qsl(parts.query))
@@ -80,7 +75,7 @@ class ObjectStorage(Storage):
         self.options: Mapping[str, str] = {_OPTIONS[name]: value for name, value in given.items()} | unsecured
 
     @property
-    def _client(self) -> "ObjectStore":
+    def _client(self) -> ObjectStore:
         return _client(self._root, tuple(sorted(self.options.items())))
 
     def names(self, folder: str = "") -> list[str]:
@@ -94,8 +89,6 @@ class ObjectStorage(Storage):
     def stats(self, folder: str, names: Sequence[str]) -> list[Entry | OSError]:
         if len(names) <= _FEW:
             return super().stats(folder, names)
-        import obstore
-
         try:
             with _as_files(folder):
                 listed = {meta["path"]: meta for page in obstore.list(self._client, folder) for meta in page}
@@ -113,8 +106,6 @@ class ObjectStorage(Storage):
         return self._get(name)[0]
 
     def put(self, name: str, content: bytes | Path) -> None:
-        import obstore
-
         with _as_files(name):
             obstore.put(self._client, name, content)
 
@@ -126,8 +117,6 @@ class ObjectStorage(Storage):
                 raise
 
     def delete(self, *names: str) -> None:
-        import obstore
-
         for name in names:
             with suppress(FileNotFoundError), _as_files(name):
                 obstore.delete(self._client, name)
@@ -177,34 +166,24 @@ class ObjectStorage(Storage):
         return f"{self._root}/{name}" if name else self._root
 
     def _listed(self, folder: str) -> Any:
-        import obstore
-
         with _as_files(folder):
             return obstore.list_with_delimiter(self._client, folder or None)
 
     def _get(self, name: str) -> tuple[bytes, Any]:
-        import obstore
-
         with _as_files(name):
             got = obstore.get(self._client, name)
             return bytes(got.bytes()), got.meta
 
     def _head(self, name: str) -> Any:
-        import obstore
-
         with _as_files(name):
             return obstore.head(self._client, name)
 
     def _create(self, name: str, content: bytes) -> Any:
-        import obstore
-
         with _as_files(name):
             return obstore.put(self._client, name, content, mode="create")
 
     def _update(self, name: str, content: bytes, seen: Mapping[str, Any]) -> Any:
         """Store an object in place of a version of it that was seen; raise FileExistsError if there is another one."""
-        import obstore
-
         version: Any = {key: seen[key] for key in ("e_tag", "version") if seen.get(key)}
         with _as_files(name):
             return obstore.put(self._client, name, content, mode=version)
@@ -309,9 +288,7 @@ def _content(text: bytes) -> dict[str, Any]:
 
 
 @cache
-def _client(root: str, options: tuple[tuple[str, str], ...]) -> "ObjectStore":
-    from obstore.store import from_url
-
+def _client(root: str, options: tuple[tuple[str, str], ...]) -> ObjectStore:
     if root.startswith("s3://") and not any(name in os.environ for name in _CREDENTIALS):
         try:  # the client would ask for minutes
             socket.create_connection(_ROLE, timeout=2).close()
@@ -327,8 +304,6 @@ def _client(root: str, options: tuple[tuple[str, str], ...]) -> "ObjectStore":
 @contextmanager
 def _as_files(name: str) -> Iterator[None]:
     """Raise errors of the client as files do."""
-    from obstore import exceptions
-
     try:
         yield
     except (exceptions.AlreadyExistsError, exceptions.PreconditionError) as error:
