@@ -21,7 +21,6 @@ import os
 import secrets
 import shutil
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -38,7 +37,7 @@ from obstore.store import ObjectStore, from_url
 from features.core import durable, leftovers
 from features.core.faults import AnotherProcess, LockImpossible, StorePathWrong, StoreUnreachable
 from features.core.file_errors import explain, first_line
-from features.store.storage import HEARTBEAT, Entry, Lease, Storage
+from features.store.storage import HEARTBEAT, Entry, Lease, Storage, beating
 
 EXPIRY = 4 * HEARTBEAT
 """Seconds after which a lease that nobody renews is taken over."""
@@ -130,17 +129,17 @@ class ObjectStorage(Storage):
         self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = lambda _: None
     ) -> Iterator[None]:
         token = secrets.token_hex(8)
-        beating = _Beating(self, name, {"holder": holder, "token": token})
+        lease = _HeldLease(self, name, {"holder": holder, "token": token})
         try:
-            beating.take(refusal, on_wait)
+            lease.take(refusal, on_wait)
         except OSError as error:
             raise LockImpossible(f"The lease {self.url(name)!r} cannot be taken: {explain(error)}.") from error
-        beating.start()
         try:
-            yield
+            with beating(lease.renew):
+                yield
         finally:
-            beating.end()
-        beating.check()
+            lease.end()
+        lease.check()
 
     def lease_of(self, name: str) -> Lease | None:
         try:
@@ -189,16 +188,14 @@ class ObjectStorage(Storage):
             return obstore.put(self._client, name, content, mode=version)
 
 
-class _Beating:
-    """A lease while it is held: its object is written again every `HEARTBEAT` seconds."""
+class _HeldLease:
+    """A lease while it is held."""
 
     def __init__(self, storage: ObjectStorage, name: str, content: Mapping[str, Any]) -> None:
         self._storage, self._name, self._content = storage, name, content
         self._beat = 0
         self._seen: Mapping[str, Any] = {}
-        self._done = threading.Event()
         self._lost = False
-        self._thread = threading.Thread(target=self._renew, daemon=True)
 
     def take(self, refusal: str, on_wait: Callable[[str], object]) -> None:
         """Take the lease, or raise AnotherProcess as soon as its holder is seen to live."""
@@ -224,13 +221,8 @@ class _Beating:
         except FileExistsError as error:
             raise AnotherProcess(f"{refusal}: another process was faster; wait for it, or end it.") from error
 
-    def start(self) -> None:
-        self._thread.start()
-
     def end(self) -> None:
         """Give the lease back."""
-        self._done.set()
-        self._thread.join()
         with suppress(OSError):
             if not self._lost:
                 self._seen = self._storage._update(self._name, self._text(ended=True), self._seen)
@@ -243,21 +235,16 @@ class _Beating:
                 "nothing is lost or doubled: run again."
             )
 
-    def _renew(self) -> None:
-        while not self._done.wait(HEARTBEAT):
-            try:
-                self._seen = self._storage._update(self._name, self._text(), self._seen)
-            except FileExistsError:
-                # Our own, if the answer to the last one got lost.
-                with suppress(OSError):
-                    text, current = self._storage._get(self._name)
-                    if _content(text).get("token") == self._content["token"]:
-                        self._seen = current
-                        continue
-                    self._lost = True
-                    return
-            except OSError:
-                continue  # the network may come back
+    def renew(self) -> None:
+        """Write the object again, unless another process has."""
+        if self._lost:
+            return
+        try:
+            self._seen = self._storage._update(self._name, self._text(), self._seen)
+        except FileExistsError:
+            text, self._seen = self._storage._get(self._name)
+            # Our own, if the answer to the last one got lost.
+            self._lost = _content(text).get("token") != self._content["token"]
 
     def _text(self, *, ended: bool = False) -> bytes:
         self._beat += 1  # so that each is another object, with another tag
