@@ -28,6 +28,7 @@ from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader, decoding
 from features.store.receipts import Receipt
 from features.store.store import Store
+from features.store.tables import KEYS
 from flows.project import Project
 from training.encoders.aspect.settings import AspectSettings
 
@@ -36,9 +37,6 @@ STAGE = "ingest"
 
 RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", "labels", STAGE)}
 """No parameters: settings decide which rows are ingested and how many a shard holds, not what a row is."""
-
-KEYS = {"sentences": "sentence_id", "pairs": "pair_id", "labels": "label_id"}
-"""Table → its id. Sentences come first, so that a pair never points to a missing sentence."""
 
 _SHOWN_LABELS = 3
 
@@ -285,7 +283,7 @@ def refusal(ingested: Ingested, allowed: float) -> str | None:
 
 def fingerprint_of(table: str, rows: pl.DataFrame, recipe: Recipe | None = None) -> Fingerprint:
     """Return the fingerprint of a shard of ingest, or by another recipe, which covers its ids in order."""
-    return _fingerprint(recipe or RECIPES[table], rows[KEYS[table]].to_list())
+    return _fingerprint(recipe or RECIPES[table], rows[KEYS[table][0]].to_list())
 
 
 def _fingerprint(recipe: Recipe, ids: list[str]) -> Fingerprint:

@@ -27,8 +27,8 @@ from features.store.damage import Damage
 from features.store.reader import Provenance, StoreAhead
 from features.store.scope import ShardKey
 from features.store.store import Store
-from features.store.tables import SOURCES
-from flows.building.ingest_corpora import KEYS, RECIPES, fingerprint_of, write_tables
+from features.store.tables import KEYS, SOURCES
+from flows.building.ingest_corpora import RECIPES, fingerprint_of, write_tables
 from flows.project import Project
 
 _ROWS = ("pairs", "labels")
@@ -202,7 +202,9 @@ class _Past:
 
     def _rows(self, after: Mapping[str, int]) -> set[PairId | LabelId]:
         """Return the ids of pairs and labels that came after these versions of their tables."""
-        return {row for table in _ROWS for row in self._known(table, after=after.get(table, 0))[KEYS[table]].to_list()}
+        return {
+            row for table in _ROWS for row in self._known(table, after=after.get(table, 0))[KEYS[table][0]].to_list()
+        }
 
     def _shards(self, table: str, *, after: int = 0, until: int | None = None) -> list[Shard]:
         """Return the readable shards that came between two versions."""
