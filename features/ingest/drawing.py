@@ -135,17 +135,9 @@ def draw_pairs(
 ) -> Drawn | None:
     """Assign pairs to splits, keeping those together that share a sentence or a user-defined group.
 
-    Args:
-        corpus: whose pairs they are.
-        known: the store.
-        stored_pairs: ids of the pairs that it has of the corpus, sorted.
-        rows: columns `split`, `a`, `b` (numbers of sentences) and `group`, (n_rows,).
-        ids: ids of the sentences, sorted, (n_sentences,).
-        texts: their normalised texts.
-        too_long: whether each is too long: a reject joins nothing.
-
-    Returns:
-        None if every row stays in the split of its file.
+    `stored_pairs` are the ids of the pairs that the store has of the corpus, sorted; `rows` have columns `split`, `a`,
+    `b` (numbers of sentences) and `group`, (n_rows,). Sentences have sorted ids, normalised texts, and whether each is
+    too long, (n_sentences,): a reject joins nothing. None is returned if every row stays in the split of its file.
     """
     source = corpus.drawn_from
     if source is None:

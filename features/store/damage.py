@@ -171,15 +171,9 @@ def rows_by_stage(table: str, files: Iterable[DataFile]) -> Counter[str]:
 
 
 def check_counts(location: str, release: Release, counts: Mapping[tuple[str, int], Mapping[str, int]]) -> None:
-    """Refuse a release whose tables, according to their present log, do not hold the published numbers of rows.
+    """Refuse a release of which a table has not the published number of rows, or fewer rejects, by its present log.
 
-    Args:
-        location: the store, for the message.
-        release: the release.
-        counts: table and version → `rows_by_stage`, for all that it pins.
-
-    Raises:
-        ReleaseCountWrong: a table has not as many rows as the release says, or fewer rejects.
+    `location` is the store, for the message; `counts` has the `rows_by_stage` of each table and version that it pins.
     """
     way_out = (
         f"restore the log, use another release, or give this one up: delete 'releases/{release.number:05d}.json' and "
