@@ -131,14 +131,10 @@ def verify(location: str, tables: Sequence[Table], releases: Sequence[Release], 
         except StoreError as error:
             broken.append(str(error))
         current = set(needed)
-        pinned: dict[int, list[int]] = defaultdict(list)  # version → numbers of the releases that pin it
-        for release in releases:
-            if table.name in release.versions:
-                pinned[release.versions[table.name]].append(release.number)
         releases_of: dict[str, list[int]] = defaultdict(list)
-        unread = dict(pinned)
+        unread = pinned(table, releases)
         try:
-            for version, files in table.files_at(pinned):
+            for version, files in table.files_at([*unread]):
                 counts[table.name, version] = rows_by_stage(table.name, files)
                 numbers = unread.pop(version)
                 for file in files:
@@ -160,6 +156,15 @@ def verify(location: str, tables: Sequence[Table], releases: Sequence[Release], 
             except ReleaseCountWrong as error:
                 broken.append(str(error))
     return Verification(count, size, tuple(damaged), tuple(broken))
+
+
+def pinned(table: Table, releases: Iterable[Release]) -> dict[int, list[int]]:
+    """Return the versions of a table that releases need, with the numbers of these."""
+    versions: dict[int, list[int]] = defaultdict(list)
+    for release in releases:
+        if table.name in release.versions:
+            versions[release.versions[table.name]].append(release.number)
+    return versions
 
 
 def rows_by_stage(table: str, files: Iterable[DataFile]) -> Counter[str]:

@@ -25,7 +25,7 @@ from features.schemas import REJECTS
 from features.stage_output import StageOutput
 from features.stages.stage import Recipe
 from features.store import layout, writing
-from features.store.damage import Verification, check_counts, rows_by_stage, verify
+from features.store.damage import Verification, check_counts, pinned, rows_by_stage, verify
 from features.store.delta import Table
 from features.store.locations import Location, storage_at
 from features.store.publishing import draft, holds
@@ -188,8 +188,8 @@ class Store(StoreReader):
                 raise NoRelease(f"The store {self.location!r} has no release yet: {self._what_to_do()}.")
             number = numbers[-1]
         release = read_release(self.storage, number)
-        pinned = release.versions.items()
-        counts = {(name, at): rows_by_stage(name, self._table(name).files(at)) for name, at in pinned}
+        versions = release.versions.items()
+        counts = {(name, at): rows_by_stage(name, self._table(name).files(at)) for name, at in versions}
         check_counts(self.location, release, counts)
         return release
 
@@ -262,21 +262,21 @@ class Store(StoreReader):
             raise OutOfRange(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
         if without and not dry_run:
             raise ValueError("releases are removed before their files: without= is for dry runs")
-        pinned = [release for release in self.releases() if release.number not in without]
+        releases = [release for release in self.releases() if release.number not in without]
         counts: dict[tuple[str, int], Mapping[str, int]] = {}
         needed: dict[str, set[str]] = defaultdict(set)
         for table in self._tables():
-            for version, files in table.files_at(_pinned(table, pinned)):
+            for version, files in table.files_at(pinned(table, releases)):
                 counts[table.name, version] = rows_by_stage(table.name, files)
                 needed[table.name].update(file.path for file in files)
-        for release in pinned:
+        for release in releases:
             # Files missing from a damaged log would be taken for garbage.
             check_counts(self.location, release, counts)
         with clear_errors(f"Removing temporary files of {self.location!r}"):
             removed = self.storage.remove_unfinished(older_than, dry_run=dry_run)
         for table in self._tables():
             stale = set(table.stale_files(older_than)) - needed[table.name]
-            stale.update(table.spare_checkpoints(_pinned(table, pinned)))
+            stale.update(table.spare_checkpoints(pinned(table, releases)))
             removed += self._remove_stale(table, sorted(stale), older_than, dry_run=dry_run)
         return Garbage(tuple(entry.name for entry in removed), sum(entry.bytes for entry in removed))
 
@@ -294,8 +294,3 @@ class Store(StoreReader):
             if not dry_run:
                 self.storage.delete(*(entry.name for entry in stale))
         return stale
-
-
-def _pinned(table: Table, releases: Iterable[Release]) -> set[int]:
-    """Return the versions of a table that releases need."""
-    return {release.versions[table.name] for release in releases if table.name in release.versions}
