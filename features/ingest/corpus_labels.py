@@ -102,10 +102,7 @@ class CorpusLabels:
         split.occurrences[sentence] += 1
         if too_long:
             report.rejected += 1
-            why = (
-                f"the text has {text.count(' ') + 1} words; expected at most {self._of_ingest.max_words} "
-                f"({text[:40]!r}...)"
-            )
+            why = self._of_ingest.too_long("the text", text)
             self.rejects.append(Reject(next(iter(ids)), RejectCode.SENTENCE_TOO_LONG, f"{row.origin}: {why}"))
             return
         leak = self._guard.leaks(report.split, text)

@@ -199,13 +199,7 @@ class CorpusPairs:
             if too_long[position]:
                 report.rejected += 1
                 longer = max(texts, key=lambda text: text.count(" "))
-                code, why = (
-                    RejectCode.SENTENCE_TOO_LONG,
-                    (
-                        f"a sentence has {longer.count(' ') + 1} words; expected at most {sentences.max_words} "
-                        f"({longer[:40]!r}...)"
-                    ),
-                )
+                code, why = RejectCode.SENTENCE_TOO_LONG, sentences.too_long("a sentence", longer)
             elif row["joins"] is not None:
                 report.joining += 1
                 code, why = RejectCode.JOINS_SPLITS, row["joins"]

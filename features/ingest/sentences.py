@@ -84,6 +84,10 @@ class Sentences:
             self.new += len(fresh)
         return shard
 
+    def too_long(self, what: str, text: str) -> str:
+        """Return what is wrong with a sentence, or text, that is too long."""
+        return f"{what} has {text.count(' ') + 1} words; expected at most {self.max_words} ({text[:40]!r}...)"
+
     def shards(self) -> Shards:
         """Return the new sentences by shard, in the order in which they were placed."""
         return Shards(self._shards)
