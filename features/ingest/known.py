@@ -54,6 +54,7 @@ class Known:
         sentences: pl.DataFrame | pl.LazyFrame,
         pairs: pl.DataFrame | pl.LazyFrame,
         labels: pl.DataFrame | pl.LazyFrame | None = None,
+        *,
         placed: pl.DataFrame | None = None,
         placed_labels: pl.DataFrame | None = None,
         reading: Callable[[str], AbstractContextManager[object]] = nullcontext,
