@@ -27,9 +27,9 @@ import polars as pl
 
 from features.core.types import Fingerprint, Shard
 from features.stages.stage import Recipe
-from features.store.delta import DataFile
 from features.store.fingerprints import fingerprint, identity
 from features.store.plan import plan
+from features.store.receipts import DataFile
 from features.store.releases import Release, write_release
 from features.store.runs import now
 from features.store.scope import PlannedStage

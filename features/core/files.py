@@ -74,11 +74,8 @@ def open_text(
 ) -> Iterator[TextIO]:
     r"""Open a UTF-8 text file for reading, decompressed when it ends in `.gz`, without a byte order mark.
 
-    Args:
-        path: the file.
-        newline: as for `open`; `"\n"` keeps a carriage return inside a line.
-        errors: as for `open`; `"surrogateescape"` leaves it to the reader to find lines that are not UTF-8.
-        in_lines: as for `open_bytes`.
+    `newline` and `errors` are those of `open`: `"\n"` keeps a carriage return inside a line, `"surrogateescape"` leaves
+    it to the reader to find lines that are not UTF-8. `in_lines` is that of `open_bytes`.
     """
     with open_bytes(path, in_lines=in_lines) as raw:
         head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]

@@ -77,13 +77,8 @@ def named_rows(
 ) -> Iterator[tuple[int, Mapping[Any, object] | RowError]]:
     """Yield the line of each row, and its cells by the names of their columns or what is wrong with it.
 
-    Args:
-        path: the table.
-        form: its form.
-        quotes: of a tab-separated table: the role of double quotes.
-        encoding: of a text file; UTF-8 when None.
-        width: of a text file without a header line: the least number of cells, which are then named by their positions.
-        blanks: whether blank lines are wrong rows (`BLANK`); else they are skipped.
+    The encoding of a text file is UTF-8 when None. Without a header line it has a `width`, the least number of cells,
+    which are then named by their positions. Blank lines are skipped, or with `blanks` are wrong rows (`BLANK`).
     """
     match form:
         case "parquet":

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -53,16 +52,11 @@ def ingest(
     leakage: LeakageSettings,
     settings: IngestSettings,
     base: Path,
-    known_sentences: pl.DataFrame | pl.LazyFrame,
-    known_pairs: pl.DataFrame | pl.LazyFrame,
-    known_labels: pl.DataFrame | pl.LazyFrame | None = None,
+    known: Known,
     *,
-    placed: pl.DataFrame | None = None,
-    placed_labels: pl.DataFrame | None = None,
     admits: Callable[[PairId | LabelId], bool] | None = None,
     spellings: Spellings = "together",
     unread: Sequence[str] = (),
-    reading: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> Ingested:
     """Read corpora and make shards from what is not yet in the store.
 
@@ -73,24 +67,16 @@ def ingest(
         leakage: the guard of evaluation sentences.
         settings: sizes of shards, longest sentence.
         base: folder that relative paths are resolved against: that of the project file.
-        known_sentences: stored sentences, columns of `KNOWN_SENTENCES`; may be an empty frame, as the others. Of a lazy
-            frame, only what the corpora meet is read.
-        known_pairs: stored pairs, columns of `KNOWN_PAIRS`; lazy or not, too.
-        known_labels: stored labels, columns of `KNOWN_LABELS`; none when None.
-        placed: pairs whose splits are binding when splits are drawn; the stored pairs by default. Repeating an earlier
-            ingest must give the same splits, which later pairs show.
-        placed_labels: likewise labels, for texts.
+        known: what is stored.
         admits: whether a pair or a label is read; every one by default. The others are treated as missing from the
             files, so that an earlier ingest can be repeated.
         spellings: `together` draws texts that differ only in case or punctuation into one split; `apart` draws each by
             its own hash, as if the others were not in the files.
         unread: names of corpora of the project that are not read, since they have not changed.
-        reading: returns the context in which lazy rows of a table are read.
     """
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
         raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
-    known = Known(known_sentences, known_pairs, known_labels, placed, placed_labels, reading)
     sentences = Sentences(known, settings)
     guard = LeakageGuard(leakage, base)
     drawn = drawn_texts(corpora, base, sentences, known, spellings)

@@ -38,18 +38,7 @@ class SplitTexts:
 
 
 class CorpusLabels:
-    """The labelled texts of one corpus.
-
-    Attributes:
-        corpus: its settings.
-        several: whether a text may have several labels in one aspect.
-        splits: split → its texts, in the order in which the splits occur.
-        rejects: rows that are wrong or kept out, in the order of the files.
-        counts: texts by aspect and label, including known ones.
-        seen: ids of the labels that occurred.
-        sentences: those of the new labels, in the order in which they came.
-        rows: the new labels in that order, columns of `LABELS`.
-    """
+    """The labelled texts of one corpus."""
 
     def __init__(
         self,
@@ -60,17 +49,13 @@ class CorpusLabels:
         admits: Callable[[PairId | LabelId], bool] | None,
     ) -> None:
         self.corpus = corpus
-        self.several = corpus.record.kind != "classes"
-        self.splits: dict[Split, SplitTexts] = {}
-        self.rejects: list[Reject] = []
-        self.counts: Counter[tuple[str, str]] = Counter()
-        self.seen: set[LabelId] = set()
-        self.sentences: list[SentenceId] = []
-        self.rows = pl.DataFrame(schema=LABELS)
-        self._ids: list[LabelId] = []
-        self._splits: list[Split] = []
-        self._aspects: list[str] = []
-        self._labels: list[str] = []
+        self.several = corpus.record.kind != "classes"  # whether a text may have several labels in one aspect
+        self.splits: dict[Split, SplitTexts] = {}  # in the order in which the splits occur
+        self.rejects: list[Reject] = []  # rows that are wrong or kept out, in the order of the files
+        self.counts: Counter[tuple[str, str]] = Counter()  # texts by aspect and label, including known ones
+        self.seen: set[LabelId] = set()  # the labels that occurred
+        self.rows = pl.DataFrame(schema=LABELS)  # the new labels in the order in which they came
+        self._new: dict[str, list[str]] = {name: [] for name in ("label_id", "split", "sentence", "aspect", "label")}
         self._of_ingest = sentences
         self._guard = guard
         self._known = known
@@ -117,10 +102,7 @@ class CorpusLabels:
         split.occurrences[sentence] += 1
         if too_long:
             report.rejected += 1
-            why = (
-                f"the text has {text.count(' ') + 1} words; expected at most {self._of_ingest.max_words} "
-                f"({text[:40]!r}...)"
-            )
+            why = self._of_ingest.too_long("the text", text)
             self.rejects.append(Reject(next(iter(ids)), RejectCode.SENTENCE_TOO_LONG, f"{row.origin}: {why}"))
             return
         leak = self._guard.leaks(report.split, text)
@@ -143,7 +125,7 @@ class CorpusLabels:
     def _keep(
         self, ids: Mapping[LabelId, tuple[str, str]], sentence: SentenceId, origin: str, split: SplitTexts
     ) -> None:
-        report, stored = split.report, len(self._ids)
+        report, new = split.report, 0
         for identity, (aspect, label) in ids.items():
             before = self._known.label_of.get(identity)
             if before is not None and before != label:
@@ -154,12 +136,11 @@ class CorpusLabels:
             self.seen.add(identity)
             self.counts[aspect, label] += 1
             if before is None:
-                self._ids.append(identity)
-                self._splits.append(report.split)
-                self.sentences.append(sentence)
-                self._aspects.append(aspect)
-                self._labels.append(label)
-        new = len(self._ids) - stored
+                new += 1
+                for column, value in zip(
+                    self._new.values(), (identity, report.split, sentence, aspect, label), strict=True
+                ):
+                    column.append(value)
         report.repeats += split.occurrences[sentence] > 1
         report.labels += new
         report.new += new > 0
@@ -172,13 +153,6 @@ class CorpusLabels:
         New rows of a corpus that has grown follow the earlier ones, as shards that are made again require.
         """
         shard_of = self._of_ingest.place_taken()
-        columns = {
-            "label_id": self._ids,
-            "corpus": [self.corpus.name] * len(self._ids),
-            "split": self._splits,
-            "sentence": self.sentences,
-            "sentence_shard": [shard_of[sentence] for sentence in self.sentences],
-            "aspect": self._aspects,
-            "label": self._labels,
-        }
-        self.rows = pl.DataFrame(columns, schema=LABELS)
+        shards = [shard_of[SentenceId(sentence)] for sentence in self._new["sentence"]]
+        corpus = [self.corpus.name] * len(shards)
+        self.rows = pl.DataFrame({**self._new, "sentence_shard": shards, "corpus": corpus}, schema=LABELS)

@@ -44,30 +44,16 @@ KINDS: tuple[PairKind, ...] = ("positive", "negative")
 
 
 class CorpusPairs:
-    """The pairs of one corpus; `batches` are its rows.
-
-    Attributes:
-        corpus: its settings.
-        is_drawn: whether rows of one file may be in several splits.
-        reports: split → its counts, in the order in which the splits occur.
-        rejects: rows that are wrong or kept out, in the order of the files.
-        draws: drawn splits that far too few or too many pairs came into.
-        changed: stored pairs whose judgement is another one now.
-        ids: ids of its sentences, sorted, (n_sentences,).
-        texts: their normalised texts.
-        rows: the pairs that are not rejected, columns `split`, `a`, `b`, `score`, `label`, `stored`.
-        paired: all pairs of the files, columns `split`, `a`, `b`.
-        tables: kind → new pairs.
-    """
+    """The pairs of one corpus; `batches` are its rows."""
 
     def __init__(self, corpus: CorpusSettings, batches: Iterable[Batch], max_words: int) -> None:
         self.corpus = corpus
-        self.is_drawn = False
-        self.reports: dict[Split, SplitReport] = {}
-        self.rejects: list[Reject] = []
-        self.draws: list[DrawReport] = []
-        self.changed: list[ChangedJudgement] = []
-        self.tables: dict[PairKind, PairTable] = {}
+        self.is_drawn = False  # whether rows of one file may be in several splits
+        self.reports: dict[Split, SplitReport] = {}  # in the order in which the splits occur
+        self.rejects: list[Reject] = []  # rows that are wrong or kept out, in the order of the files
+        self.draws: list[DrawReport] = []  # drawn splits that far too few or too many pairs came into
+        self.changed: list[ChangedJudgement] = []  # stored pairs whose judgement is another one now
+        self.tables: dict[PairKind, PairTable] = {}  # the new pairs
         self._others: list[tuple[int, Skip | BadRow]] = []
         self._shards = np.empty(0, np.int32)
         ids, texts, frames = [], [], []
@@ -79,17 +65,18 @@ class CorpusPairs:
             self._others += others
         together = np.concatenate(ids)
         ids.clear()
-        self.ids, first, numbers = numbered(together)
+        self.ids, first, numbers = numbered(together)  # ids of the sentences, sorted, (n_sentences,)
         del together
-        self.texts = pl.concat(texts).gather(first)
+        self.texts = pl.concat(texts).gather(first)  # normalised
         self._too_long = (self.texts.str.count_matches(" ", literal=True) >= max_words).to_numpy()
         start = 0
         for position, frame in enumerate(frames):
             a, b = numbers[start : start + 2 * frame.height].reshape(2, -1)
             start += 2 * frame.height
             frames[position] = frame.with_columns(pl.col("split").to_physical(), a=pl.Series(a), b=pl.Series(b))
+        # Once they are taken, those that are not rejected: columns of `PAIR_TABLE`, and `stored`.
         self.rows = pl.concat(frames)
-        self.paired = self.rows.select("split", "a", "b")
+        self.paired = self.rows.select("split", "a", "b")  # all pairs of the files
 
     def take(
         self,
@@ -212,13 +199,7 @@ class CorpusPairs:
             if too_long[position]:
                 report.rejected += 1
                 longer = max(texts, key=lambda text: text.count(" "))
-                code, why = (
-                    RejectCode.SENTENCE_TOO_LONG,
-                    (
-                        f"a sentence has {longer.count(' ') + 1} words; expected at most {sentences.max_words} "
-                        f"({longer[:40]!r}...)"
-                    ),
-                )
+                code, why = RejectCode.SENTENCE_TOO_LONG, sentences.too_long("a sentence", longer)
             elif row["joins"] is not None:
                 report.joining += 1
                 code, why = RejectCode.JOINS_SPLITS, row["joins"]

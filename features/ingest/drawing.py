@@ -135,17 +135,9 @@ def draw_pairs(
 ) -> Drawn | None:
     """Assign pairs to splits, keeping those together that share a sentence or a user-defined group.
 
-    Args:
-        corpus: whose pairs they are.
-        known: the store.
-        stored_pairs: ids of the pairs that it has of the corpus, sorted.
-        rows: columns `split`, `a`, `b` (numbers of sentences) and `group`, (n_rows,).
-        ids: ids of the sentences, sorted, (n_sentences,).
-        texts: their normalised texts.
-        too_long: whether each is too long: a reject joins nothing.
-
-    Returns:
-        None if every row stays in the split of its file.
+    `stored_pairs` are the ids of the pairs that the store has of the corpus, sorted; `rows` have columns `split`, `a`,
+    `b` (numbers of sentences) and `group`, (n_rows,). Sentences have sorted ids, normalised texts, and whether each is
+    too long, (n_sentences,): a reject joins nothing. None is returned if every row stays in the split of its file.
     """
     source = corpus.drawn_from
     if source is None:
@@ -248,19 +240,14 @@ def _too_few_or_many(
 
 
 class _Groups:
-    """Sets of nodes, the first of which are sentences in the order of their ids, that are joined by pairs (union-find).
-
-    Attributes:
-        first: root → the first sentence, which represents the group whatever the order of its pairs.
-        pairs: root → its number of pairs.
-        split: root → the split that the store has it in.
-    """
+    """Sets of nodes that are joined by pairs (union-find); the first are sentences in the order of their ids."""
 
     def __init__(self, sentences: int) -> None:
         self._above = list(range(sentences))
+        # root → the first sentence, which represents the group whatever the order of its pairs
         self.first: dict[int, int] = {}
-        self.pairs: Counter[int] = Counter()
-        self.split: dict[int, Split] = {}
+        self.pairs: Counter[int] = Counter()  # root → its number of pairs
+        self.split: dict[int, Split] = {}  # root → the split that the store has it in
 
     def add(self) -> int:
         """Add a node that is not a sentence."""

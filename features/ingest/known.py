@@ -1,6 +1,6 @@
 """What is already in the store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
@@ -13,57 +13,57 @@ from features.core.types import LabelId, SentenceId, Shard, Split
 from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, places
 from features.schemas import LABELS, PAIRS, Columns
 
-_SHARD: Columns = {"shard": pl.String}
 _FEW = 1 << 20  # sentences that are looked up by name: more would need much memory as names
-
-KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, **_SHARD}
-"""Columns of `sentences` that ingest needs to know what is stored."""
-
+_SHARD: Columns = {"shard": pl.String}
 _PAIRS = ("pair_id", "shard", "corpus", "split", "kind", "sentence_a", "sentence_b", "positive_id", "score", "label")
-KNOWN_PAIRS: Columns = {name: (PAIRS | _SHARD)[name] for name in _PAIRS}
-"""Columns of `pairs` that ingest needs to know what is stored: whether a pair has its negative, whether a judgement
-changed, and which split a sentence is in, if splits are drawn."""
-
 _LABELS = ("label_id", "shard", "corpus", "split", "sentence", "aspect", "label")
-KNOWN_LABELS: Columns = {name: (LABELS | _SHARD)[name] for name in _LABELS}
-"""Columns of `labels` that ingest needs to know what is stored: whether a label was corrected, and the split of a text,
-which it keeps."""
+
+KNOWN: Mapping[str, Columns] = {
+    "sentences": {"sentence_id": pl.String, **_SHARD},
+    "pairs": {name: (PAIRS | _SHARD)[name] for name in _PAIRS},
+    "labels": {name: (LABELS | _SHARD)[name] for name in _LABELS},
+}
+"""Table → its columns that ingest needs to know what is stored: whether a pair has its negative, whether a score or a
+label was corrected, and which split a sentence or text is in, and keeps."""
 
 
 class StoredPairs(NamedTuple):
-    """The stored pairs of a corpus, of every kind.
+    """The stored pairs of a corpus, of every kind."""
 
-    Args:
-        ids: ids, sorted, (n_pairs,).
-        judgements: columns `score` and `label`, in the order of the ids.
-        with_negative: ids of the positives that have a negative, sorted.
-    """
-
-    ids: IdArray
-    judgements: pl.DataFrame
-    with_negative: IdArray
+    ids: IdArray  # sorted, (n_pairs,)
+    judgements: pl.DataFrame  # columns `score` and `label`, in the order of the ids
+    with_negative: IdArray  # ids of the positives that have a negative, sorted
 
 
 class Known:
-    """The stored sentences, pairs and labels: columns of `KNOWN_SENTENCES` and so on; `ingest` says the rest.
+    """The stored sentences, pairs and labels.
 
-    Of sentences and pairs only those are read that a corpus meets, in the columns that are asked for.
+    Args:
+        sentences: rows with the columns of `KNOWN`; may be an empty frame, as the others. Of a lazy frame, only what
+            the corpora meet is read, in the columns that are asked for.
+        pairs: likewise.
+        labels: likewise; none when None.
+        placed: pairs whose splits are binding when splits are drawn; the stored pairs by default. Repeating an earlier
+            ingest must give the same splits, which later pairs show.
+        placed_labels: likewise labels, for texts.
+        reading: returns the context in which lazy rows of a table are read.
     """
 
     def __init__(
         self,
         sentences: pl.DataFrame | pl.LazyFrame,
         pairs: pl.DataFrame | pl.LazyFrame,
-        labels: pl.DataFrame | pl.LazyFrame | None,
+        labels: pl.DataFrame | pl.LazyFrame | None = None,
+        *,
         placed: pl.DataFrame | None = None,
         placed_labels: pl.DataFrame | None = None,
         reading: Callable[[str], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._reading = reading
-        self._sentences = _checked(sentences, KNOWN_SENTENCES, "sentences")
-        self._pairs = _checked(pairs, KNOWN_PAIRS, "pairs")
-        self.labels = self.collected(_checked(labels, KNOWN_LABELS, "labels"), "labels")
-        self._placed = self._pairs if placed is None else _checked(placed, KNOWN_PAIRS, "pairs")
+        self._sentences = _checked(sentences, "sentences")
+        self._pairs = _checked(pairs, "pairs")
+        self.labels = self.collected(_checked(labels, "labels"), "labels")
+        self._placed = self._pairs if placed is None else _checked(placed, "pairs")
         shard = pl.col("shard").unique()
         self.sentence_shards: list[Shard] = sorted(self.collected(self._sentences.select(shard), "sentences")["shard"])
         self.pair_shards: list[Shard] = self.collected(self._pairs.select(shard))["shard"].to_list()
@@ -71,7 +71,7 @@ class Known:
             zip(self.labels["label_id"].to_list(), self.labels["label"].to_list(), strict=True)
         )
         self.label_shards: list[Shard] = self.labels["shard"].unique().to_list()
-        texts = self.labels if placed_labels is None else _checked(placed_labels, KNOWN_LABELS, "labels").collect()
+        texts = self.labels if placed_labels is None else _checked(placed_labels, "labels").collect()
         of_texts = texts.group_by("corpus", "sentence").agg(pl.col("split").unique().sort())
         self.splits_of_text: dict[tuple[str, SentenceId], tuple[Split, ...]] = {
             (corpus, sentence): tuple(splits) for corpus, sentence, splits in of_texts.iter_rows()
@@ -86,7 +86,7 @@ class Known:
         rows = self._sentences.with_columns(pl.col("shard").cast(pl.Enum(self.sentence_shards)).to_physical())
         if len(ids) <= _FEW:
             rows = rows.filter(pl.col("sentence_id").is_in(hexadecimal(ids).implode()))
-        stored = self.collected(rows.select(list(KNOWN_SENTENCES)), "sentences")
+        stored = self.collected(rows.select(list(KNOWN["sentences"])), "sentences")
         positions = places(from_hexadecimal(stored["sentence_id"]), ids)
         shards[positions[positions >= 0]] = stored["shard"].to_numpy()[positions >= 0]
         return shards
@@ -121,8 +121,9 @@ class Known:
         return {split for (name, _), splits in self.splits_of_text.items() if name == corpus for split in splits}
 
 
-def _checked(frame: pl.DataFrame | pl.LazyFrame | None, columns: Columns, table: str) -> pl.LazyFrame:
-    """Return rows with at least these columns; with them, if there is no row."""
+def _checked(frame: pl.DataFrame | pl.LazyFrame | None, table: str) -> pl.LazyFrame:
+    """Return rows with at least the columns of `KNOWN`; with them, if there is no row."""
+    columns = KNOWN[table]
     if frame is None or (isinstance(frame, pl.DataFrame) and not frame.height):
         return pl.LazyFrame(schema=columns)
     names = frame.lazy().collect_schema()

@@ -39,17 +39,12 @@ class Shards(Mapping[Shard, pl.DataFrame]):
 
 
 class Sentences:
-    """Ids and shards of sentences, known and new.
-
-    Attributes:
-        names: the shards, by the number that `place` returns.
-        new: how many sentences were placed.
-    """
+    """Ids and shards of sentences, known and new."""
 
     def __init__(self, known: Known, settings: IngestSettings) -> None:
         self.max_words = settings.max_words
-        self.new = 0
-        self.names: list[Shard] = [*known.sentence_shards]
+        self.new = 0  # how many were placed
+        self.names: list[Shard] = [*known.sentence_shards]  # by the number that `place` returns
         self._size = settings.sentences_per_shard
         self._number = next_number("sentences", self.names)
         self._known = known
@@ -88,6 +83,10 @@ class Sentences:
             self._placed.append((ids, shard))
             self.new += len(fresh)
         return shard
+
+    def too_long(self, what: str, text: str) -> str:
+        """Return what is wrong with a sentence, or text, that is too long."""
+        return f"{what} has {text.count(' ') + 1} words; expected at most {self.max_words} ({text[:40]!r}...)"
 
     def shards(self) -> Shards:
         """Return the new sentences by shard, in the order in which they were placed."""

@@ -107,7 +107,7 @@ def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Seq
             stored = len(texts)
             if isinstance(of_corpus, CorpusLabels):
                 came = len(texts & {text for split in of_corpus.splits.values() for text in split.occurrences})
-                added = len({*of_corpus.sentences} - texts)
+                added = len({*of_corpus.rows["sentence"]} - texts)
         elif of_corpus is not None:
             added = sum(report.new for report in of_corpus.reports.values())
             if isinstance(of_corpus, CorpusPairs):

@@ -9,7 +9,7 @@ from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import DependencySettings
 from features.schemas import DEPENDENCIES
 from features.stage_output import StageOutput, rejects_frame
-from features.stages.stage import MIB, Inputs, Recipe, Stage, StageModels, admit
+from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, with_model
 
 if TYPE_CHECKING:
     from features.parsers.dependencies import DependencyParser
@@ -46,19 +46,13 @@ def dependency_recipe(settings: DependencySettings) -> Recipe:
     return Recipe(NAME, parameters, ALGORITHM_VERSION, digest(folder))
 
 
-def _make(inputs: Inputs, settings: DependencySettings, on_rows: OnRows) -> StageOutput:
-    from features.parsers.dependencies import load
-
-    return parse_dependencies(inputs.read("sentences"), load(settings), on_rows)
-
-
 DEPENDENCY_STAGE = Stage(
     name=NAME,
     about="the dependency parser.",
     columns=DEPENDENCIES,
     settings=DependencySettings,
     recipe=dependency_recipe,
-    make=_make,
+    make=with_model("features.parsers.dependencies", parse_dependencies),
     models=lambda settings: StageModels.loaded(settings.model, libraries=("spacy",), beside=180 * MIB),
     imports=lambda _: ("spacy",),
 )

@@ -9,7 +9,7 @@ from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import EmbeddingSettings
 from features.schemas import EMBEDDINGS
 from features.stage_output import StageOutput, rejects_frame
-from features.stages.stage import MIB, Inputs, Recipe, Stage, StageModels, admit, vector_column
+from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, vector_column, with_model
 
 if TYPE_CHECKING:
     from features.parsers.sentence_encoder import SentenceEncoder
@@ -39,12 +39,6 @@ def embedding_recipe(settings: EmbeddingSettings) -> Recipe:
     return Recipe(NAME, parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
 
 
-def _make(inputs: Inputs, settings: EmbeddingSettings, on_rows: OnRows) -> StageOutput:
-    from features.parsers.sentence_encoder import load
-
-    return embed_sentences(inputs.read("sentences"), load(settings), on_rows)
-
-
 def _models(settings: EmbeddingSettings) -> StageModels:
     return StageModels.loaded(settings.model, libraries=("torch", "sentence_transformers"), beside=BESIDE)
 
@@ -55,7 +49,7 @@ EMBEDDING_STAGE = Stage(
     columns=EMBEDDINGS,
     settings=EmbeddingSettings,
     recipe=embedding_recipe,
-    make=_make,
+    make=with_model("features.parsers.sentence_encoder", embed_sentences),
     models=_models,
     imports=lambda _: ("sentence_transformers",),
 )

@@ -11,7 +11,7 @@ from features.parsers.settings import LabelVectorSettings
 from features.schemas import LABEL_VECTORS
 from features.stage_output import StageOutput
 from features.stages.amr import AMR_STAGE
-from features.stages.stage import MIB, Inputs, Recipe, Stage, StageModels, vector_column
+from features.stages.stage import MIB, Recipe, Stage, StageModels, vector_column, with_model
 
 if TYPE_CHECKING:
     from features.parsers.label_vectors import WordVectors
@@ -51,12 +51,6 @@ def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
     return Recipe(NAME, parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
 
 
-def _make(inputs: Inputs, settings: LabelVectorSettings, on_rows: OnRows) -> StageOutput:
-    from features.parsers.label_vectors import load
-
-    return embed_labels(inputs.read(AMR_STAGE.name), load(settings), on_rows)
-
-
 def _models(settings: LabelVectorSettings) -> StageModels:
     if settings.file is not None:
         share = 1 if settings.file.suffix.lower() == ".gz" else _OF_TEXT
@@ -73,7 +67,7 @@ LABEL_VECTOR_STAGE = Stage(
     key=("shard", "label"),  # a label has its vector in every shard that has the label
     settings=LabelVectorSettings,
     recipe=label_vector_recipe,
-    make=_make,
+    make=with_model("features.parsers.label_vectors", embed_labels, AMR_STAGE.name),
     models=_models,
     imports=lambda settings: ("sentence_transformers",) if settings.backend == "encoder" else (),
     complete=False,  # rows are words, not sentences

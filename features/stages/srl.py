@@ -9,7 +9,7 @@ from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import SrlSettings
 from features.schemas import SRL
 from features.stage_output import Reject, StageOutput, rejects_frame
-from features.stages.stage import MIB, Inputs, Recipe, Stage, StageModels, admit
+from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, with_model
 
 if TYPE_CHECKING:
     from features.parsers.srl.parser import SrlParser
@@ -53,12 +53,6 @@ def srl_recipe(settings: SrlSettings) -> Recipe:
     return Recipe(NAME, parameters, ALGORITHM_VERSION, weights)
 
 
-def _make(inputs: Inputs, settings: SrlSettings, on_rows: OnRows) -> StageOutput:
-    from features.parsers.srl.parser import load
-
-    return parse_srl(inputs.read("sentences"), load(settings), on_rows)
-
-
 def _models(settings: SrlSettings) -> StageModels:
     from features.parsers.srl.parser import EMBEDDED, locate_tagger
 
@@ -74,7 +68,7 @@ SRL_STAGE = Stage(
     columns=SRL,
     settings=SrlSettings,
     recipe=srl_recipe,
-    make=_make,
+    make=with_model("features.parsers.srl.parser", parse_srl),
     models=_models,
     imports=lambda _: ("torch", "transformers.models.bert.modeling_bert", "spacy"),
 )

@@ -14,6 +14,7 @@ thread, rounded down (`python benchmarks/model_memory.py` repeats them).
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
@@ -169,6 +170,20 @@ class Stage(Generic[SettingsT]):
     def device(self, settings: Any) -> str:
         """Return the device that settings name: `auto`, `cpu`, `cuda`; `cpu` if there is no choice."""
         return str(getattr(settings, "device", "cpu")) if self.imports(settings) else "cpu"
+
+
+def with_model(
+    module: str, run: Callable[[pl.DataFrame, Any, OnRows], StageOutput], table: str = "sentences"
+) -> Callable[[Inputs, Any, OnRows], StageOutput]:
+    """Return how a stage is made that runs a model over the rows of a table.
+
+    The model is what the function `load` of a module, which is slow to import, returns for the prepared settings.
+    """
+
+    def make(inputs: Inputs, settings: Any, on_rows: OnRows) -> StageOutput:
+        return run(inputs.read(table), import_module(module).load(settings), on_rows)
+
+    return make
 
 
 def admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str], list[Reject]]:

@@ -19,7 +19,8 @@ from features.core.errors import StoreError
 from features.core.faults import ReleaseCountWrong, StoreDamaged
 from features.core.file_errors import explain
 from features.core.types import Shard
-from features.store.delta import DataFile, Table
+from features.store.delta import Table
+from features.store.receipts import DataFile
 from features.store.releases import Release
 from features.store.storage import Entry
 
@@ -130,14 +131,10 @@ def verify(location: str, tables: Sequence[Table], releases: Sequence[Release], 
         except StoreError as error:
             broken.append(str(error))
         current = set(needed)
-        pinned: dict[int, list[int]] = defaultdict(list)  # version → numbers of the releases that pin it
-        for release in releases:
-            if table.name in release.versions:
-                pinned[release.versions[table.name]].append(release.number)
         releases_of: dict[str, list[int]] = defaultdict(list)
-        unread = dict(pinned)
+        unread = pinned(table, releases)
         try:
-            for version, files in table.files_at(pinned):
+            for version, files in table.files_at([*unread]):
                 counts[table.name, version] = rows_by_stage(table.name, files)
                 numbers = unread.pop(version)
                 for file in files:
@@ -161,6 +158,15 @@ def verify(location: str, tables: Sequence[Table], releases: Sequence[Release], 
     return Verification(count, size, tuple(damaged), tuple(broken))
 
 
+def pinned(table: Table, releases: Iterable[Release]) -> dict[int, list[int]]:
+    """Return the versions of a table that releases need, with the numbers of these."""
+    versions: dict[int, list[int]] = defaultdict(list)
+    for release in releases:
+        if table.name in release.versions:
+            versions[release.versions[table.name]].append(release.number)
+    return versions
+
+
 def rows_by_stage(table: str, files: Iterable[DataFile]) -> Counter[str]:
     """Return the rows of files of a table by stage, which is the name of the table unless it is `rejects`."""
     rows: Counter[str] = Counter()
@@ -170,15 +176,9 @@ def rows_by_stage(table: str, files: Iterable[DataFile]) -> Counter[str]:
 
 
 def check_counts(location: str, release: Release, counts: Mapping[tuple[str, int], Mapping[str, int]]) -> None:
-    """Refuse a release whose tables, according to their present log, do not hold the published numbers of rows.
+    """Refuse a release of which a table has not the published number of rows, or fewer rejects, by its present log.
 
-    Args:
-        location: the store, for the message.
-        release: the release.
-        counts: table and version → `rows_by_stage`, for all that it pins.
-
-    Raises:
-        ReleaseCountWrong: a table has not as many rows as the release says, or fewer rejects.
+    `location` is the store, for the message; `counts` has the `rows_by_stage` of each table and version that it pins.
     """
     way_out = (
         f"restore the log, use another release, or give this one up: delete 'releases/{release.number:05d}.json' and "

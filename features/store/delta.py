@@ -24,7 +24,6 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -40,6 +39,7 @@ from features.core.file_errors import clear_errors, explain
 from features.core.leftovers import scratch
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
+from features.store.receipts import DataFile
 from features.store.storage import Entry, Storage
 
 _CONFIGURATION: dict[str, str | None] = {
@@ -58,34 +58,6 @@ OWN_COLUMN = pl.Float64
 _METADATA = "facetflow"
 _TABLES_KEPT = 32
 """Opened versions that a process keeps: of each table the newest and that of a release."""
-
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A file of a table, as the log describes it; the path is relative to the table's folder.
-
-    `stage` is the one that rejected the rows, None outside `rejects`; `committed` the time of the commit, in
-    milliseconds since 1970, 0 before it.
-    """
-
-    path: str
-    bytes: int
-    rows: int
-    shard: Shard
-    fingerprint: Fingerprint
-    stage: str | None
-    committed: int = 0
-
-    @property
-    def key(self) -> tuple[str | None, Shard]:
-        """The key that is unique within a table."""
-        return (self.stage, self.shard)
-
-    @property
-    def partition(self) -> dict[str, str | None]:
-        """The partition values, in the order of the table's partitions."""
-        stage: dict[str, str | None] = {} if self.stage is None else {"stage": self.stage}
-        return {**stage, "shard": self.shard, "fingerprint": self.fingerprint}
 
 
 class Table:

@@ -4,16 +4,26 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from features.core.faults import StorePathWrong
-from features.store.object_storage import ObjectStorage
+from features.core.faults import LibraryMissing, StorePathWrong
 from features.store.storage import FolderStorage, Storage
 
 Location = str | Path
 """A folder, as a path or a `file://` URL, or the URL of another storage."""
 
+
+def _objects(url: str) -> Storage:
+    try:
+        from features.store.object_storage import ObjectStorage  # which needs a library that only its users install
+    except ImportError as error:
+        raise LibraryMissing(
+            f"The store {url!r} needs obstore; install it with `pip install facetflow[objects]`."
+        ) from error
+    return ObjectStorage(url)
+
+
 STORAGES: dict[str, Callable[[str], Storage]] = {
     "file": lambda url: FolderStorage(str(Path(unquote(urlsplit(url).path)))),
-    **dict.fromkeys(("s3", "gs", "az"), ObjectStorage),
+    **dict.fromkeys(("s3", "gs", "az"), _objects),
 }
 """Scheme of a URL → the storage behind it."""
 

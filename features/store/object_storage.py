@@ -21,23 +21,23 @@ import os
 import secrets
 import shutil
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from features.core import durable, leftovers
-from features.core.faults import AnotherProcess, LibraryMissing, LockImpossible, StorePathWrong, StoreUnreachable
-from features.core.file_errors import explain, first_line
-from features.store.storage import HEARTBEAT, Entry, Lease, Storage
+import obstore
+from obstore import exceptions
+from obstore.store import ObjectStore, from_url
 
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore
+from features.core import durable, leftovers
+from features.core.faults import AnotherProcess, LockImpossible, StorePathWrong, StoreUnreachable
+from features.core.file_errors import explain, first_line
+from features.store.storage import HEARTBEAT, Entry, Lease, Storage, beating
 
 EXPIRY = 4 * HEARTBEAT
 """Seconds after which a lease that nobody renews is taken over."""
@@ -57,12 +57,6 @@ class ObjectStorage(Storage):
     readers = 16  # which mostly wait
 
     def __init__(self, location: str) -> None:
-        try:
-            import obstore  # noqa: F401 - so that its absence is told here
-        except ImportError as error:
-            raise LibraryMissing(
-                f"The store {location!r} needs obstore; install it with `pip install facetflow[objects]`."
-            ) from error
         self.location = location
         parts = urlsplit(location)
         given = dict(parse_qsl(parts.query))
@@ -80,7 +74,7 @@ class ObjectStorage(Storage):
         self.options: Mapping[str, str] = {_OPTIONS[name]: value for name, value in given.items()} | unsecured
 
     @property
-    def _client(self) -> "ObjectStore":
+    def _client(self) -> ObjectStore:
         return _client(self._root, tuple(sorted(self.options.items())))
 
     def names(self, folder: str = "") -> list[str]:
@@ -94,8 +88,6 @@ class ObjectStorage(Storage):
     def stats(self, folder: str, names: Sequence[str]) -> list[Entry | OSError]:
         if len(names) <= _FEW:
             return super().stats(folder, names)
-        import obstore
-
         try:
             with _as_files(folder):
                 listed = {meta["path"]: meta for page in obstore.list(self._client, folder) for meta in page}
@@ -113,8 +105,6 @@ class ObjectStorage(Storage):
         return self._get(name)[0]
 
     def put(self, name: str, content: bytes | Path) -> None:
-        import obstore
-
         with _as_files(name):
             obstore.put(self._client, name, content)
 
@@ -126,8 +116,6 @@ class ObjectStorage(Storage):
                 raise
 
     def delete(self, *names: str) -> None:
-        import obstore
-
         for name in names:
             with suppress(FileNotFoundError), _as_files(name):
                 obstore.delete(self._client, name)
@@ -141,17 +129,17 @@ class ObjectStorage(Storage):
         self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = lambda _: None
     ) -> Iterator[None]:
         token = secrets.token_hex(8)
-        beating = _Beating(self, name, {"holder": holder, "token": token})
+        lease = _HeldLease(self, name, {"holder": holder, "token": token})
         try:
-            beating.take(refusal, on_wait)
+            lease.take(refusal, on_wait)
         except OSError as error:
             raise LockImpossible(f"The lease {self.url(name)!r} cannot be taken: {explain(error)}.") from error
-        beating.start()
         try:
-            yield
+            with beating(lease.renew):
+                yield
         finally:
-            beating.end()
-        beating.check()
+            lease.end()
+        lease.check()
 
     def lease_of(self, name: str) -> Lease | None:
         try:
@@ -177,49 +165,37 @@ class ObjectStorage(Storage):
         return f"{self._root}/{name}" if name else self._root
 
     def _listed(self, folder: str) -> Any:
-        import obstore
-
         with _as_files(folder):
             return obstore.list_with_delimiter(self._client, folder or None)
 
     def _get(self, name: str) -> tuple[bytes, Any]:
-        import obstore
-
         with _as_files(name):
             got = obstore.get(self._client, name)
             return bytes(got.bytes()), got.meta
 
     def _head(self, name: str) -> Any:
-        import obstore
-
         with _as_files(name):
             return obstore.head(self._client, name)
 
     def _create(self, name: str, content: bytes) -> Any:
-        import obstore
-
         with _as_files(name):
             return obstore.put(self._client, name, content, mode="create")
 
     def _update(self, name: str, content: bytes, seen: Mapping[str, Any]) -> Any:
         """Store an object in place of a version of it that was seen; raise FileExistsError if there is another one."""
-        import obstore
-
         version: Any = {key: seen[key] for key in ("e_tag", "version") if seen.get(key)}
         with _as_files(name):
             return obstore.put(self._client, name, content, mode=version)
 
 
-class _Beating:
-    """A lease while it is held: its object is written again every `HEARTBEAT` seconds."""
+class _HeldLease:
+    """A lease while it is held."""
 
     def __init__(self, storage: ObjectStorage, name: str, content: Mapping[str, Any]) -> None:
         self._storage, self._name, self._content = storage, name, content
         self._beat = 0
         self._seen: Mapping[str, Any] = {}
-        self._done = threading.Event()
         self._lost = False
-        self._thread = threading.Thread(target=self._renew, daemon=True)
 
     def take(self, refusal: str, on_wait: Callable[[str], object]) -> None:
         """Take the lease, or raise AnotherProcess as soon as its holder is seen to live."""
@@ -245,13 +221,8 @@ class _Beating:
         except FileExistsError as error:
             raise AnotherProcess(f"{refusal}: another process was faster; wait for it, or end it.") from error
 
-    def start(self) -> None:
-        self._thread.start()
-
     def end(self) -> None:
         """Give the lease back."""
-        self._done.set()
-        self._thread.join()
         with suppress(OSError):
             if not self._lost:
                 self._seen = self._storage._update(self._name, self._text(ended=True), self._seen)
@@ -264,21 +235,16 @@ class _Beating:
                 "nothing is lost or doubled: run again."
             )
 
-    def _renew(self) -> None:
-        while not self._done.wait(HEARTBEAT):
-            try:
-                self._seen = self._storage._update(self._name, self._text(), self._seen)
-            except FileExistsError:
-                # Our own, if the answer to the last one got lost.
-                with suppress(OSError):
-                    text, current = self._storage._get(self._name)
-                    if _content(text).get("token") == self._content["token"]:
-                        self._seen = current
-                        continue
-                    self._lost = True
-                    return
-            except OSError:
-                continue  # the network may come back
+    def renew(self) -> None:
+        """Write the object again, unless another process has."""
+        if self._lost:
+            return
+        try:
+            self._seen = self._storage._update(self._name, self._text(), self._seen)
+        except FileExistsError:
+            text, self._seen = self._storage._get(self._name)
+            # Our own, if the answer to the last one got lost.
+            self._lost = _content(text).get("token") != self._content["token"]
 
     def _text(self, *, ended: bool = False) -> bytes:
         self._beat += 1  # so that each is another object, with another tag
@@ -309,9 +275,7 @@ def _content(text: bytes) -> dict[str, Any]:
 
 
 @cache
-def _client(root: str, options: tuple[tuple[str, str], ...]) -> "ObjectStore":
-    from obstore.store import from_url
-
+def _client(root: str, options: tuple[tuple[str, str], ...]) -> ObjectStore:
     if root.startswith("s3://") and not any(name in os.environ for name in _CREDENTIALS):
         try:  # the client would ask for minutes
             socket.create_connection(_ROLE, timeout=2).close()
@@ -327,8 +291,6 @@ def _client(root: str, options: tuple[tuple[str, str], ...]) -> "ObjectStore":
 @contextmanager
 def _as_files(name: str) -> Iterator[None]:
     """Raise errors of the client as files do."""
-    from obstore import exceptions
-
     try:
         yield
     except (exceptions.AlreadyExistsError, exceptions.PreconditionError) as error:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from features.core.faults import NameTaken, PlanWrong, UnknownShard
 from features.core.types import Fingerprint, Shard
 from features.store.damage import Damage
-from features.store.delta import DataFile
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader
 from features.store.reasons import Reason, ReasonFinder, summary
+from features.store.receipts import DataFile
 from features.store.runs import FailedShard
 from features.store.scope import PlannedStage, ShardKey, Uses, Wanted, scope
 from features.store.tables import SOURCES, TABLES
@@ -76,15 +76,11 @@ def plan(
     damaged: Iterable[Damage] = (),
     versions: Mapping[str, int] | None = None,
 ) -> Plan:
-    """Compare what is committed with what the stages would make now.
+    """Compare what is committed, at these versions or the newest, with what the stages would make now.
 
-    Args:
-        store: the store.
-        stages: the chain, every stage after those that it needs.
-        wanted: what will be read; every shard of every stage when None.
-        failed: shards that failed in earlier runs; one counts while its fingerprint is still the expected one.
-        damaged: their shards are made again, except those of ingest, which no stage makes.
-        versions: versions of the tables to compare; the newest by default.
+    Every stage comes after those that it needs. All its shards are wanted unless `wanted` says what will be read. A
+    shard that `failed` in an earlier run counts while its fingerprint is still the expected one; `damaged` ones are
+    made again, except those of ingest, which no stage makes.
     """
     over = _checked(stages)
     at = versions or {}

@@ -20,8 +20,9 @@ from features.schemas import Columns
 from features.stages.stage import Recipe
 from features.store import layout
 from features.store.damage import Damage, damaged_files, refuse_damaged
-from features.store.delta import DataFile, Table
+from features.store.delta import Table
 from features.store.fingerprints import identity_of
+from features.store.receipts import DataFile
 from features.store.scope import ShardKey, Uses
 from features.store.storage import Storage
 from features.store.tables import SOURCES, TABLES
@@ -124,9 +125,12 @@ class StoreReader:
         wanted = list(columns) if columns is not None else list(schema)
         if unknown := [name for name in wanted if name not in schema]:
             raise UnknownTable(f"Table {table!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
-        files = _select_files(handle, version, shards) if exists else []
-        frame = _rows_of(handle, files, schema | {"shard": pl.String})
+        frame = self._rows(handle, version, shards, schema | {"shard": pl.String})
         return frame.select([*wanted, "shard"] if with_shard else wanted)
+
+    def _rows(self, table: Table, version: int | None, shards: Collection[str] | None, schema: Columns) -> pl.LazyFrame:
+        """Return the rows of some shards of a table, or of all, with at least these columns."""
+        return _rows_of(table, _select_files(table, version, shards) if table.name in self._ids else [], schema)
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
         """Return the file of every shard of a table, from the log alone; equal names hold equal rows.
@@ -308,7 +312,7 @@ class StoreAhead(StoreReader):
     ) -> None:
         super().__init__(store.storage, store._ids)
         self._store = store
-        self._rows = rows
+        self._made = rows
         self._unreadable = set(unreadable)
         self._fingerprints = fingerprints or {}
 
@@ -317,7 +321,7 @@ class StoreAhead(StoreReader):
         stored = self._store.committed(table, version)
         if version is not None or table not in SOURCES:
             return stored
-        made = self._rows.get(table, {})
+        made = self._made.get(table, {})
         unreadable = {shard for shard in stored if (table, shard) in self._unreadable} - made.keys()
         new = {
             shard: DataFile("", 0, rows.height, shard, self._fingerprints[table, shard], None)
@@ -326,24 +330,13 @@ class StoreAhead(StoreReader):
         }
         return {shard: file for shard, file in stored.items() if shard not in unreadable} | new
 
-    def scan(
-        self,
-        table: str,
-        version: int | None = None,
-        shards: Collection[str] | None = None,
-        columns: Sequence[str] | None = None,
-        *,
-        with_shard: bool = False,
-    ) -> pl.LazyFrame:
-        """Return the readable rows and those in memory; as `StoreReader.scan`."""
-        if version is not None or table not in SOURCES:
-            return self._store.scan(table, version, shards, columns, with_shard=with_shard)
-        made = self._rows.get(table, {})
-        wanted = self.committed(table).keys() if shards is None else set(shards)
-        stored = self._store.scan(table, None, wanted - made.keys(), columns, with_shard=with_shard)
-        further = [
-            rows.lazy().select(list(columns or rows.columns)).with_columns(pl.lit(shard).alias("shard"))
-            for shard, rows in sorted(made.items())
-            if shard in wanted
+    def _rows(self, table: Table, version: int | None, shards: Collection[str] | None, schema: Columns) -> pl.LazyFrame:
+        if version is not None or table.name not in SOURCES:
+            return self._store._rows(table, version, shards, schema)
+        made = self._made.get(table.name, {})
+        wanted = self.committed(table.name).keys() if shards is None else set(shards)
+        frames = [self._store._rows(table, None, wanted - made.keys(), schema)]
+        frames += [
+            rows.lazy().with_columns(shard=pl.lit(shard)) for shard, rows in sorted(made.items()) if shard in wanted
         ]
-        return pl.concat([stored, *(frame if with_shard else frame.drop("shard") for frame in further)])
+        return pl.concat(frame.select(list(schema)) for frame in frames)

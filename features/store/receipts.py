@@ -1,4 +1,4 @@
-"""The receipt that a worker hands to the flow for a shard it has written but not committed."""
+"""Files of tables, and the receipt that a worker hands to the flow for a shard it has written but not committed."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,31 @@ from features.core.types import Fingerprint, Shard
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenFile:
-    """A Parquet file that is not yet part of its table; the path is relative to the table's folder."""
+class DataFile:
+    """A Parquet file of a table, as its log describes it or will; the path is relative to the table's folder.
+
+    `stage` is the one that rejected the rows, None outside `rejects`; `committed` the time of the commit, in
+    milliseconds since 1970, 0 before it.
+    """
 
     path: str
-    rows: int
     bytes: int
-    sha256: str
-    columns: tuple[str, ...]
+    rows: int
+    shard: Shard
+    fingerprint: Fingerprint
+    stage: str | None
+    committed: int = 0
+
+    @property
+    def key(self) -> tuple[str | None, Shard]:
+        """The key that is unique within a table."""
+        return (self.stage, self.shard)
+
+    @property
+    def partition(self) -> dict[str, str | None]:
+        """The partition values, in the order of the table's partitions."""
+        stage: dict[str, str | None] = {} if self.stage is None else {"stage": self.stage}
+        return {**stage, "shard": self.shard, "fingerprint": self.fingerprint}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +38,18 @@ class Receipt:
     """One shard of one stage, written by a worker; small, picklable, and without effect until the flow commits it.
 
     A stage that has rejects only (ingest) has no data. `expected` are the rows that went in, if every one must come out
-    as a row or as a reject; `seconds` is the time the stage took, for the record of the run.
+    as a row or as a reject; `seconds` is the time the stage took, for the record of the run; `columns` are those of the
+    data.
     """
 
     stage: str
     shard: Shard
     fingerprint: Fingerprint
-    data: WrittenFile | None
-    reject_data: WrittenFile | None = None
+    data: DataFile | None
+    reject_data: DataFile | None = None
     expected: int | None = None
     seconds: float = 0.0
+    columns: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -47,6 +48,25 @@ class Lease:
     holder: str
     age: float
     ended: bool
+
+
+@contextmanager
+def beating(renew: Callable[[], object]) -> Iterator[None]:
+    """Renew a lease every `HEARTBEAT` seconds until the block ends; one that fails with an OSError is tried again."""
+    done = threading.Event()
+
+    def beat() -> None:
+        while not done.wait(HEARTBEAT):
+            with suppress(OSError):
+                renew()
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def _ignore(_: str) -> None:
@@ -203,14 +223,10 @@ class FolderStorage(Storage):
     def lease(self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = _ignore) -> Iterator[None]:
         path = self._path(name)
         with only_one(path, refusal, holder):
-            done = threading.Event()
-            beating = threading.Thread(target=_beat, args=(path, done), daemon=True)
-            beating.start()
             try:
-                yield
+                with beating(partial(os.utime, path)):
+                    yield
             finally:
-                done.set()
-                beating.join()
                 with suppress(OSError), path.open("ab") as lock:
                     lock.write(_ENDED.encode())
 
@@ -238,9 +254,3 @@ class FolderStorage(Storage):
 
 _ENDED = " ended"
 """What follows the holder's name after an orderly end; on a full disk it still fits into the file's block."""
-
-
-def _beat(path: Path, done: threading.Event) -> None:
-    while not done.wait(HEARTBEAT):
-        with suppress(OSError):
-            os.utime(path)

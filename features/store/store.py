@@ -25,12 +25,12 @@ from features.schemas import REJECTS
 from features.stage_output import StageOutput
 from features.stages.stage import Recipe
 from features.store import layout, writing
-from features.store.damage import Verification, check_counts, rows_by_stage, verify
+from features.store.damage import Verification, check_counts, pinned, rows_by_stage, verify
 from features.store.delta import Table
 from features.store.locations import Location, storage_at
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
-from features.store.receipts import Receipt, WrittenFile
+from features.store.receipts import DataFile, Receipt
 from features.store.releases import Release, no_release, read_release, release_name, release_numbers, write_release
 from features.store.runs import RunRecord, read_runs, record_name, write_run
 from features.store.scope import PlannedStage, ShardKey, Wanted
@@ -103,9 +103,10 @@ class Store(StoreReader):
         writing.check_columns(output.rejects, REJECTS, f"the rejects of {where}")
         writing.check_ids(output, next(iter(target.columns)), where)
         writing.check_conservation(output.rows.height, output.rejects.height, expected, where)
-        data = writing.write_rows(target, output.rows, shard=shard, fingerprint=fingerprint)
+        data = writing.write_rows(target, output.rows, shard, fingerprint)
         rejects = self._write_rejects(table, shard, fingerprint, output.rejects)
-        return Receipt(table, Shard(shard), Fingerprint(fingerprint), data, rejects, expected, seconds)
+        made = tuple(output.rows.columns)
+        return Receipt(table, data.shard, data.fingerprint, data, rejects, expected, seconds, made)
 
     def write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> Receipt:
         """Write rejects of a stage that has no table of its own: ingest, whose rejects are rows of files.
@@ -117,10 +118,10 @@ class Store(StoreReader):
         written = self._write_rejects(stage, shard, fingerprint, rejects)
         return Receipt(stage, Shard(shard), Fingerprint(fingerprint), None, written)
 
-    def _write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> WrittenFile | None:
+    def _write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> DataFile | None:
         if rejects.is_empty():
             return None
-        return writing.write_rows(self._table("rejects"), rejects, stage=stage, shard=shard, fingerprint=fingerprint)
+        return writing.write_rows(self._table("rejects"), rejects, shard, fingerprint, stage)
 
     # -- committing, in the flow process -----------------------------------------------------------------------------
 
@@ -187,8 +188,8 @@ class Store(StoreReader):
                 raise NoRelease(f"The store {self.location!r} has no release yet: {self._what_to_do()}.")
             number = numbers[-1]
         release = read_release(self.storage, number)
-        pinned = release.versions.items()
-        counts = {(name, at): rows_by_stage(name, self._table(name).files(at)) for name, at in pinned}
+        versions = release.versions.items()
+        counts = {(name, at): rows_by_stage(name, self._table(name).files(at)) for name, at in versions}
         check_counts(self.location, release, counts)
         return release
 
@@ -261,21 +262,21 @@ class Store(StoreReader):
             raise OutOfRange(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
         if without and not dry_run:
             raise ValueError("releases are removed before their files: without= is for dry runs")
-        pinned = [release for release in self.releases() if release.number not in without]
+        releases = [release for release in self.releases() if release.number not in without]
         counts: dict[tuple[str, int], Mapping[str, int]] = {}
         needed: dict[str, set[str]] = defaultdict(set)
         for table in self._tables():
-            for version, files in table.files_at(_pinned(table, pinned)):
+            for version, files in table.files_at(pinned(table, releases)):
                 counts[table.name, version] = rows_by_stage(table.name, files)
                 needed[table.name].update(file.path for file in files)
-        for release in pinned:
+        for release in releases:
             # Files missing from a damaged log would be taken for garbage.
             check_counts(self.location, release, counts)
         with clear_errors(f"Removing temporary files of {self.location!r}"):
             removed = self.storage.remove_unfinished(older_than, dry_run=dry_run)
         for table in self._tables():
             stale = set(table.stale_files(older_than)) - needed[table.name]
-            stale.update(table.spare_checkpoints(_pinned(table, pinned)))
+            stale.update(table.spare_checkpoints(pinned(table, releases)))
             removed += self._remove_stale(table, sorted(stale), older_than, dry_run=dry_run)
         return Garbage(tuple(entry.name for entry in removed), sum(entry.bytes for entry in removed))
 
@@ -293,8 +294,3 @@ class Store(StoreReader):
             if not dry_run:
                 self.storage.delete(*(entry.name for entry in stale))
         return stale
-
-
-def _pinned(table: Table, releases: Iterable[Release]) -> set[int]:
-    """Return the versions of a table that releases need."""
-    return {release.versions[table.name] for release in releases if table.name in release.versions}

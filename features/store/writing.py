@@ -9,20 +9,22 @@ import importlib.metadata
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from features.core.faults import CommitRefused, NameNotAllowed, RowsLost, RowsWrong, UnknownTable
 from features.core.file_errors import clear_errors
-from features.core.types import Shard
+from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
 from features.stage_output import StageOutput
 from features.stages.stage import Recipe
-from features.store.delta import OWN_COLUMN, DataFile, Table
+from features.store.damage import damaged_files
+from features.store.delta import OWN_COLUMN, Table
 from features.store.fingerprints import identity, identity_of
-from features.store.receipts import Receipt, WrittenFile
+from features.store.receipts import DataFile, Receipt
 from features.store.scope import ShardKey
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -30,18 +32,18 @@ _COLUMN = re.compile(r"[a-z][a-z0-9_]*")
 _NAME_DIGITS = 20  # of SHA-256, in a file name
 
 
-def write_rows(table: Table, rows: pl.DataFrame, **partition: str) -> WrittenFile:
-    """Write rows to the folder of a table, given the value of each partition column, in their order."""
+def write_rows(table: Table, rows: pl.DataFrame, shard: str, fingerprint: str, stage: str | None = None) -> DataFile:
+    """Write rows as a file of a table that is not yet part of it; `stage` is the one that rejected them, if any."""
     buffer = io.BytesIO()
     rows.write_parquet(buffer, compression="zstd")
     content = buffer.getvalue()
-    digest = hashlib.sha256(content).hexdigest()
+    file = DataFile("", len(content), rows.height, Shard(shard), Fingerprint(fingerprint), stage)
+    folder = "/".join(f"{name}={value}" for name, value in file.partition.items())
     # Named by content: a shard written again after a crash is the same file, not another one.
-    folder = "/".join(f"{name}={value}" for name, value in partition.items())
-    path = f"{folder}/{digest[:_NAME_DIGITS]}.parquet"
+    path = f"{folder}/{hashlib.sha256(content).hexdigest()[:_NAME_DIGITS]}.parquet"
     with clear_errors(f"Writing {path!r} to table {table.name!r} of {table.storage.location!r}"):
         table.storage.put(table.file(path), content)
-    return WrittenFile(path, rows.height, len(content), digest, tuple(rows.columns))
+    return replace(file, path=path)
 
 
 def check_names(*names: str) -> None:
@@ -102,21 +104,26 @@ def commit(
     if not unique:
         return {}
     storage = tables["rejects"].storage
-    storage.map(partial(_verify, tables, recipes=recipes), unique)
+    for receipt in unique:
+        _verify(tables, receipt, recipes)
+    files = {name: [file for each in unique if each.stage == name and (file := each.data)] for name in tables}
+    files["rejects"] = [file for each in unique if (file := each.reject_data)]
+    for name, written in files.items():
+        _verify_files(tables[name], written)
     metadata = {"run_id": run_id, "code_version": importlib.metadata.version("facetflow")}
     before = dict(zip(tables, storage.map(Table.version, tables.values()), strict=True))
     # Rejects first: a crash in between leaves rejects of a shard that is made again, never rows whose rejects are lost.
-    rejected = [(receipt, file) for receipt in unique if (file := receipt.reject_data)]
     emptied = [(receipt.stage, receipt.shard) for receipt in unique if not receipt.reject_data]
-    described = metadata | {"versions": before} | _described(rejected, recipes)
-    after = {"rejects": tables["rejects"].replace([_file(f, r, r.stage) for r, f in rejected], emptied, described)}
+    described = metadata | {"versions": before} | _described([each for each in unique if each.reject_data], recipes)
+    after = {"rejects": tables["rejects"].replace(files["rejects"], emptied, described)}
     for name, table in tables.items():
-        made = [(receipt, file) for receipt in unique if receipt.stage == name and (file := receipt.data)]
+        made = [receipt for receipt in unique if receipt.stage == name and receipt.data]
         if made:
             # Before the files: a column that no file has yet does no harm, a file with unknown columns does.
-            table.add_columns(_columns(table, made))
+            further = further_columns(table, chain.from_iterable(receipt.columns for receipt in made))
+            table.add_columns({**table.columns, **further})
             described = metadata | {"versions": before | after} | _described(made, recipes)
-            after[name] = table.replace([_file(f, r, None) for r, f in made], (), described)
+            after[name] = table.replace(files[name], (), described)
     return after
 
 
@@ -138,18 +145,6 @@ def withdraw(tables: Mapping[str, Table], shards: Iterable[ShardKey], *, run_id:
     }
 
 
-def _file(file: WrittenFile, receipt: Receipt, stage: str | None) -> DataFile:
-    return DataFile(file.path, file.bytes, file.rows, receipt.shard, receipt.fingerprint, stage)
-
-
-def _columns(table: Table, made: Sequence[tuple[Receipt, WrittenFile]]) -> Columns:
-    """Return the columns that a table needs for some files: its own, and those of the project."""
-    columns = dict(table.columns)
-    for _, file in made:
-        columns |= further_columns(table, file.columns)
-    return columns
-
-
 def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
     unique: dict[ShardKey, Receipt] = {}
     for receipt in receipts:
@@ -163,16 +158,16 @@ def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
     return list(unique.values())
 
 
-def _described(made: Sequence[tuple[Receipt, WrittenFile]], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
+def _described(made: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
     """Return what a commit records about its shards: fingerprints, and the recipes by their identity."""
-    used = {receipt.stage: recipes[receipt.stage] for receipt, _ in made}
+    used = {receipt.stage: recipes[receipt.stage] for receipt in made}
     return {
-        "shards": {receipt.shard: receipt.fingerprint for receipt, _ in made},
+        "shards": {receipt.shard: receipt.fingerprint for receipt in made},
         "recipes": {identity(recipe): recipe.as_dict() for recipe in used.values()},
     }
 
 
-def _verify(tables: Mapping[str, Table], receipt: Receipt, *, recipes: Mapping[str, Recipe]) -> None:
+def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str, Recipe]) -> None:
     where = f"shard {receipt.shard!r} of stage {receipt.stage!r}"
     recipe = recipes.get(receipt.stage)
     if recipe is None:
@@ -185,17 +180,11 @@ def _verify(tables: Mapping[str, Table], receipt: Receipt, *, recipes: Mapping[s
     if receipt.data and receipt.stage not in tables:
         raise UnknownTable(f"There is no table {receipt.stage!r} for {where}; there are {', '.join(tables)}.")
     check_conservation(receipt.rows, receipt.rejects, receipt.expected, where)
-    for table, file in ((receipt.stage, receipt.data), ("rejects", receipt.reject_data)):
-        if file:
-            _verify_file(tables[table], file, where)
 
 
-def _verify_file(table: Table, file: WrittenFile, where: str) -> None:
-    name = table.file(file.path)
-    shown = f"The file {table.storage.url(name)!r} of {where}"
-    try:
-        same = hashlib.sha256(table.storage.read(name)).hexdigest() == file.sha256
-    except OSError as error:
-        raise CommitRefused(f"{shown} cannot be read; run the shard again.") from error
-    if not same:
-        raise CommitRefused(f"{shown} is not what was written; run the shard again.")
+def _verify_files(table: Table, written: Sequence[DataFile]) -> None:
+    for damage in damaged_files(table, written, deep=True):
+        raise CommitRefused(
+            f"The file {table.storage.url(table.file(damage.path))!r} of shard {damage.shard!r} of stage "
+            f"{damage.stage!r} {damage.detail}; run the shard again."
+        )

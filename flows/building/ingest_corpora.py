@@ -17,7 +17,7 @@ from features.corpora.settings import CorpusSettings
 from features.corpora.sources import Digests
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.faults import cut
-from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
+from features.ingest.known import KNOWN, Known
 from features.ingest.neighbours import neighbours_of, recipe_of
 from features.ingest.report import Fault, IngestReport
 from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
@@ -28,20 +28,15 @@ from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader, decoding
 from features.store.receipts import Receipt
 from features.store.store import Store
+from features.store.tables import KEYS
 from flows.project import Project
 from training.encoders.aspect.settings import AspectSettings
-
-KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
-"""Table → the columns that ingest has to know, in the order in which `ingest` takes them."""
 
 STAGE = "ingest"
 """Name under which unreadable rows are kept in `rejects`."""
 
 RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", "labels", STAGE)}
 """No parameters: settings decide which rows are ingested and how many a shard holds, not what a row is."""
-
-KEYS = {"sentences": "sentence_id", "pairs": "pair_id", "labels": "label_id"}
-"""Table → its id. Sentences come first, so that a pair never points to a missing sentence."""
 
 _SHOWN_LABELS = 3
 
@@ -123,15 +118,8 @@ def _read(
             for table, columns in KNOWN.items()
         ]
         read = [corpus for corpus in project.corpora if corpus.name not in unread]
-        ingested = ingest(
-            read,
-            project.guard,
-            project.ingest,
-            project.base,
-            *scans,
-            unread=unread,
-            reading=partial(decoding, store=store.location),
-        )
+        known = Known(*scans, reading=partial(decoding, store=store.location))
+        ingested = ingest(read, project.guard, project.ingest, project.base, known, unread=unread)
         of_read = rejects_of(ingested.report, [corpus.name for corpus in read], ingested.rejects)
         corpus_rejects = rejects_of(before.report, before.keys, rejects) | of_read
         ingested = dataclasses.replace(
@@ -295,7 +283,7 @@ def refusal(ingested: Ingested, allowed: float) -> str | None:
 
 def fingerprint_of(table: str, rows: pl.DataFrame, recipe: Recipe | None = None) -> Fingerprint:
     """Return the fingerprint of a shard of ingest, or by another recipe, which covers its ids in order."""
-    return _fingerprint(recipe or RECIPES[table], rows[KEYS[table]].to_list())
+    return _fingerprint(recipe or RECIPES[table], rows[KEYS[table][0]].to_list())
 
 
 def _fingerprint(recipe: Recipe, ids: list[str]) -> Fingerprint:

@@ -8,7 +8,7 @@ Pairs that came later are left out, so that a corpus that has grown still yields
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -16,9 +16,9 @@ import polars as pl
 
 from features.core.faults import CannotRebuild, TableFileDamaged
 from features.core.types import LabelId, PairId, Shard
-from features.corpora.settings import LeakageSettings
-from features.ingest.building import Ingested, ingest
+from features.ingest.building import ingest
 from features.ingest.drawing import Spellings
+from features.ingest.known import KNOWN, Known
 from features.ingest.neighbours import counts_of, neighbours_of
 from features.schemas import PAIRS
 from features.stages.embeddings import EMBEDDING_STAGE
@@ -27,8 +27,8 @@ from features.store.damage import Damage
 from features.store.reader import Provenance, StoreAhead
 from features.store.scope import ShardKey
 from features.store.store import Store
-from features.store.tables import SOURCES
-from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of, write_tables
+from features.store.tables import KEYS, SOURCES
+from flows.building.ingest_corpora import RECIPES, fingerprint_of, write_tables
 from flows.project import Project
 
 _ROWS = ("pairs", "labels")
@@ -150,19 +150,24 @@ class _Past:
             with suppress(TableFileDamaged):  # embeddings that this project no longer makes
                 yield {"pairs": neighbours_of(self._ahead, dict(step.counts), size, shards)}
             return
-        frames = {table: self._known(table, until=before[table]) for table in SOURCES}
+        project = self._project
+        frames = [self._known(table, until=before[table]) for table in KNOWN]
         # An ingest killed between its two commits left its pairs to the next one.
         later = self._rows({table: before[table] + 1 for table in _ROWS})
         # Sets under [[evaluation]] may have been added since then, and the other spelling of a text that was drawn.
-        guards = [self._project.guard]
-        if self._project.leakage != guards[0]:
-            guards.append(self._project.leakage)
+        guards = [project.guard]
+        if project.leakage != guards[0]:
+            guards.append(project.leakage)
         lost = [(table, shard) for table in SOURCES for shard in self.lost(step, table)]
         drawings: tuple[Spellings, ...] = ("together", "apart")
         for guard, spellings, only_known in itertools.product(guards, drawings, (False, True)):
             of_then = self._rows({}) - later if only_known else set()  # including those rebuilt by now
             admits = of_then.__contains__ if only_known else lambda row: row not in later
-            yield self._ingest(frames, admits, guard, spellings).tables
+            known = Known(*frames, placed=self._known("pairs"), placed_labels=self._known("labels"))
+            again = ingest(
+                project.corpora, guard, project.ingest, project.base, known, admits=admits, spellings=spellings
+            )
+            yield again.tables
             if all(shard in self._remade[table] for table, shard in lost):
                 return
 
@@ -182,26 +187,6 @@ class _Past:
                     frames[shard] = rows
         return frames
 
-    def _ingest(
-        self,
-        frames: Mapping[str, pl.DataFrame],
-        admits: Callable[[PairId | LabelId], bool],
-        guard: LeakageSettings,
-        spellings: Spellings,
-    ) -> Ingested:
-        project = self._project
-        return ingest(
-            project.corpora,
-            guard,
-            project.ingest,
-            project.base,
-            *(frames[table].select(list(columns)) for table, columns in KNOWN.items()),
-            placed=self._known("pairs").select(list(KNOWN["pairs"])),
-            placed_labels=self._known("labels").select(list(KNOWN["labels"])),
-            admits=admits,
-            spellings=spellings,
-        )
-
     def _of(self, step: _Step, table: str) -> list[Shard]:
         return [shard for shard, origin in self._origins[table].items() if _step_of(origin) == step]
 
@@ -217,7 +202,9 @@ class _Past:
 
     def _rows(self, after: Mapping[str, int]) -> set[PairId | LabelId]:
         """Return the ids of pairs and labels that came after these versions of their tables."""
-        return {row for table in _ROWS for row in self._known(table, after=after.get(table, 0))[KEYS[table]].to_list()}
+        return {
+            row for table in _ROWS for row in self._known(table, after=after.get(table, 0))[KEYS[table][0]].to_list()
+        }
 
     def _shards(self, table: str, *, after: int = 0, until: int | None = None) -> list[Shard]:
         """Return the readable shards that came between two versions."""

@@ -1,42 +1,35 @@
 """A user's own data: pairs, parsed pairs, texts with labels; and the example that comes with the package."""
 
+from functools import partial
 from pathlib import Path
 
 from features.corpora.dataset import Dataset, GraphLayout, Role, TableLayout, TextLayout
 
 _DIFFERENCES = "paraphrase negation quantity roles names coreference modality tense modifier root specificity frames"
 _OPTIONAL: tuple[Role, ...] = ("score", "label", "split")
+_own = partial(Dataset, kind="own", licence="the user's", source="the user's")
 
-PAIRS = Dataset(
+PAIRS = _own(
     name="pairs",
-    kind="own",
     about="Any table of sentence pairs: TSV, CSV, JSON lines or Parquet; the option `columns` takes other names.",
     layouts=(
         TableLayout(columns={role: role for role in ("sentence_a", "sentence_b", *_OPTIONAL)}, optional=_OPTIONAL),
     ),
     unscored=True,
-    licence="the user's",
-    source="the user's",
 )
 
-PENMAN = Dataset(
+PENMAN = _own(
     name="penman",
-    kind="own",
     about="Parsed pairs: two PENMAN files, whose n-th graphs are the n-th pair, with the sentences in `# ::snt`.",
     layouts=(GraphLayout(),),
     unscored=True,
-    licence="the user's",
-    source="the user's",
     paper="Kasper 1989 (PENMAN notation); Banarescu et al. 2013 (AMR)",
 )
 
-TEXTS = Dataset(
+TEXTS = _own(
     name="texts",
-    kind="own",
     about="Any table of texts with labels; the options `text` and `aspects` name its columns.",
     layouts=(TextLayout(text=(("text",),), aspects={"label": "label"}, separator="|"),),
-    licence="the user's",
-    source="the user's",
 )
 
 EXAMPLE = Dataset(

@@ -8,7 +8,7 @@ import pytest
 
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.ingest.building import Ingested, ingest
-from features.ingest.known import KNOWN_PAIRS, KNOWN_SENTENCES
+from features.ingest.known import KNOWN, Known
 from features.schemas import PAIRS
 
 NOTHING = pl.DataFrame()
@@ -21,16 +21,16 @@ def _write(path, rows, header="sentence_a\tsentence_b\tscore"):
 
 def _run(base, *known, corpora=None, leakage=NO_GUARD, **settings) -> Ingested:
     corpora = corpora or [CorpusSettings(dataset="pairs", files={"train": "p.tsv"})]
-    return ingest(corpora, leakage, IngestSettings(**settings), base, *(known or (NOTHING, NOTHING)))
+    return ingest(corpora, leakage, IngestSettings(**settings), base, Known(*(known or (NOTHING, NOTHING))))
 
 
 def _stored(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
     tables = []
-    for table, columns in (("sentences", KNOWN_SENTENCES), ("pairs", KNOWN_PAIRS)):
+    for table in ("sentences", "pairs"):
         frames = [
             rows.with_columns(shard=pl.lit(shard)) for part in parts for shard, rows in getattr(part, table).items()
         ]
-        tables.append(pl.concat(frames).select(list(columns)))
+        tables.append(pl.concat(frames).select(list(KNOWN[table])))
     return tables[0], tables[1]
 
 

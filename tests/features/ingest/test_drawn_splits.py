@@ -14,10 +14,9 @@ from features.core.faults import Conflict, EmptySetting, OutOfRange, WrongValue
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import ingest
-from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
+from features.ingest.known import KNOWN, Known
 from features.sentences import sentence_id
 
-KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
 DRAW = {"dev": 0.2, "test": 0.3}
 
 
@@ -47,7 +46,7 @@ def run(base, *corpora, known=(), leakage=None, **given):
         )
         for table, columns in KNOWN.items()
     ]
-    return ingest(corpora, leakage or LeakageSettings(), IngestSettings(), base, *tables, **given)
+    return ingest(corpora, leakage or LeakageSettings(), IngestSettings(), base, Known(*tables), **given)
 
 
 def splits_of(*parts, corpus="papers"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import Ingested, ingest
-from features.ingest.known import KNOWN_PAIRS, KNOWN_SENTENCES
+from features.ingest.known import KNOWN, Known
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import normalise, pair_id, sentence_id
 
@@ -44,7 +44,7 @@ def run(files: dict[str, list[list[Row]]], guard=None, sizes=(4, 5), known=None)
             LeakageSettings(mode=guard or "drop", evaluation=evaluation),
             IngestSettings(sentences_per_shard=sizes[0], pairs_per_shard=sizes[1], max_words=3),
             Path(folder),
-            *(known or (pl.DataFrame(), pl.DataFrame())),
+            Known(*(known or (pl.DataFrame(), pl.DataFrame()))),
         )
 
 
@@ -61,7 +61,7 @@ def all_rows(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def known_after(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
     stored_sentences, stored_pairs = all_rows(*parts)
-    return stored_sentences.select(list(KNOWN_SENTENCES)), stored_pairs.select(list(KNOWN_PAIRS))
+    return stored_sentences.select(list(KNOWN["sentences"])), stored_pairs.select(list(KNOWN["pairs"]))
 
 
 def assert_sound(*parts: Ingested) -> None:

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import ingest
-from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
+from features.ingest.known import KNOWN, Known
 from features.schemas import LABELS
 from features.sentences import pair_id, sentence_id
 
-KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
 NLI = "premise\thypothesis\tlabel\nA cat.\tA pet.\tentailment\nA cat.\tA dog.\tcontradiction\nA hut.\tA tin.\tneutral\n"
 NLI_COLUMNS = {"sentence_a": "premise", "sentence_b": "hypothesis", "label": "label"}
 PAPERS = "text\tlabel\nWe parse.\ttagging|parsing\nWe wait.\twaiting\nWe parse.\tparsing\n"
@@ -55,7 +54,7 @@ def run(base, *corpora, known=(), leakage=None, **settings):
         for table, columns in KNOWN.items()
     ]
     sizes = IngestSettings(**settings)
-    return ingest(corpora, leakage or LeakageSettings(), sizes, base, *tables)
+    return ingest(corpora, leakage or LeakageSettings(), sizes, base, Known(*tables))
 
 
 def rows_of(shards):

@@ -7,6 +7,7 @@ from features.core.faults import RowWrong
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import ingest
+from features.ingest.known import Known
 from features.sentences import sentence_id
 
 
@@ -126,7 +127,7 @@ def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said, write, run, sto
     again = run(tmp_path, *stored(first), corpora=corpora)
     # Pairs of corpora that are not read again are told of once, too.
     unread = ["pairs", "two"]
-    other = ingest([], LeakageSettings(), IngestSettings(), tmp_path, *stored(first), unread=unread)
+    other = ingest([], LeakageSettings(), IngestSettings(), tmp_path, Known(*stored(first)), unread=unread)
     beside = other.report.beside(first.report, unread, unread)
 
     for report in (first.report, again.report, beside):

@@ -11,6 +11,7 @@ from features.core.faults import TableFileDamaged, UnknownName
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.ingest.building import ingest
+from features.ingest.known import Known
 from features.ingest.rejected_rows import REJECTED, rejected_rows
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
@@ -35,7 +36,7 @@ def store(tmp_path: Path) -> Store:
     (tmp_path / "p.tsv").write_text("\n".join(ROWS) + "\n")
     store = Store.open(tmp_path / "store", create=True)
     nothing = pl.DataFrame()
-    found = ingest(CORPORA, LeakageSettings(), IngestSettings(max_words=6), tmp_path, nothing, nothing)
+    found = ingest(CORPORA, LeakageSettings(), IngestSettings(max_words=6), tmp_path, Known(nothing, nothing))
     recipes = {name: Recipe(name) for name in ("sentences", "pairs", "ingest", "amr", "metrics")}
     marks = {name: fingerprint(recipe, []) for name, recipe in recipes.items()}
     receipts = [

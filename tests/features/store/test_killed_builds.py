@@ -12,7 +12,7 @@ from typing import Any
 import dying_build
 import pytest
 
-from features.store.delta import DataFile
+from features.store.receipts import DataFile
 from features.store.store import Store
 from features.store.tables import TABLES
 

@@ -13,7 +13,7 @@ from faulty_s3 import CREDENTIALS, S3, faulty_s3
 from sentences import refused
 
 from features.core.faults import AnotherProcess, StorePathWrong, StoreUnreachable
-from features.store import object_storage
+from features.store import object_storage, storage
 from features.store.locations import storage_at
 from features.store.object_storage import ObjectStorage
 from features.store.runs import RunRecord, now
@@ -145,7 +145,8 @@ def test_eight_writers_at_once_publish_a_number_once(bucket):
 @pytest.fixture
 def quick(monkeypatch):
     """Let leases beat quickly."""
-    monkeypatch.setattr(object_storage, "HEARTBEAT", 0.2)
+    for module in (storage, object_storage):
+        monkeypatch.setattr(module, "HEARTBEAT", 0.2)
     monkeypatch.setattr(object_storage, "EXPIRY", 1.0)
 
 
@@ -167,7 +168,7 @@ def test_one_process_at_a_time_holds_a_lease(bucket, quick):
 
 def test_a_lease_whose_holder_was_killed_is_taken_over_whatever_the_clocks_say(bucket, quick):
     _, url = bucket
-    killed = object_storage._Beating(storage_at(url), "lease", {"holder": "dead:1", "token": "x"})
+    killed = object_storage._HeldLease(storage_at(url), "lease", {"holder": "dead:1", "token": "x"})
     waits = []
     killed.take("A build works", waits.append)  # and never renewed
     assert waits == []
