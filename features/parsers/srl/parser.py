@@ -1,6 +1,6 @@
 """Raw sentences to frames: the parser behind the stage `srl`.
 
-text ── words ── predicates: by the tagger itself, else by part of speech ── frames, or a reject with the reason
+text ── words ── predicates: by the tagger itself, else by part of speech ── frames, or an error with the reason
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from features.core.errors import RowError
 from features.core.faults import LibraryMissing, ModelDamaged, ModelNotLoaded, ModelUnfit
 from features.core.file_errors import first_line
 from features.core.types import OnRows, RejectCode, ignore_rows
@@ -19,7 +20,6 @@ from features.parsers.srl.archive import open_archive
 from features.parsers.srl.frames import Frame
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
-from features.stage_output import Reject
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -61,10 +61,8 @@ class SrlParser:
         self.tagger, self._settings = tagger, settings
         self.name, self.max_words = tagger_name(settings), settings.max_words
 
-    def parse(
-        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
-    ) -> list[SrlParse | Reject]:
-        """Return for each sentence its frames, or a reject; a sentence without a predicate has no frames.
+    def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[SrlParse | RowError]:
+        """Return for each sentence its frames, or why it has none; a sentence without a predicate has no frames.
 
         A sentence that BERT would have to truncate is rejected as `sentence_too_long`. Finding the predicates counts
         as a third of the work: BERT reads a sentence once for that, and once for each of them, two on average.
@@ -80,8 +78,8 @@ class SrlParser:
             self.tagger.tag(readable, predicates, lambda done, total: on_rows(third + rest * done // total, n))
         )
         return [
-            SrlParse(tuple(words), next(frames)) if fit else self._too_long(identity, words)
-            for identity, words, fit in zip(sentence_ids, sentences, fits, strict=True)
+            SrlParse(tuple(words), next(frames)) if fit else self._too_long(words)
+            for words, fit in zip(sentences, fits, strict=True)
         ]
 
     def find_predicates(self, sentences: Sequence[Sequence[str]], on_rows: OnRows = ignore_rows) -> list[list[int]]:
@@ -90,12 +88,10 @@ class SrlParser:
             return self.tagger.find_predicates(sentences, on_rows)
         return predicates_by_tag(sentences, self._settings.tags)
 
-    def _too_long(self, identity: str, words: Sequence[str]) -> Reject:
-        return Reject(
-            identity,
-            RejectCode.SENTENCE_TOO_LONG,
-            f"the sentence has {self.tagger.n_pieces(words)} word pieces, the tagger reads {self.tagger.longest}",
-        )
+    def _too_long(self, words: Sequence[str]) -> RowError:
+        pieces = self.tagger.n_pieces(words)
+        message = f"the sentence has {pieces} word pieces, the tagger reads {self.tagger.longest}"
+        return RowError(RejectCode.SENTENCE_TOO_LONG, message)
 
 
 def tagger_name(settings: SrlSettings) -> str:

@@ -21,7 +21,7 @@ def parser(encoder_name: str) -> SrlParser:
 
 def roles(parser: SrlParser, text: str) -> dict[str, dict[str, str]]:
     """Return predicate → role → words."""
-    (parse,) = parser.parse(["1"], [text])
+    (parse,) = parser.parse([text])
     assert isinstance(parse, SrlParse)
     return {
         parse.words[frame.predicate]: {span.label: " ".join(parse.words[span.start : span.end]) for span in frame.spans}

@@ -27,7 +27,7 @@ def table(*texts: str) -> pl.DataFrame:
 
 def test_frames_of_a_sentence(toy_settings):
     parser = load(SrlSettings(**toy_settings))
-    (parse,) = parser.parse(["1"], ["The girl sees a cat"])
+    (parse,) = parser.parse(["The girl sees a cat"])
     assert parse.words == ("The", "girl", "sees", "a", "cat")
     assert parse.frames == (CAT,)
     assert parser.name == "srl_bert/tagger"
@@ -63,8 +63,8 @@ def test_no_sentences_at_all(toy_settings):
 
 def test_results_keep_their_order_across_batches(toy_settings):
     texts = [f"the {noun} sees a cat" + " and yes" * (i % 7) for i, noun in enumerate(("cat", "dog", "boy") * 20)]
-    small = load(SrlSettings(**toy_settings, batch_pieces=64)).parse(["x"] * len(texts), texts)
-    large = load(SrlSettings(**toy_settings)).parse(["x"] * len(texts), texts)
+    small = load(SrlSettings(**toy_settings, batch_pieces=64)).parse(texts)
+    large = load(SrlSettings(**toy_settings)).parse(texts)
     assert small == large
     assert [parse.words for parse in small] == [tuple(text.split()) for text in texts]
 
