@@ -12,7 +12,7 @@ import polars as pl
 from features.core.faults import MetricSettings
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graph_files.paired import BlockPair, pair_files
-from features.graphs.table import encode_decoded
+from features.graphs.table import graphs_frame
 from features.metrics.items import items_of
 from features.metrics.label_vectors import labels_of, words_of
 from features.metrics.measurement import Items, measure_own, measure_shard
@@ -100,15 +100,13 @@ _Failures = dict[int, list[str]]  # number of a pair → why an own metric has n
 
 def _measure(pairs: Sequence[BlockPair], words: _Words, own: Sequence[OwnMetric]) -> tuple[pl.DataFrame, _Failures]:
     """Return the rows of some pairs, and the failures of own metrics."""
-    amr = encode_decoded(
-        (
-            (f"{side}{pair.number}", block.text, graph)
-            for pair in pairs
-            if pair.graphs is not None
-            for side, block, graph in zip("ab", (pair.first, pair.second), pair.graphs, strict=True)
-        ),
-        parser="file",
-    ).rows
+    graphs = {
+        f"{side}{pair.number}": graph
+        for pair in pairs
+        if pair.graphs is not None
+        for side, graph in zip("ab", pair.graphs, strict=True)
+    }
+    amr = graphs_frame(graphs.values()).with_columns(sentence_id=pl.Series(list(graphs), dtype=pl.String))
     names = pl.DataFrame(
         [(pair.number, str(pair.number), f"a{pair.number}", f"b{pair.number}", *pair.ids) for pair in pairs],
         schema={"pair": pl.Int64, **dict.fromkeys(("pair_id", "sentence_a", "sentence_b", "id_a", "id_b"), pl.String)},

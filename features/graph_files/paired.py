@@ -17,7 +17,6 @@ from features.core.faults import FileEmpty, NotParallel
 from features.core.files import source_name
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, RawBlock, read_raw_blocks
-from features.graphs.table import too_large
 
 BY_POSITION = "if they belong together nevertheless, pair them with --by-position"
 
@@ -47,22 +46,14 @@ class BlockPair:
     @property
     def graphs(self) -> tuple[AmrGraph, AmrGraph] | None:
         """Both graphs; None if one is wrong."""
-        if self.first.graph is None or self.second.graph is None or self.faults:
+        if self.first.graph is None or self.second.graph is None:
             return None
         return self.first.graph, self.second.graph
 
     @property
     def faults(self) -> tuple[str, ...]:
         """What is wrong with the blocks, one sentence each."""
-        return tuple(reason for block in (self.first, self.second) if (reason := fault(block)) is not None)
-
-
-def fault(block: PenmanBlock) -> str | None:
-    """Return why a block has no graph to measure, with file and line; None if it has one."""
-    if block.error is not None:
-        return block.error.message
-    size = None if block.graph is None else too_large(block.graph)
-    return None if size is None else f"{block.place}: {size}"
+        return tuple(block.error.message for block in (self.first, self.second) if block.error is not None)
 
 
 @dataclass(frozen=True, slots=True)

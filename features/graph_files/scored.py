@@ -13,7 +13,7 @@ import numpy as np
 from features.core.errors import RowError
 from features.core.faults import FileEmpty, GraphUnusable, IdsDiffer, MetricWrong, NotParallel, NotPenman
 from features.core.files import source_name
-from features.graph_files.paired import BY_POSITION, fault
+from features.graph_files.paired import BY_POSITION
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, read_blocks
@@ -58,13 +58,13 @@ def score_files(
     chosen = choose_metrics(metrics, own)
     expected, parses = list(read_blocks(gold)), list(read_blocks(parsed))
     order, pairing = _partners((gold, expected), (parsed, parses), by_position=by_position)
-    wrong = tuple(reason for block in (*expected, *parses) if (reason := fault(block)) is not None)
-    graphs = [_graph(block) for block in expected]
+    wrong = tuple(block.error.message for block in (*expected, *parses) if block.error is not None)
+    graphs = [block.graph for block in expected]
     if not any(graphs):
         raise NotPenman(f"no graph of {source_name(gold)} can be read: {wrong[0]}")
     context = {"pairing": pairing}
     scores = score_pairs(
-        graphs, [_graph(parses[index]) for index in order], chosen, bootstrap, drop_wiki=drop_wiki, context=context
+        graphs, [parses[index].graph for index in order], chosen, bootstrap, drop_wiki=drop_wiki, context=context
     )
     return ScoredFiles(scores, wrong)
 
@@ -129,10 +129,6 @@ def _counts(metric: OwnMetric, numbers: Sequence[int], pairs: Sequence[tuple[Amr
             )
         counts.append(row)
     return np.stack(counts)
-
-
-def _graph(block: PenmanBlock) -> AmrGraph | None:
-    return block.graph if fault(block) is None else None
 
 
 def _without_wiki(graph: AmrGraph) -> AmrGraph:

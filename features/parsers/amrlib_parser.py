@@ -167,6 +167,8 @@ def _checked(text: str, graph: str | Exception | None) -> str | RowError:
         try:
             decode(graph)
         except RowError as error:
+            if error.code is RejectCode.TOO_MANY_NODES:
+                return error
             why = f"the parser's graph is not well formed: {error.message}"
         else:
             return graph

@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment
 
 from features.graphs.batch import GraphBatch
-from features.graphs.graph import AmrGraph, decode
-from features.graphs.table import MAX_NODES, graphs_frame
+from features.graphs.graph import MAX_NODES, AmrGraph, decode
+from features.graphs.table import graphs_frame
 from features.metrics.alignment.assignment import assign, make_workspace
 from features.metrics.alignment.bound import make_local_space, value_cells
 from features.metrics.alignment.problem import matches
