@@ -40,7 +40,7 @@ def main() -> None:
         frames, seconds = _time(parser, texts, arguments.runs)
         line = f"{precision:24}{loaded:8.1f}{len(texts) / seconds:13,.0f}{frames / seconds:10,.0f}"
         if arguments.gold is not None:
-            tagger = load_tagger(locate_tagger(arguments.model), precision=precision)
+            tagger = load_tagger(locate_tagger(arguments.model), SrlSettings(precision=precision))
             scores = evaluate(tagger, list(read_annotated(arguments.gold)))
             line += f"{100 * scores['gold_predicates']['f1']:9.2f}{100 * scores['own_predicates']['f1']:10.2f}"
         print(line)

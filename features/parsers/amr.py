@@ -61,14 +61,7 @@ def _load(settings: AmrSettings, folder: Path, _stamp: object) -> "AmrParser":
         return load_amrlib(settings)
     from features.parsers.embedded.parser import load_parser  # compiles; a plan only needs the digest
 
-    parser = load_parser(
-        folder,
-        device=settings.device,
-        precision=settings.precision,
-        batch_size=settings.batch_size,
-        threads=settings.threads,
-    )
-    return EmbeddedAmrParser(parser, settings.max_words)
+    return EmbeddedAmrParser(load_parser(folder, settings), settings.max_words)
 
 
 @lru_cache(maxsize=2)

@@ -115,15 +115,8 @@ def load(settings: SrlSettings) -> SrlParser:
 
 @lru_cache(maxsize=2)
 def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
-    device = resolve_device(settings.device)
     hide_progress_bars()
-    tagger = load_tagger(
-        path,
-        device=device,
-        batch_pieces=settings.batch_pieces,
-        precision=settings.precision,
-        threads=settings.threads,
-    )
+    tagger = load_tagger(path, settings)
     if settings.predicates == "tagger" and not tagger.finds_predicates:
         raise ModelUnfit(
             f"The tagger {settings.model!r} was not trained to find predicates;"
@@ -132,14 +125,7 @@ def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
     return SrlParser(tagger, settings)
 
 
-def load_tagger(
-    path: Path,
-    *,
-    device: str = "cpu",
-    batch_pieces: int = 1024,
-    precision: str = "auto",
-    threads: int | None = None,
-) -> SrlTagger:
+def load_tagger(path: Path, settings: SrlSettings) -> SrlTagger:
     """Build the tagger from an archive, a folder or a `.tar.gz`; the precision `auto` is that of the hardware."""
     try:
         import torch
@@ -150,6 +136,7 @@ def load_tagger(
         raise LibraryMissing(
             "Semantic roles need torch and transformers; install them with `pip install facetflow[parsers]`."
         ) from error
+    device = resolve_device(settings.device)
     with open_archive(path) as archive:
         try:
             network = SrlBert(
@@ -165,15 +152,15 @@ def load_tagger(
             ) from error
         use_onednn(network)
         # Convert the whole network; autocast would convert the weights to bfloat16 again for each batch.
-        bfloat16 = computes_in_bfloat16(precision, device)
+        bfloat16 = computes_in_bfloat16(settings.precision, device)
         return SrlTagger(
             network.eval().to(device, torch.bfloat16 if bfloat16 else torch.float32),
             Wordpieces.of_vocabulary(archive.vocabulary, lowercase=archive.lowercase),
             archive.labels,
-            batch_pieces=batch_pieces,
+            batch_pieces=settings.batch_pieces,
             threshold=float(archive.own.get("predicate_threshold", _THRESHOLD)),
             exact=bool(archive.own.get("exact_decoding", False)),
-            threads=batches_side_by_side(threads, device),
+            threads=batches_side_by_side(settings.threads, device),
         )
 
 

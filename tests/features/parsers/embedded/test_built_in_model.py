@@ -46,7 +46,9 @@ def parse_example(sentences: list[Sentence], precision: str) -> list[str]:
 def test_threads_and_batches_change_next_to_nothing(encoder_name: str, gold: list[Sentence]) -> None:
     texts = [item.text for item in gold]
     first, second = (
-        load_parser(model_folder("embedded"), device="cpu", precision="float32", batch_size=size, threads=threads)
+        load_parser(
+            model_folder("embedded"), AmrSettings(device="cpu", precision="float32", batch_size=size, threads=threads)
+        )
         for size, threads in ((64, 1), (5, 2))
     )
     differ = sum(left != right for left, right in zip(first.parse(texts), second.parse(texts), strict=True))

@@ -66,6 +66,6 @@ def test_it_scores_what_its_card_says(encoder_name, shared):
     assert encoder_name
     gold = list(read_annotated(shared / "data" / "srl_ewt" / "ewt_propbank3_dev.conll.gz"))[::4]
     report = json.loads((MODEL / "training.json").read_text(encoding="utf-8"))["scores"]
-    found = evaluate(load_tagger(MODEL), gold)
+    found = evaluate(load_tagger(MODEL, SrlSettings()), gold)
     for name in ("gold_predicates", "own_predicates", "predicates"):
         assert found[name]["f1"] == pytest.approx(report[name]["f1"], abs=0.03)

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow  # the network is trained once, in about half a mi
 
 @pytest.fixture(scope="module")
 def parser(trained: Path) -> EmbeddedParser:
-    return load_parser(trained, device="cpu", precision="float32", batch_size=8)
+    return load_parser(trained, AmrSettings(device="cpu", precision="float32", batch_size=8))
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +52,14 @@ def test_unseen_sentences_of_the_language_are_parsed(parser: EmbeddedParser, tra
 
 def test_half_precision_says_the_same(parser: EmbeddedParser, trained: Path) -> None:
     texts = [item.text for item in read_source(GraphSource(path=trained.parents[1] / "dev.amr"))]
-    half = load_parser(trained, device="cpu", precision="bfloat16").parse(texts)
+    half = load_parser(trained, AmrSettings(device="cpu", precision="bfloat16")).parse(texts)
     same = sum(ours == theirs for ours, theirs in zip(parser.parse(texts), half, strict=True))
     assert same >= 0.9 * len(texts)
 
 
 def test_batches_do_not_matter(parser: EmbeddedParser, trained: Path) -> None:
     texts = [item.text for item in read_source(GraphSource(path=trained.parents[1] / "dev.amr"))]
-    one_by_one = load_parser(trained, device="cpu", precision="float32", batch_size=1)
+    one_by_one = load_parser(trained, AmrSettings(device="cpu", precision="float32", batch_size=1))
     assert one_by_one.parse(texts) == parser.parse(texts)
 
 
