@@ -9,14 +9,14 @@ graphs that do not belong together would have scores like any other.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
 from features.core.faults import FileEmpty, NotParallel
 from features.core.files import source_name
 from features.graphs.graph import AmrGraph
-from features.graphs.penman_files import PenmanBlock, RawBlock, read_raw_blocks
+from features.graphs.penman_files import PenmanBlock, read_blocks
 
 BY_POSITION = "if they belong together nevertheless, pair them with --by-position"
 
@@ -60,7 +60,7 @@ class BlockPair:
 class PairedFiles:
     """The blocks of two files, pair by pair; graphs are decoded on demand."""
 
-    blocks: Sequence[tuple[RawBlock, RawBlock]]  # blocks of both files, equally many of each
+    blocks: Sequence[tuple[PenmanBlock, PenmanBlock]]  # blocks of both files, equally many of each
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -68,7 +68,8 @@ class PairedFiles:
     def pairs(self, start: int = 0, stop: int | None = None) -> list[BlockPair]:
         """Return some pairs, by their positions from 0, with their graphs."""
         some = enumerate(self.blocks[start:stop], start=start + 1)
-        return [BlockPair(number, first.read(), second.read()) for number, (first, second) in some]
+        # Copies, so that graphs are not kept with the blocks.
+        return [BlockPair(number, replace(first), replace(second)) for number, (first, second) in some]
 
     def parts(self, size: int) -> Iterator[list[BlockPair]]:
         """Yield all pairs in order, at most `size` at a time."""
@@ -78,7 +79,7 @@ class PairedFiles:
 
 def pair_files(first: Path, second: Path, *, by_position: bool = False) -> PairedFiles:
     """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input); ids may differ only `by_position`."""
-    sides = [list(read_raw_blocks(path)) for path in (first, second)]
+    sides = [list(read_blocks(path)) for path in (first, second)]
     for path, blocks in zip((first, second), sides, strict=True):
         if not blocks:
             raise FileEmpty(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
@@ -91,10 +92,10 @@ def pair_files(first: Path, second: Path, *, by_position: bool = False) -> Paire
 
 def _difference(
     paths: tuple[Path, Path],
-    sides: Sequence[Sequence[RawBlock]],
+    sides: Sequence[Sequence[PenmanBlock]],
     number: int,
-    left: RawBlock | None,
-    right: RawBlock | None,
+    left: PenmanBlock | None,
+    right: PenmanBlock | None,
 ) -> str:
     """Return where two files first differ, and what to do."""
     counts = [len(blocks) for blocks in sides]
@@ -107,17 +108,16 @@ def _difference(
     return f"{files}: pair {number} would be {both[0]} with {both[1]}{_earlier(sides, number)}; {what_to_do}."
 
 
-def _in_words(block: RawBlock | None) -> str:
+def _in_words(block: PenmanBlock | None) -> str:
     if block is None:
         return "nothing"
     identity = block.metadata.get("id")
     return f"id {identity!r} ({block.place})" if identity else block.place
 
 
-def _earlier(sides: Sequence[Sequence[RawBlock]], number: int) -> str:
+def _earlier(sides: Sequence[Sequence[PenmanBlock]], number: int) -> str:
     """Return what is wrong with a graph before a difference: a blank line within a graph splits it into two blocks."""
     for block in (block for pair in zip(*(blocks[:number] for blocks in sides), strict=False) for block in pair):
-        error = block.read().error if block.graph else None
-        if error is not None:
-            return f", perhaps because of {error.message}"
+        if block.lines and block.error is not None:
+            return f", perhaps because of {block.error.message}"
     return ""
