@@ -79,33 +79,37 @@ class PairedFiles:
 
 def pair_files(first: Path, second: Path, *, by_position: bool = False) -> PairedFiles:
     """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input); ids may differ only `by_position`."""
+    sides = read_both(first, second)
+    require_parallel((first, second), sides, by_position=by_position)
+    return PairedFiles(list(zip(*sides, strict=True)))
+
+
+def read_both(first: Path, second: Path) -> list[list[PenmanBlock]]:
+    """Return the blocks of two files; a file without any is refused."""
     sides = [list(read_blocks(path)) for path in (first, second)]
     for path, blocks in zip((first, second), sides, strict=True):
         if not blocks:
             raise FileEmpty(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
-    for number, (left, right) in enumerate(zip_longest(*sides), start=1):
-        ids = {identity for block in (left, right) if block and (identity := block.metadata.get("id"))}
-        if left is None or right is None or (len(ids) > 1 and not by_position):
-            raise NotParallel(_difference((first, second), sides, number, left, right))
-    return PairedFiles(list(zip(*sides, strict=True)))
+    return sides
 
 
-def _difference(
-    paths: tuple[Path, Path],
-    sides: Sequence[Sequence[PenmanBlock]],
-    number: int,
-    left: PenmanBlock | None,
-    right: PenmanBlock | None,
-) -> str:
-    """Return where two files first differ, and what to do."""
-    counts = [len(blocks) for blocks in sides]
-    names = [source_name(path) for path in paths]
-    files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
-    if counts[0] == counts[1]:
-        files = f"{names[0]} and {names[1]} do not match line by line"
-    both = [_in_words(block) for block in (left, right)]
-    what_to_do = BY_POSITION if counts[0] == counts[1] else "give files with one block per pair"
-    return f"{files}: pair {number} would be {both[0]} with {both[1]}{_earlier(sides, number)}; {what_to_do}."
+def require_parallel(
+    paths: tuple[Path, Path], sides: Sequence[Sequence[PenmanBlock]], *, by_position: bool, why: str = ""
+) -> None:
+    """Refuse two files of which a block has no partner, or one with another id unless `by_position`; also say `why`."""
+    for number, both in enumerate(zip_longest(*sides), start=1):
+        ids = {identity for block in both if block and (identity := block.metadata.get("id"))}
+        if None not in both and (by_position or len(ids) < 2):
+            continue
+        counts, names = [len(blocks) for blocks in sides], [source_name(path) for path in paths]
+        files, what_to_do = f"{names[0]} and {names[1]} do not match line by line", BY_POSITION
+        if counts[0] != counts[1]:
+            files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
+            what_to_do = "give files with one block per pair"
+        left, right = map(_in_words, both)
+        raise NotParallel(
+            f"{files}{why}: pair {number} would be {left} with {right}{_earlier(sides, number)}; {what_to_do}."
+        )
 
 
 def _in_words(block: PenmanBlock | None) -> str:
