@@ -17,7 +17,7 @@ from features.core.file_errors import first_line
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.graph import decode
 from features.models import locate
-from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
+from features.parsers.devices import hide_progress_bars, in_batches, resolve_device, use_threads
 from features.parsers.settings import AmrSettings
 
 _LOG = logging.getLogger(__name__)
@@ -37,30 +37,31 @@ class AmrlibParser:
         A sentence that the model would have to truncate is rejected as `sentence_too_long`: half a sentence has another
         graph. One that yields no well-formed graph is rejected as `parser_failed`.
         """
-        results: list[str | RowError | None] = [None] * len(texts)
-        for position in self._too_long(texts):
-            message = f"the parser {self.name!r} would cut {texts[position][:60]!r}..."
-            results[position] = RowError(RejectCode.SENTENCE_TOO_LONG, message)
-        waiting = sorted((i for i, done in enumerate(results) if done is None), key=lambda i: -len(texts[i]))
-        rejected = len(texts) - len(waiting)
-        on_rows(rejected, len(texts))
-        for start in range(0, len(waiting), self._settings.batch_size):
-            batch = waiting[start : start + self._settings.batch_size]
-            graphs = self._parse_batch([texts[i] for i in batch])
-            for position, graph in zip(batch, graphs, strict=True):
-                results[position] = _checked(texts[position], graph)
-            on_rows(rejected + start + len(batch), len(texts))
-        return [result for result in results if result is not None]
+        errors = self._errors(texts)
+        whole = [text for text, error in zip(texts, errors, strict=True) if error is None]
+        cut, size = len(texts) - len(whole), self._settings.batch_size
+        on_rows(cut, len(texts))
 
-    def _too_long(self, texts: Sequence[str]) -> list[int]:
-        """Return the positions of sentences too long for the model; amrlib truncates them and logs it."""
+        def tell(done: int) -> None:
+            on_rows(cut + done, len(texts))
+
+        graphs = iter(in_batches(self._parse_batch, whole, size=len, batch_size=size, on_items=tell))
+        return [error or _checked(text, next(graphs)) for text, error in zip(texts, errors, strict=True)]
+
+    def _errors(self, texts: Sequence[str]) -> list[RowError | None]:
+        """Return an error for each sentence that is too long for the model; amrlib truncates it and logs it."""
         tokenizer = getattr(self._inference, "tokenizer", None)
         longest = getattr(self._inference, "max_sent_len", None)
         if tokenizer is None or longest is None or not texts:
-            return []
-        return [i for i, ids in enumerate(tokenizer(list(texts))["input_ids"]) if len(ids) > longest]
+            return [None] * len(texts)
+        return [
+            RowError(RejectCode.SENTENCE_TOO_LONG, f"the parser {self.name!r} would cut {text[:60]!r}...")
+            if len(ids) > longest
+            else None
+            for text, ids in zip(texts, tokenizer(list(texts))["input_ids"], strict=True)
+        ]
 
-    def _parse_batch(self, texts: list[str]) -> list[str | Exception | None]:
+    def _parse_batch(self, texts: Sequence[str]) -> list[str | Exception | None]:
         """Parse a batch; after an exception, its sentences one by one, so that only the culprit is lost."""
         try:
             graphs = self._inference.parse_sents(texts, add_metadata=False)

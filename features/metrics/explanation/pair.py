@@ -89,7 +89,7 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     explained = []
     for position, both in enumerate(pairs):
         values = scores.row(position, named=True)
-        sides = {name: places[name][2 * position : 2 * position + 2] for name in items}
+        sides = {name: (of[2 * position], of[2 * position + 1]) for name, of in places.items()}
         images = {name: _image(alignments, position, *sides[name]) for name, alignments in aligned.items()}
         matches = {name: _matches(name, *sides[name], images) for name in items}
         touching = {pair for a, b in matches["smatch"] for pair in zip(a.nodes, b.nodes, strict=True)}
