@@ -21,7 +21,6 @@ from features.graphs.table import graphs_frame
 from features.metrics.arrays import Statistics
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.corpus_scores import AnyMetric, CorpusScore, choose_metrics, score_corpus
-from features.metrics.label_vectors import NO_VECTORS
 from features.metrics.metric import Comparison, Metric
 from features.metrics.own import OwnMetric
 
@@ -104,7 +103,7 @@ def _statistics(pairs: Sequence[_Pair], metrics: Mapping[str, AnyMetric]) -> dic
     both = [(gold, gold if parsed is None else parsed) for _, gold, parsed in pairs]
     first = np.arange(len(pairs))
     graphs = GraphBatch.from_rows(graphs_frame([gold for gold, _ in both] + [parsed for _, parsed in both]))
-    comparison = Comparison(graphs, first, first + len(pairs), NO_VECTORS)  # counts need no vectors
+    comparison = Comparison(graphs, first, first + len(pairs))
     numbers = [number for number, _, _ in pairs]
     statistics = {
         name: metric.statistics(comparison) if isinstance(metric, Metric) else _counts(metric, numbers, both)

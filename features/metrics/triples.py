@@ -116,11 +116,11 @@ def _roots(readings: Readings, starts: Positions) -> Positions:
     ties between equally near nodes, and nodes with the same label are all marked.
     """
     graph_of = owners(readings.graphs.node_offsets)[starts]
-    distances, ranks = readings.distances[starts], readings.ranks[starts]
-    order = np.lexsort((ranks, distances, graph_of))
-    starts, graph_of, distances, ranks = starts[order], graph_of[order], distances[order], ranks[order]
+    distances, labels = readings.distances[starts], readings.labels[starts]
+    order = np.lexsort((labels, distances, graph_of))
+    starts, graph_of, distances, labels = starts[order], graph_of[order], distances[order], labels[order]
     best = np.searchsorted(graph_of, graph_of)  # position of the first node of the same graph
-    return np.asarray(starts[(distances == distances[best]) & (ranks == ranks[best])], np.int64)
+    return np.asarray(starts[(distances == distances[best]) & (labels == labels[best])], np.int64)
 
 
 def count_triples(readings: Readings, triples: Triples) -> TripleBatch:
