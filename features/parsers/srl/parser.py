@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from features.core.errors import RowError
-from features.core.faults import LibraryMissing, ModelDamaged, ModelNotLoaded, ModelUnfit
-from features.core.file_errors import first_line
+from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import locate, stamp
+from features.parsers.dependencies import load_pipeline
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
@@ -165,7 +165,7 @@ def load_tagger(path: Path, settings: SrlSettings) -> SrlTagger:
 
 
 _PREDICATES = ("VERB", "AUX")  # as in AllenNLP's predictor
-_NEEDED = ("tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler")
+_KEPT = ("tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler")
 
 
 def split_words(texts: Iterable[str]) -> list[list[str]]:
@@ -181,7 +181,7 @@ def predicates_by_tag(sentences: Sequence[Sequence[str]], model: str) -> list[li
     """
     from spacy.tokens import Doc
 
-    pipeline = _pipeline(str(locate(model)))
+    pipeline = _pipeline(model, locate(model))
     documents = (Doc(pipeline.vocab, words=list(words)) for words in sentences)
     return [[token.i for token in document if token.pos_ in _PREDICATES] for document in pipeline.pipe(documents)]
 
@@ -196,16 +196,5 @@ def _english() -> "Language":
 
 
 @cache
-def _pipeline(folder: str) -> "Language":
-    import spacy
-
-    try:
-        pipeline = spacy.load(folder)
-    except (OSError, ValueError, ImportError) as error:
-        raise ModelNotLoaded(f"spaCy cannot load the pipeline {folder!r} ({first_line(error)}).") from error
-    for component in pipeline.pipe_names:
-        if component not in _NEEDED:
-            pipeline.remove_pipe(component)
-    if not {"tagger", "morphologizer"} & set(pipeline.pipe_names):
-        raise ModelUnfit(f"The spaCy pipeline {folder!r} gives no parts of speech; give one with a tagger.")
-    return pipeline
+def _pipeline(model: str, folder: Path) -> "Language":
+    return load_pipeline(model, folder, ("tagger", "morphologizer"), _KEPT)
