@@ -27,6 +27,7 @@ from amrlib_peer.bart_base import load_peer
 from features.graphs.penman_files import read_blocks
 from features.parsers.amr import model_folder
 from features.parsers.embedded.parser import EmbeddedParser, load_parser
+from features.parsers.settings import AmrSettings
 from training.parsers.amr.scoring import score_graphs
 
 EXAMPLE = Path(__file__).parents[1] / "features" / "corpora" / "example"
@@ -47,7 +48,8 @@ def main() -> None:
     for precision in ("bfloat16", "float32"):
         begun = time.perf_counter()
         parser = load_parser(
-            model_folder(arguments.model), device=arguments.device, precision=precision, batch_size=arguments.batch
+            model_folder(arguments.model),
+            AmrSettings(device=arguments.device, precision=precision, batch_size=arguments.batch),
         )
         loaded = time.perf_counter() - begun
         parser.parse(texts[: arguments.batch])

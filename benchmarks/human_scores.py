@@ -26,7 +26,7 @@ from features.metrics.metric import Comparison
 from features.parsers.amr import model_folder
 from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.label_vectors import load
-from features.parsers.settings import LabelVectorSettings
+from features.parsers.settings import AmrSettings, LabelVectorSettings
 from features.stages.label_vectors import embed_labels
 
 CORPORA = {"sts": "STS", "sick": "SICK", "para": "MRPC"}
@@ -50,7 +50,7 @@ def main() -> None:
         tables["glove"] = LabelVectorSettings(backend="glove", file=arguments.glove)
     names = [*METRICS, *(f"wwlk, {name}" for name in tables)]
     print(f"{'Pearson x 100':20}" + "".join(f"{title:>10}" for title in CORPORA.values()))
-    own = load_parser(model_folder(arguments.parser), device="cpu") if arguments.parser else None
+    own = load_parser(model_folder(arguments.parser), AmrSettings(device="cpu")) if arguments.parser else None
     columns = [
         correlations(arguments.folder / corpus, arguments.split, FIRST[corpus], tables, own) for corpus in CORPORA
     ]

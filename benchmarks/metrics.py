@@ -26,14 +26,8 @@ from features.graphs.table import encode
 from features.metrics.alignment.solve import best_alignments
 from features.metrics.measurement import compare
 from features.metrics.registry import ALGORITHM_VERSION, METRICS
-from features.metrics.triples import argument_triples, coreference_triples, smatch_triples, unlabeled_triples
+from features.metrics.triples import TRIPLES, triples_of
 
-ALIGNED = {
-    "smatch": smatch_triples,
-    "unlabeled": unlabeled_triples,
-    "coreference": coreference_triples,
-    "srl": argument_triples,
-}
 SIZES = (("1 to 8 nodes", 1, 8), ("9 to 16", 9, 16), ("17 to 32", 17, 32), ("33 and more", 33, 10**6))
 GROWTH = ((5, 400), (10, 400), (20, 200), (40, 50), (80, 10), (160, 5))
 
@@ -108,8 +102,8 @@ def proofs(pairs: Pairs, arguments: argparse.Namespace) -> None:
     titles = ("start", "bound", "search", "open")
     print(f"\n{'optimum proven by':36}" + "".join(f"{title:>9}" for title in titles) + f"{'pairs/s':>12}")
     comparison = pairs.comparison()
-    for name, triples_of in ALIGNED.items():
-        triples = triples_of(comparison.readings)
+    for name in TRIPLES:
+        triples = triples_of(name, comparison.readings)
         found = best_alignments(triples, comparison.first, comparison.second)
         spent = best(
             arguments.runs, lambda triples=triples: best_alignments(triples, comparison.first, comparison.second)

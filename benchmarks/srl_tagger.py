@@ -40,19 +40,18 @@ def main() -> None:
         frames, seconds = _time(parser, texts, arguments.runs)
         line = f"{precision:24}{loaded:8.1f}{len(texts) / seconds:13,.0f}{frames / seconds:10,.0f}"
         if arguments.gold is not None:
-            tagger = load_tagger(locate_tagger(arguments.model), precision=precision)
+            tagger = load_tagger(locate_tagger(arguments.model), SrlSettings(precision=precision))
             scores = evaluate(tagger, list(read_annotated(arguments.gold)))
             line += f"{100 * scores['gold_predicates']['f1']:9.2f}{100 * scores['own_predicates']['f1']:10.2f}"
         print(line)
 
 
 def _time(parser: SrlParser, texts: list[str], runs: int) -> tuple[int, float]:
-    names = [str(number) for number in range(len(texts))]
-    parser.parse(names[:64], texts[:64])
+    parser.parse(texts[:64])
     seconds = []
     for _ in range(runs):
         begun = time.perf_counter()
-        parses = parser.parse(names, texts)
+        parses = parser.parse(texts)
         seconds.append(time.perf_counter() - begun)
     return sum(len(parse.frames) for parse in parses if not hasattr(parse, "code")), min(seconds)
 

@@ -139,7 +139,7 @@ def _with_spans() -> tuple[list[Any], Callable[[Sequence[str]], list[Parse | Non
     spans = SpanPooling(width, width, len(LabelNumbers(ROLES)))
 
     def parse(texts: Sequence[str]) -> list[Parse | None]:
-        return [getattr(one, "columns", None) for one in tagger.parse(texts, texts)]
+        return [getattr(one, "columns", None) for one in tagger.parse(texts)]
 
     return [transformer, Pooling(width), spans], parse
 

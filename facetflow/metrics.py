@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from facetflow.arguments import Texts, near, pair_up
 from features.core.errors import RowError
 from features.core.faults import GraphUnusable, NotPenman, UnknownMetric
+from features.core.types import RejectCode
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph, decode
-from features.graphs.table import graphs_frame, too_large
+from features.graphs.table import graphs_frame
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.corpus_scores import CorpusScore, choose_metrics, score_corpus
 from features.metrics.label_vectors import NO_VECTORS, LabelVectors, words_of
@@ -181,12 +182,11 @@ def _compare(a: str | Texts, b: str | Texts, names: Sequence[str]) -> tuple[Comp
 
 def _decode(text: str, which: str) -> AmrGraph:
     try:
-        graph = decode(text)
+        return decode(text)
     except RowError as error:
+        if error.code is RejectCode.TOO_MANY_NODES:
+            raise GraphUnusable(f"{which} cannot be compared: {error.message}") from error
         raise NotPenman(f"{which} is not valid PENMAN: {error.message}") from error
-    if (fault := too_large(graph)) is not None:
-        raise GraphUnusable(f"{which} cannot be compared: {fault}")
-    return graph
 
 
 def _vectors(graphs: Sequence[AmrGraph], names: Sequence[str]) -> LabelVectors:

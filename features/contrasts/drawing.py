@@ -16,7 +16,6 @@ from features.core.draws import share_of
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
-from features.metrics.label_vectors import NO_VECTORS
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
 
@@ -107,8 +106,7 @@ def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> 
         batch = GraphBatch.from_rows(graphs_frame(graphs[text] for text in positions))
         first, voiced, swapped = np.array([[positions[text] for text in triple] for triple in compared], np.int64).T
         kept, exchanged = (
-            compare(Comparison(batch, first, second, NO_VECTORS), ["srl"])["srl"].to_numpy()
-            for second in (voiced, swapped)
+            compare(Comparison(batch, first, second), ["srl"])["srl"].to_numpy() for second in (voiced, swapped)
         )
         shown = {(compared[position][0], compared[position][2]) for position in np.flatnonzero(kept > exchanged)}
     hidden = {(text, swapped) for text, _, swapped in drawn} - shown

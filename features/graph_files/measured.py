@@ -5,17 +5,20 @@ Without a project or a store: `facetflow measure A.amr B.amr` for notebooks.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from features.core.faults import MetricSettings
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graph_files.paired import BlockPair, pair_files
-from features.graphs.table import encode_decoded
-from features.metrics.items import items_of
-from features.metrics.label_vectors import labels_of, words_of
-from features.metrics.measurement import Items, measure_own, measure_shard
+from features.graphs.batch import GraphBatch
+from features.graphs.table import graphs_frame
+from features.metrics.label_vectors import LabelVectors, words_of
+from features.metrics.measurement import Items, compare, measure_own
+from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.registry import METRIC_COLUMNS
 from features.parsers.label_vectors import WordVectors
@@ -78,21 +81,22 @@ def measure_files(
 
 
 class _Words:
-    """Rows of `LABEL_VECTORS`, each word looked up once: parts of a file share most of their words."""
+    """Vectors of words, each word looked up once: parts of a file share most of their words."""
 
     def __init__(self, source: WordVectors) -> None:
         self._source = source
         self._seen: set[str] = set()
         self._rows = pl.DataFrame(schema=LABEL_VECTORS)
 
-    def of_graphs(self, amr: pl.DataFrame) -> pl.DataFrame:
-        words = words_of(labels_of(amr))
+    def of_graphs(self, graphs: GraphBatch) -> LabelVectors:
+        words = words_of([*graphs.concept_names, *graphs.value_names])
         if new := sorted(words - self._seen):
             self._seen.update(new)
             labels, matrix = self._source.look_up(new)
             rows = pl.DataFrame({"label": labels, "vector": vector_column(matrix)}, schema=LABEL_VECTORS)
             self._rows = pl.concat([self._rows, rows])
-        return self._rows.filter(pl.col("label").is_in(pl.Series(sorted(words), dtype=pl.String).implode()))
+        of_these = pl.col("label").is_in(pl.Series(sorted(words), dtype=pl.String).implode())
+        return LabelVectors.from_rows(self._rows.filter(of_these))
 
 
 _Failures = dict[int, list[str]]  # number of a pair → why an own metric has no value for it
@@ -100,39 +104,25 @@ _Failures = dict[int, list[str]]  # number of a pair → why an own metric has n
 
 def _measure(pairs: Sequence[BlockPair], words: _Words, own: Sequence[OwnMetric]) -> tuple[pl.DataFrame, _Failures]:
     """Return the rows of some pairs, and the failures of own metrics."""
-    amr = encode_decoded(
-        (
-            (f"{side}{pair.number}", block.text, graph)
-            for pair in pairs
-            if pair.graphs is not None
-            for side, block, graph in zip("ab", (pair.first, pair.second), pair.graphs, strict=True)
-        ),
-        parser="file",
-    ).rows
-    names = pl.DataFrame(
-        [(pair.number, str(pair.number), f"a{pair.number}", f"b{pair.number}", *pair.ids) for pair in pairs],
-        schema={"pair": pl.Int64, **dict.fromkeys(("pair_id", "sentence_a", "sentence_b", "id_a", "id_b"), pl.String)},
+    decoded = {pair.number: pair.graphs for pair in pairs if pair.graphs is not None}
+    scores = pl.DataFrame(
+        [(pair.number, *pair.ids) for pair in pairs],
+        schema={"pair": pl.Int64, "id_a": pl.String, "id_b": pl.String},
         orient="row",
     )
-    complete = names.filter(pl.Series([pair.graphs is not None for pair in pairs]))
-    if complete.is_empty():
-        measured = pl.DataFrame(schema=METRIC_COLUMNS)
-    else:
-        measured = measure_shard(complete, amr, words.of_graphs(amr)).rows
-    scores = names.join(measured, on="pair_id", how="left", maintain_order="left")
-    scores = scores.select("pair", "id_a", "id_b", *list(METRIC_COLUMNS)[1:])
+    measured = pl.DataFrame(schema=METRIC_COLUMNS).drop("pair_id")
+    if decoded:
+        graphs = GraphBatch.from_rows(graphs_frame(chain.from_iterable(decoded.values())))
+        first = np.arange(0, len(graphs), 2)
+        measured = compare(Comparison(graphs, first, first + 1, words.of_graphs(graphs)))
+    measured = measured.with_columns(pair=pl.Series(list(decoded), dtype=pl.Int64))
+    scores = scores.join(measured, on="pair", how="left", maintain_order="left")
     if not own:
         return scores, {}
-    further, failures = _measure_own(own, pairs, amr)
-    return pl.concat([scores, further], how="horizontal"), failures
-
-
-def _measure_own(
-    metrics: Sequence[OwnMetric], pairs: Sequence[BlockPair], amr: pl.DataFrame
-) -> tuple[pl.DataFrame, _Failures]:
-    """Return the columns of own metrics, and why one has no value for a pair."""
     items: Items = {
-        "graphs": items_of("graphs", amr),
+        "graphs": {
+            f"{side}{number}": graph for number, both in decoded.items() for side, graph in zip("ab", both, strict=True)
+        },
         "sentences": {
             f"{side}{pair.number}": block.metadata["snt"]
             for pair in pairs
@@ -140,10 +130,10 @@ def _measure_own(
             if "snt" in block.metadata
         },
     }
-    columns, failures = measure_own(metrics, items, [(f"a{pair.number}", f"b{pair.number}") for pair in pairs])
+    columns, failures = measure_own(own, items, [(f"a{pair.number}", f"b{pair.number}") for pair in pairs])
     failed: _Failures = {}
     for failure in failures:
         # Do not repeat what is wrong with the graph itself.
         if (failure.metric.reads, failure.code) != ("graphs", RejectCode.MISSING_PARSE):
             failed.setdefault(pairs[failure.pair].number, []).append(failure.message)
-    return columns, failed
+    return pl.concat([scores, columns], how="horizontal"), failed

@@ -9,15 +9,14 @@ graphs that do not belong together would have scores like any other.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
 from features.core.faults import FileEmpty, NotParallel
 from features.core.files import source_name
 from features.graphs.graph import AmrGraph
-from features.graphs.penman_files import PenmanBlock, RawBlock, read_raw_blocks
-from features.graphs.table import too_large
+from features.graphs.penman_files import PenmanBlock, read_blocks
 
 BY_POSITION = "if they belong together nevertheless, pair them with --by-position"
 
@@ -47,29 +46,21 @@ class BlockPair:
     @property
     def graphs(self) -> tuple[AmrGraph, AmrGraph] | None:
         """Both graphs; None if one is wrong."""
-        if self.first.graph is None or self.second.graph is None or self.faults:
+        if self.first.graph is None or self.second.graph is None:
             return None
         return self.first.graph, self.second.graph
 
     @property
     def faults(self) -> tuple[str, ...]:
         """What is wrong with the blocks, one sentence each."""
-        return tuple(reason for block in (self.first, self.second) if (reason := fault(block)) is not None)
-
-
-def fault(block: PenmanBlock) -> str | None:
-    """Return why a block has no graph to measure, with file and line; None if it has one."""
-    if block.error is not None:
-        return block.error.message
-    size = None if block.graph is None else too_large(block.graph)
-    return None if size is None else f"{block.place}: {size}"
+        return tuple(block.error.message for block in (self.first, self.second) if block.error is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class PairedFiles:
     """The blocks of two files, pair by pair; graphs are decoded on demand."""
 
-    blocks: Sequence[tuple[RawBlock, RawBlock]]  # blocks of both files, equally many of each
+    blocks: Sequence[tuple[PenmanBlock, PenmanBlock]]  # blocks of both files, equally many of each
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -77,7 +68,8 @@ class PairedFiles:
     def pairs(self, start: int = 0, stop: int | None = None) -> list[BlockPair]:
         """Return some pairs, by their positions from 0, with their graphs."""
         some = enumerate(self.blocks[start:stop], start=start + 1)
-        return [BlockPair(number, first.read(), second.read()) for number, (first, second) in some]
+        # Copies, so that graphs are not kept with the blocks.
+        return [BlockPair(number, replace(first), replace(second)) for number, (first, second) in some]
 
     def parts(self, size: int) -> Iterator[list[BlockPair]]:
         """Yield all pairs in order, at most `size` at a time."""
@@ -87,46 +79,49 @@ class PairedFiles:
 
 def pair_files(first: Path, second: Path, *, by_position: bool = False) -> PairedFiles:
     """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input); ids may differ only `by_position`."""
-    sides = [list(read_raw_blocks(path)) for path in (first, second)]
-    for path, blocks in zip((first, second), sides, strict=True):
-        if not blocks:
-            raise FileEmpty(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
-    for number, (left, right) in enumerate(zip_longest(*sides), start=1):
-        ids = {identity for block in (left, right) if block and (identity := block.metadata.get("id"))}
-        if left is None or right is None or (len(ids) > 1 and not by_position):
-            raise NotParallel(_difference((first, second), sides, number, left, right))
+    sides = read_both(first, second)
+    require_parallel((first, second), sides, by_position=by_position)
     return PairedFiles(list(zip(*sides, strict=True)))
 
 
-def _difference(
-    paths: tuple[Path, Path],
-    sides: Sequence[Sequence[RawBlock]],
-    number: int,
-    left: RawBlock | None,
-    right: RawBlock | None,
-) -> str:
-    """Return where two files first differ, and what to do."""
-    counts = [len(blocks) for blocks in sides]
-    names = [source_name(path) for path in paths]
-    files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
-    if counts[0] == counts[1]:
-        files = f"{names[0]} and {names[1]} do not match line by line"
-    both = [_in_words(block) for block in (left, right)]
-    what_to_do = BY_POSITION if counts[0] == counts[1] else "give files with one block per pair"
-    return f"{files}: pair {number} would be {both[0]} with {both[1]}{_earlier(sides, number)}; {what_to_do}."
+def read_both(first: Path, second: Path) -> list[list[PenmanBlock]]:
+    """Return the blocks of two files; a file without any is refused."""
+    sides = [list(read_blocks(path)) for path in (first, second)]
+    for path, blocks in zip((first, second), sides, strict=True):
+        if not blocks:
+            raise FileEmpty(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
+    return sides
 
 
-def _in_words(block: RawBlock | None) -> str:
+def require_parallel(
+    paths: tuple[Path, Path], sides: Sequence[Sequence[PenmanBlock]], *, by_position: bool, why: str = ""
+) -> None:
+    """Refuse two files of which a block has no partner, or one with another id unless `by_position`; also say `why`."""
+    for number, both in enumerate(zip_longest(*sides), start=1):
+        ids = {identity for block in both if block and (identity := block.metadata.get("id"))}
+        if None not in both and (by_position or len(ids) < 2):
+            continue
+        counts, names = [len(blocks) for blocks in sides], [source_name(path) for path in paths]
+        files, what_to_do = f"{names[0]} and {names[1]} do not match line by line", BY_POSITION
+        if counts[0] != counts[1]:
+            files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
+            what_to_do = "give files with one block per pair"
+        left, right = map(_in_words, both)
+        raise NotParallel(
+            f"{files}{why}: pair {number} would be {left} with {right}{_earlier(sides, number)}; {what_to_do}."
+        )
+
+
+def _in_words(block: PenmanBlock | None) -> str:
     if block is None:
         return "nothing"
     identity = block.metadata.get("id")
     return f"id {identity!r} ({block.place})" if identity else block.place
 
 
-def _earlier(sides: Sequence[Sequence[RawBlock]], number: int) -> str:
+def _earlier(sides: Sequence[Sequence[PenmanBlock]], number: int) -> str:
     """Return what is wrong with a graph before a difference: a blank line within a graph splits it into two blocks."""
     for block in (block for pair in zip(*(blocks[:number] for blocks in sides), strict=False) for block in pair):
-        error = block.read().error if block.graph else None
-        if error is not None:
-            return f", perhaps because of {error.message}"
+        if block.lines and block.error is not None:
+            return f", perhaps because of {block.error.message}"
     return ""

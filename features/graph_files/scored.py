@@ -11,17 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from features.core.errors import RowError
-from features.core.faults import FileEmpty, GraphUnusable, IdsDiffer, MetricWrong, NotParallel, NotPenman
+from features.core.faults import GraphUnusable, IdsDiffer, MetricWrong, NotPenman
 from features.core.files import source_name
-from features.graph_files.paired import BY_POSITION, fault
+from features.graph_files.paired import BY_POSITION, read_both, require_parallel
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
-from features.graphs.penman_files import PenmanBlock, read_blocks
+from features.graphs.penman_files import PenmanBlock
 from features.graphs.table import graphs_frame
 from features.metrics.arrays import Statistics
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.corpus_scores import AnyMetric, CorpusScore, choose_metrics, score_corpus
-from features.metrics.label_vectors import NO_VECTORS
 from features.metrics.metric import Comparison, Metric
 from features.metrics.own import OwnMetric
 
@@ -56,15 +55,16 @@ def score_files(
     read graphs and return (matched, left, right) are used.
     """
     chosen = choose_metrics(metrics, own)
-    expected, parses = list(read_blocks(gold)), list(read_blocks(parsed))
-    order, pairing = _partners((gold, expected), (parsed, parses), by_position=by_position)
-    wrong = tuple(reason for block in (*expected, *parses) if (reason := fault(block)) is not None)
-    graphs = [_graph(block) for block in expected]
+    sides = read_both(gold, parsed)
+    expected, parses = sides
+    order, pairing = _partners((gold, parsed), sides, by_position=by_position)
+    wrong = tuple(block.error.message for block in (*expected, *parses) if block.error is not None)
+    graphs = [block.graph for block in expected]
     if not any(graphs):
         raise NotPenman(f"no graph of {source_name(gold)} can be read: {wrong[0]}")
     context = {"pairing": pairing}
     scores = score_pairs(
-        graphs, [_graph(parses[index]) for index in order], chosen, bootstrap, drop_wiki=drop_wiki, context=context
+        graphs, [parses[index].graph for index in order], chosen, bootstrap, drop_wiki=drop_wiki, context=context
     )
     return ScoredFiles(scores, wrong)
 
@@ -103,7 +103,7 @@ def _statistics(pairs: Sequence[_Pair], metrics: Mapping[str, AnyMetric]) -> dic
     both = [(gold, gold if parsed is None else parsed) for _, gold, parsed in pairs]
     first = np.arange(len(pairs))
     graphs = GraphBatch.from_rows(graphs_frame([gold for gold, _ in both] + [parsed for _, parsed in both]))
-    comparison = Comparison(graphs, first, first + len(pairs), NO_VECTORS)  # counts need no vectors
+    comparison = Comparison(graphs, first, first + len(pairs))
     numbers = [number for number, _, _ in pairs]
     statistics = {
         name: metric.statistics(comparison) if isinstance(metric, Metric) else _counts(metric, numbers, both)
@@ -131,32 +131,20 @@ def _counts(metric: OwnMetric, numbers: Sequence[int], pairs: Sequence[tuple[Amr
     return np.stack(counts)
 
 
-def _graph(block: PenmanBlock) -> AmrGraph | None:
-    return block.graph if fault(block) is None else None
-
-
 def _without_wiki(graph: AmrGraph) -> AmrGraph:
     return replace(graph, attributes=[attribute for attribute in graph.attributes if attribute[1].lower() != "wiki"])
 
 
-_File = tuple[Path, Sequence[PenmanBlock]]
-
-
-def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[int], str]:
+def _partners(
+    files: tuple[Path, Path], sides: Sequence[Sequence[PenmanBlock]], *, by_position: bool
+) -> tuple[list[int], str]:
     """Return the position of the parsed graph of each gold graph, and how they were found."""
-    paths, sides = [source_name(path) for path, _ in (gold, parsed)], [blocks for _, blocks in (gold, parsed)]
-    if not all(sides):
-        raise FileEmpty(f"{paths[0 if not sides[0] else 1]} has no graph; give a file of graphs in PENMAN")
+    paths = [source_name(file) for file in files]
     ids = [[block.metadata.get("id", "") for block in blocks] for blocks in sides]
     complete = all(all(names) for names in ids)
     if by_position or not complete or ids[0] == ids[1]:
-        if len(sides[0]) != len(sides[1]):
-            why = "" if by_position else ", and not all have a `# ::id` to find their partners by"
-            raise NotParallel(
-                f"{paths[0]} has {len(sides[0])} graphs and {paths[1]} has {len(sides[1])}{why}; give as many of each"
-            )
-        if not by_position:
-            _require_equal_ids(sides)
+        why = "" if by_position else ", and not all have a `# ::id` to find their partners by"
+        require_parallel(files, sides, by_position=by_position, why=why)
         return list(range(len(sides[0]))), "id" if complete and ids[0] == ids[1] else "position"
     for path, names in zip(paths, ids, strict=True):
         name, times = Counter(names).most_common(1)[0]
@@ -177,14 +165,3 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
                 f"{BY_POSITION}"
             )
     return [positions[name] for name in ids[0]], "id"
-
-
-def _require_equal_ids(sides: Sequence[Sequence[PenmanBlock]]) -> None:
-    """Refuse graphs at one position with different ids."""
-    for number, (wanted, parse) in enumerate(zip(*sides, strict=True), start=1):
-        ids = wanted.metadata.get("id"), parse.metadata.get("id")
-        if ids[0] and ids[1] and ids[0] != ids[1]:
-            raise IdsDiffer(
-                f"not all graphs have a `# ::id` to find their partners by, and pair {number} would be id {ids[0]!r} "
-                f"({wanted.place}) with id {ids[1]!r} ({parse.place}); {BY_POSITION}"
-            )

@@ -10,15 +10,15 @@ import polars as pl
 
 from features.core.errors import ModelError, StoreError
 from features.core.types import OnRows, ignore_rows
-from features.graphs.graph import AmrGraph, decode
+from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import read_blocks
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 from features.metrics.items import items_of
 from features.metrics.label_vectors import LabelVectors, words_of
 from features.parsers.settings import AmrSettings, LabelVectorSettings
+from features.schemas import SENTENCES
 from features.sentences import sentence_id
-from features.stage_output import Reject
-from features.stages.amr import AMR_STAGE
+from features.stages.amr import AMR_STAGE, parse_amr
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
 from features.store.locations import Location
 
@@ -48,8 +48,7 @@ class StoredGraphs:
     def find(self, texts: Sequence[str]) -> Graphs:
         """Return the graphs of those texts that have one; none when the release has no graphs."""
         rows = self._rows(AMR_STAGE.name, "sentence_id", [sentence_id(text) for text in texts])
-        items = {} if rows is None else items_of("graphs", rows)
-        return {text: items[identity] for text in texts if (identity := sentence_id(text)) in items}
+        return {} if rows is None else _graphs_of(texts, rows)
 
     def vectors(self, graphs: Iterable[AmrGraph]) -> LabelVectors | None:
         """Return the vectors of the words in the labels of some graphs; None when the release has none."""
@@ -68,8 +67,13 @@ def parsed_graphs(texts: Sequence[str], on_rows: OnRows = ignore_rows) -> Graphs
     from features.parsers.amr import load
 
     parser = load(AmrSettings(backend="embedded"))
-    parsed = parser.parse([sentence_id(text) for text in texts], list(texts), on_rows)
-    return {text: decode(graph) for text, graph in zip(texts, parsed, strict=True) if not isinstance(graph, Reject)}
+    sentences = pl.DataFrame({"sentence_id": map(sentence_id, texts), "text": texts}, schema=SENTENCES)
+    return _graphs_of(texts, parse_amr(sentences, parser, on_rows).rows)
+
+
+def _graphs_of(texts: Iterable[str], rows: pl.DataFrame) -> Graphs:
+    graphs = items_of("graphs", rows)
+    return {text: graphs[identity] for text in texts if (identity := sentence_id(text)) in graphs}
 
 
 def label_vectors(graphs: Iterable[AmrGraph], settings: LabelVectorSettings | None = None) -> LabelVectors | None:

@@ -35,6 +35,13 @@ _TRAILING_ALIGNMENT = re.compile(rf"{_ALIGNMENT}$")
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _NUMBERED = re.compile(r"([a-z]+)[0-9]+")
 
+MAX_NODES = 512
+"""A sentence has at most `ingest.max_words` words, and a graph about one node for every two words. More nodes are a
+parser error (repetition), and aligning two such graphs does not finish in reasonable time."""
+MAX_ATTRIBUTES = 512
+"""WWLK compares every constant of one graph with every node and constant of the other. Gold graphs have at most 56."""
+MAX_RELATIONS = 2048  # Gold graphs have about as many relations as nodes
+
 
 @dataclass(frozen=True, slots=True)
 class AmrGraph:
@@ -50,7 +57,8 @@ def decode(text: str) -> AmrGraph:
 
     Raises:
         RowError: with the line and column, when parentheses do not match, a node has no concept, a branch has no
-            target, a variable is defined twice, or a name that looks like a variable is not defined.
+            target, a variable is defined twice, or a name that looks like a variable is not defined; or
+            `TOO_MANY_NODES`, also for constants and relations.
 
     >>> decode("(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :polarity - :ARG0 b))").relations
     [(0, 'ARG0', 1), (0, 'ARG1', 2), (2, 'ARG0', 1)]
@@ -154,6 +162,14 @@ class _Scan:
                 _fail(self.text, position, what)
             else:
                 graph.attributes.append((source, role, name))
+        for parts, limit, kind in (
+            (graph.concepts, MAX_NODES, "nodes"),
+            (graph.attributes, MAX_ATTRIBUTES, "constants"),
+            (graph.relations, MAX_RELATIONS, "relations"),
+        ):
+            if len(parts) > limit:
+                message = f"the graph has {len(parts)} {kind}, more than {limit}; check the parser's output"
+                raise RowError(RejectCode.TOO_MANY_NODES, message)
         return graph
 
     def _is_like_a_variable(self, name: str) -> bool:

@@ -19,6 +19,7 @@ entry without a graph. A graph of one invented node would be scored like any oth
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from features.core.errors import RowError
@@ -35,40 +36,28 @@ _HEAD_BYTES = 4096
 _LARGEST = 1 << 20  # bytes of a block; those of real corpora have some thousands
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class PenmanBlock:
-    """One block of a file."""
-
-    metadata: dict[str, str]  # values of the `# ::key value` lines, by key
-    text: str  # the graph as written, without metadata; empty if there is none
-    path: Path  # the file
-    line: int  # number of the block's first line, from 1
-    graph: AmrGraph | None = None  # the decoded graph; None if there is an error
-    error: RowError | None = None  # why there is no graph: code, and a message with file, line and column
-
-    @property
-    def place(self) -> str:
-        """File and line, as messages name them."""
-        return _place(self.path, self.line)
-
-
-@dataclass(slots=True)
-class RawBlock:
-    """The lines of one block, before its graph is decoded."""
+    """One block of a file; its graph is decoded when it is first asked for."""
 
     path: Path  # the file
     line: int  # number of the block's first line, from 1
     comments: list[bytes] = field(default_factory=list)  # lines that start with `#`
-    graph: list[bytes] = field(default_factory=list)  # the other lines
+    lines: list[bytes] = field(default_factory=list)  # the other lines
     graph_line: int = 0  # number of the first of them
     size: int = 0  # bytes of the block; what is above a mebibyte is not kept
 
     @property
     def holds_something(self) -> bool:
         """Whether the block belongs to a sentence: it has a graph, too much of one, or metadata."""
-        return bool(self.graph) or self.size > _LARGEST or any(b"::" in line for line in self.comments)
+        return bool(self.lines) or self.size > _LARGEST or any(b"::" in line for line in self.comments)
 
     @property
+    def place(self) -> str:
+        """File and line, as messages name them."""
+        return f"{short_name(self.path)}, block at line {self.line}"
+
+    @cached_property
     def metadata(self) -> dict[str, str]:
         """Values of the `# ::key value` lines, by key."""
         values: dict[str, str] = {}
@@ -84,32 +73,42 @@ class RawBlock:
         return values
 
     @property
-    def place(self) -> str:
-        """File and line, as messages name them."""
-        return _place(self.path, self.line)
+    def text(self) -> str:
+        """The graph as written, without metadata; empty if there is none."""
+        return self._content[0]
 
-    def read(self) -> PenmanBlock:
-        """Return the block with its graph or its error."""
+    @property
+    def graph(self) -> AmrGraph | None:
+        """The decoded graph; None if there is an error."""
+        return self._content[1]
+
+    @property
+    def error(self) -> RowError | None:
+        """Why there is no graph: code, and a message with file, line and column."""
+        return self._content[2]
+
+    @cached_property
+    def _content(self) -> tuple[str, AmrGraph | None, RowError | None]:
         metadata = self.metadata
         if self.size > _LARGEST:
-            return self._wrong(metadata, RejectCode.BAD_PENMAN, f"larger than {_LARGEST >> 20} MiB")
+            return self._wrong(RejectCode.BAD_PENMAN, f"larger than {_LARGEST >> 20} MiB")
         try:
-            text = b"".join(self.graph).decode().strip()
+            text = b"".join(self.lines).decode().strip()
         except UnicodeDecodeError as error:
             why = f"not UTF-8 ({error.reason}); convert the file to UTF-8"
-            return self._wrong(metadata, RejectCode.BAD_ENCODING, why)
+            return self._wrong(RejectCode.BAD_ENCODING, why)
         if not text and _REJECT in metadata:
-            return self._wrong(metadata, _code(metadata[_REJECT]), f"rejected as {metadata[_REJECT]}")
+            return self._wrong(_code(metadata[_REJECT]), f"rejected as {metadata[_REJECT]}")
         if not text:
-            return self._wrong(metadata, RejectCode.NO_GRAPH, "the block has metadata but no graph")
+            return self._wrong(RejectCode.NO_GRAPH, "the block has metadata but no graph")
         try:
-            return PenmanBlock(metadata, text, self.path, self.line, graph=decode(text))
+            return text, decode(text), None
         except RowError as error:
             message = f"{short_name(self.path)}, graph at line {self.graph_line}: {error.message}"
-            return PenmanBlock(metadata, text, self.path, self.line, error=RowError(error.code, message))
+            return text, None, RowError(error.code, message)
 
-    def _wrong(self, metadata: dict[str, str], code: RejectCode, why: str) -> PenmanBlock:
-        return PenmanBlock(metadata, "", self.path, self.line, error=RowError(code, f"{self.place}: {why}"))
+    def _wrong(self, code: RejectCode, why: str) -> tuple[str, None, RowError]:
+        return "", None, RowError(code, f"{self.place}: {why}")
 
 
 def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
@@ -118,12 +117,6 @@ def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
     Comments that are not metadata are skipped, and so are blocks that contain nothing else. The file is UTF-8, gzip
     when its name ends in `.gz`; `-` is standard input.
     """
-    for block in read_raw_blocks(path):
-        yield block.read()
-
-
-def read_raw_blocks(path: Path | str) -> Iterator[RawBlock]:
-    """Read the blocks of a PENMAN file without decoding their graphs; see `read_blocks`."""
     path = Path(path)
     with open_bytes(path) as file:
         if b"\x00" in file.peek(_HEAD_BYTES)[:_HEAD_BYTES]:
@@ -160,20 +153,16 @@ def _code(reject: str) -> RejectCode:
     return RejectCode(name) if name in RejectCode.__members__.values() else RejectCode.NO_GRAPH
 
 
-def _place(path: Path, line: int) -> str:
-    return f"{short_name(path)}, block at line {line}"
-
-
-def _split(file: Iterable[bytes], path: Path) -> Iterator[RawBlock]:
-    block = RawBlock(path, 1)
+def _split(file: Iterable[bytes], path: Path) -> Iterator[PenmanBlock]:
+    block = PenmanBlock(path, 1)
     for number, line in enumerate(file, start=1):
         line = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line  # noqa: PLW2901  # the same line
         content = line.strip()
         comment = content.startswith(b"#")
         # Metadata after a graph starts a block even if the blank line is missing.
-        if not content or (comment and b"::" in content and block.graph):
+        if not content or (comment and b"::" in content and block.lines):
             yield block
-            block = RawBlock(path, number if content else number + 1)
+            block = PenmanBlock(path, number if content else number + 1)
         block.size += len(line)
         if block.size > _LARGEST:
             continue
@@ -181,5 +170,5 @@ def _split(file: Iterable[bytes], path: Path) -> Iterator[RawBlock]:
             block.comments.append(content)
         elif content:
             block.graph_line = block.graph_line or number
-            block.graph.append(line)
+            block.lines.append(line)
     yield block

@@ -9,17 +9,9 @@ import polars as pl
 import pyarrow as pa
 
 from features.core.errors import RowError
-from features.core.types import RejectCode
 from features.graphs.graph import AmrGraph, decode
 from features.schemas import AMR
 from features.stage_output import Reject, StageOutput, rejects_frame
-
-MAX_NODES = 512
-"""A sentence has at most `ingest.max_words` words, and a graph about one node for every two words. More nodes are a
-parser error (repetition), and aligning two such graphs does not finish in reasonable time."""
-MAX_ATTRIBUTES = 512
-"""WWLK compares every constant of one graph with every node and constant of the other. Gold graphs have at most 56."""
-MAX_RELATIONS = 2048  # Gold graphs have about as many relations as nodes
 
 _ATTRIBUTE = ("nodes", "roles", "values")
 _RELATION = ("sources", "roles", "targets")
@@ -37,38 +29,13 @@ def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> 
             decoded.append((sentence_id, penman, decode(penman)))
         except RowError as error:
             rejects.append(Reject(sentence_id, error.code, error.message))
-    output = encode_decoded(decoded, parser)
-    return StageOutput(output.rows, pl.concat([rejects_frame(rejects), output.rejects]))
-
-
-def encode_decoded(decoded: Iterable[tuple[str, str, AmrGraph]], parser: str) -> StageOutput:
-    """Turn sentence ids, graphs in PENMAN and the same graphs decoded into rows of `amr`, as `encode` does."""
-    kept: list[tuple[str, str, AmrGraph]] = []
-    rejects: list[Reject] = []
-    for sentence_id, penman, graph in decoded:
-        if (fault := too_large(graph)) is None:
-            kept.append((sentence_id, penman, graph))
-        else:
-            rejects.append(Reject(sentence_id, RejectCode.TOO_MANY_NODES, fault))
-    rows = graphs_frame(graph for _, _, graph in kept).select(
-        pl.Series("sentence_id", [sentence_id for sentence_id, _, _ in kept], pl.String),
-        pl.Series("penman", [penman for _, penman, _ in kept], pl.String),
+    rows = graphs_frame(graph for _, _, graph in decoded).select(
+        pl.Series("sentence_id", [sentence_id for sentence_id, _, _ in decoded], pl.String),
+        pl.Series("penman", [penman for _, penman, _ in decoded], pl.String),
         pl.lit(parser).alias("parser"),
         pl.all(),
     )
     return StageOutput(rows.cast(pl.Schema(AMR)), rejects_frame(rejects))
-
-
-def too_large(graph: AmrGraph) -> str | None:
-    """Return what a graph has too many of: nodes, constants or relations; None for one that can be measured."""
-    for parts, limit, what in (
-        (graph.concepts, MAX_NODES, "nodes"),
-        (graph.attributes, MAX_ATTRIBUTES, "constants"),
-        (graph.relations, MAX_RELATIONS, "relations"),
-    ):
-        if len(parts) > limit:
-            return f"the graph has {len(parts)} {what}, more than {limit}; check the parser's output"
-    return None
 
 
 def graphs_frame(graphs: Iterable[AmrGraph]) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """Small array operations on batches in CSR form: graph g owns `offsets[g]:offsets[g + 1]`."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,17 @@ Positions = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Statistics = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.float64]
+
+Kind = Literal["node", "attribute", "relation", "root"]
+
+
+class Items(NamedTuple):
+    """Items of one kind that a metric reads from the graphs of a batch; nodes are numbered through the batch."""
+
+    kind: Kind  # `root` is the mark that a node is the root of what the metric reads
+    at: Positions  # which nodes, attributes or relations of the batch they are, (n,)
+    ends: tuple[Positions, ...]  # the node at which each stands, or its source and target as the metric reads it, (n,)
+    keys: Ids | Positions  # equal for items that compare equal, (n,)
 
 
 def owners(offsets: Positions) -> Positions:

@@ -8,8 +8,7 @@ the root is taken (steps along relations in either direction), then the first la
 as 0.
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,27 @@ import numpy as np
 from features.metrics.arrays import Positions, Statistics
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, mean, similarities
-from features.metrics.readings import DirectedRelations
+from features.metrics.readings import Readings
 
 _NO_LENGTH = 1e-30
 
 
-def _best_connected(ends_of: Callable[[DirectedRelations], Positions], pairs: Comparison) -> Positions:
+def _best_connected(readings: Readings, *ends: Positions) -> Positions:
     """Return the node of each graph with the greatest degree, then the smallest distance, then the first label."""
-    readings, offsets = pairs.readings, pairs.graphs.node_offsets
-    order = readings.nearest_first
-    degrees = np.bincount(ends_of(readings.relations), minlength=len(order))[order]
+    order, offsets = readings.nearest_first, readings.graphs.node_offsets
+    degrees = np.bincount(np.concatenate(ends), minlength=len(order))[order]
     greatest = np.maximum.reduceat(degrees, offsets[:-1])
     best = np.flatnonzero(degrees == np.repeat(greatest, np.diff(offsets)))
     return np.asarray(order[best[np.searchsorted(best, offsets[:-1])]], np.int64)
+
+
+NODES: Mapping[str, Callable[[Readings], Positions]] = {
+    "max_indegree": lambda readings: _best_connected(readings, readings.relations.targets),
+    "max_outdegree": lambda readings: _best_connected(readings, readings.relations.sources),
+    "max_degree": lambda readings: _best_connected(readings, readings.relations.sources, readings.relations.targets),
+    "root": lambda readings: readings.graphs.node_offsets[:-1],
+}
+"""The node of each graph that each metric reads, numbered through the batch, (n_graphs,)."""
 
 
 @kernel
@@ -49,11 +56,11 @@ def _clipped_cosines(vectors: Any, left: Any, right: Any) -> Any:
     return cosines
 
 
-def _metric(name: str, summary: str, question: str, nodes_of: Callable[[Comparison], Positions]) -> Metric:
+def _metric(name: str, summary: str, question: str) -> Metric:
     """Compare the labels of one node of each graph."""
 
     def statistics(pairs: Comparison) -> Statistics:
-        labels = pairs.readings.neighbourhoods.labels_of_concepts[pairs.graphs.concepts[nodes_of(pairs)]]
+        labels = pairs.readings.neighbourhoods.labels_of_concepts[pairs.graphs.concepts[NODES[name](pairs.readings)]]
         return similarities(_clipped_cosines(pairs.label_vectors, labels[pairs.first], labels[pairs.second]))
 
     return Metric(
@@ -71,23 +78,19 @@ MAX_INDEGREE = _metric(
     "max_indegree",
     "nodes with most incoming relations",
     "Are the concepts alike that most others point to?",
-    partial(_best_connected, lambda relations: relations.targets),
 )
 MAX_OUTDEGREE = _metric(
     "max_outdegree",
     "nodes with most outgoing relations",
     "Are the concepts alike that point to most others?",
-    partial(_best_connected, lambda relations: relations.sources),
 )
 MAX_DEGREE = _metric(
     "max_degree",
     "nodes with most relations",
     "Are the best connected concepts alike?",
-    partial(_best_connected, lambda relations: np.concatenate([relations.sources, relations.targets])),
 )
 ROOT = _metric(
     "root",
     "roots",
     "Are the main concepts alike, the roots of the graphs?",
-    lambda pairs: pairs.graphs.node_offsets[:-1],
 )

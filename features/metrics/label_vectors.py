@@ -92,9 +92,6 @@ class LabelVectors:
         """Length of the vectors."""
         return int(self._matrix.shape[1])
 
-    def __contains__(self, word: str) -> bool:
-        return word in self._row_of
-
     def of_labels(self, labels: Sequence[str]) -> Vectors:
         """Return the mean vector of the words of each label, float32, shape (n_labels, n_dimensions)."""
         if not labels:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from features.graphs.batch import GraphBatch
 from features.metrics.arrays import Numbers, Positions, Statistics
-from features.metrics.label_vectors import LabelVectors
+from features.metrics.label_vectors import NO_VECTORS, LabelVectors
 from features.metrics.readings import Readings
 
 
@@ -24,7 +24,7 @@ class Comparison:
     graphs: GraphBatch  # each distinct graph once
     first: Positions  # position of the first graph of each pair, (n_pairs,)
     second: Positions  # position of the second graph of each pair, (n_pairs,)
-    vectors: LabelVectors  # vectors of the words in the labels
+    vectors: LabelVectors = NO_VECTORS  # vectors of the words in the labels, for metrics that compare them
 
     @cached_property
     def readings(self) -> Readings:

@@ -16,26 +16,21 @@ case, numbers in their shortest form ("2.0", 2 and "2" are one). What is quantif
 a tent" and "three men eating in a kitchen" agree, "two cats" and "a white cat" do not (the paper's Table 7).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from features.metrics.arrays import Mask, Positions, Statistics, distinct, ids_of, owners
+from features.metrics.arrays import Items, Mask, Positions, Statistics, distinct, ids_of, owners
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, f1
-from features.metrics.readings import is_frame
+from features.metrics.readings import Readings, is_frame
 
 QUANTIFIERS = frozenset({
     "all", "any", "both", "each", "every", "few", "many", "most", "much", "no", "none", "several", "some",
 })  # fmt: skip
 """Concepts that quantify when used as modifiers."""
-
-_Bags = tuple[Positions, npt.NDArray[np.integer[Any]]]
-"""Graph of each item and the item's id, equal for equal items, each (n_items,)."""
 
 
 @kernel
@@ -73,35 +68,34 @@ def normalise_quantity(filler: str) -> str:
     return plain
 
 
-def _concepts(nodes_of: Callable[[Comparison], Positions], pairs: Comparison) -> _Bags:
-    """Return the bags of the concepts of some nodes; a node given twice counts twice."""
-    nodes = nodes_of(pairs)
-    return owners(pairs.graphs.node_offsets)[nodes], pairs.readings.labels[nodes]
+def _concepts(readings: Readings, nodes: Positions) -> tuple[Items, ...]:
+    """Return the concepts of some nodes; a node given twice counts twice."""
+    return (Items("node", nodes, (nodes,), readings.labels[nodes]),)
 
 
-def _frames(pairs: Comparison) -> Positions:
-    are_frames = np.array([is_frame(name) for name in pairs.graphs.concept_names], bool)
-    return np.flatnonzero(are_frames[pairs.graphs.concepts])
+def _frames(readings: Readings) -> tuple[Items, ...]:
+    are_frames = np.array([is_frame(name) for name in readings.graphs.concept_names], bool)
+    return _concepts(readings, np.flatnonzero(are_frames[readings.graphs.concepts]))
 
 
-def _named(pairs: Comparison) -> Positions:
-    relations = pairs.readings.relations
+def _named(readings: Readings) -> tuple[Items, ...]:
+    relations = readings.relations
     is_name = np.array([name == "name" for name in relations.names], bool)[relations.roles]
     (named, _), _ = distinct(relations.sources[is_name], relations.targets[is_name])
-    return np.concatenate([named, _nodes_with_attribute(pairs, "name")])
+    return _concepts(readings, np.concatenate([named, _nodes_with_attribute(readings, "name")]))
 
 
-def _nodes_with_attribute(pairs: Comparison, role: str, value: str | None = None) -> Positions:
+def _nodes_with_attribute(readings: Readings, role: str, value: str | None = None) -> Positions:
     """Return the nodes, numbered through the batch, that have an attribute; with any value when None."""
-    graphs = pairs.graphs
+    graphs = readings.graphs
     roles = np.array([name.lower() == role for name in graphs.role_names], bool)
     values = np.array([value is None or name.replace('"', "") == value for name in graphs.value_names], bool)
     kept = roles[graphs.attribute_roles] & values[graphs.attribute_values]
-    return np.asarray(pairs.readings.attribute_nodes[kept], np.int64)
+    return np.asarray(readings.attribute_nodes[kept], np.int64)
 
 
-def _quantities(pairs: Comparison) -> _Bags:
-    graphs, relations = pairs.graphs, pairs.readings.relations
+def _quantities(readings: Readings) -> tuple[Items, ...]:
+    graphs, relations = readings.graphs, readings.relations
     ids: dict[str, int] = {}
     concepts = ids_of(map(normalise_quantity, graphs.concept_names), ids)
     values = ids_of(map(normalise_quantity, graphs.value_names), ids)
@@ -117,13 +111,13 @@ def _quantities(pairs: Comparison) -> _Bags:
     modifiers[relations.sources[is_domain]] = True  # `a :domain b` is `b :mod a`
     nodes = np.flatnonzero(fillers | (modifiers & quantifying))
 
-    graph_of_attribute = owners(graphs.attribute_offsets)
     of_quantity = _roles(graphs.role_names, lambda role: role == "quant")[graphs.attribute_roles]
     of_operator = _roles(graphs.role_names, lambda role: role.startswith("op"))[graphs.attribute_roles]
-    attributes = np.flatnonzero(of_quantity | (of_operator & fillers[pairs.readings.attribute_nodes]))
+    attributes = np.flatnonzero(of_quantity | (of_operator & fillers[readings.attribute_nodes]))
+    attribute_nodes, constants = readings.attribute_nodes[attributes], values[graphs.attribute_values[attributes]]
     return (
-        np.concatenate([owners(graphs.node_offsets)[nodes], graph_of_attribute[attributes]]),
-        np.concatenate([concepts[graphs.concepts[nodes]], values[graphs.attribute_values[attributes]]]),
+        Items("node", nodes, (nodes,), concepts[graphs.concepts[nodes]]),
+        Items("attribute", attributes, (attribute_nodes,), constants),
     )
 
 
@@ -131,16 +125,21 @@ def _roles(names: Iterable[str], is_kept: Callable[[str], bool]) -> Mask:
     return np.array([is_kept(name.lower()) for name in names], bool)
 
 
-def _bag_metric(
-    name: str,
-    summary: str,
-    question: str,
-    bags_of: Callable[[Comparison], _Bags],
-    vacuous: float | None = 1.0,
-    **parameters: str,
-) -> Metric:
+BAGS: Mapping[str, Callable[[Readings], tuple[Items, ...]]] = {
+    "frames": _frames,
+    "concepts": lambda readings: _concepts(readings, np.arange(len(readings.graphs.concepts))),
+    "named_entities": _named,
+    "negations": lambda readings: _concepts(readings, np.unique(_nodes_with_attribute(readings, "polarity", "-"))),
+    "quantifiers": _quantities,
+}
+"""The bag that each metric reads."""
+
+
+def _bag_metric(name: str, summary: str, question: str, vacuous: float | None = 1.0, **parameters: str) -> Metric:
     def statistics(pairs: Comparison) -> Statistics:
-        graph_of, items = bags_of(pairs)
+        bags = BAGS[name](pairs.readings)
+        graph_of = owners(pairs.graphs.node_offsets)[np.concatenate([each.ends[0] for each in bags])]
+        items = np.concatenate([each.keys for each in bags])
         order = np.lexsort((items, graph_of))
         sizes = np.bincount(graph_of, minlength=len(pairs.graphs))
         offsets = np.concatenate([[0], np.cumsum(sizes)])
@@ -154,31 +153,26 @@ FRAMES = _bag_metric(
     "frames",
     "F1 of PropBank frames",
     "Are the same events and states named, in the same sense?",
-    partial(_concepts, _frames),
 )
 CONCEPTS = _bag_metric(
     "concepts",
     "F1 of concepts",
     "Are the same things, events and properties named, wherever they stand?",
-    partial(_concepts, lambda pairs: np.arange(len(pairs.graphs.concepts))),
     vacuous=None,
 )
 NAMED_ENTITIES = _bag_metric(
     "named_entities",
     "F1 of the concepts of nodes with a :name",
     "Are the same kinds of things called by name: persons, cities, companies?",
-    partial(_concepts, _named),
 )
 NEGATIONS = _bag_metric(
     "negations",
     "F1 of the concepts of nodes with :polarity -",
     "Is the same thing negated?",
-    partial(_concepts, lambda pairs: np.unique(_nodes_with_attribute(pairs, "polarity", "-"))),
 )
 QUANTIFIERS_METRIC = _bag_metric(
     "quantifiers",
     "F1 of the fillers of :quant and of quantifying modifiers",
     "Are quantities the same: numbers, and words such as all, some and few?",
-    _quantities,
     set="quant+mod",
 )

@@ -84,13 +84,8 @@ class Readings:
     graphs: GraphBatch
 
     @cached_property
-    def labels(self) -> Ids:
-        """An id of each node's concept, equal for concepts that compare equal, shape (n_nodes,)."""
-        return np.asarray(ids_of(map(comparable, self.graphs.concept_names))[self.graphs.concepts], np.int32)
-
-    @cached_property
-    def ranks(self) -> Positions:
-        """Rank of each node's concept in alphabetical order, equal for equal ones, shape (n_nodes,)."""
+    def labels(self) -> Positions:
+        """Rank of each node's concept in the alphabet, equal for concepts that compare equal, shape (n_nodes,)."""
         names = np.array([comparable(name) for name in self.graphs.concept_names], np.str_)
         return np.asarray(np.unique(names, return_inverse=True)[1][self.graphs.concepts], np.int64)
 
@@ -176,7 +171,7 @@ class Readings:
     @cached_property
     def nearest_first(self) -> Positions:
         """The nodes, graph by graph, in the order of distance and label, shape (n_nodes,)."""
-        return np.lexsort((self.ranks, self.distances, owners(self.graphs.node_offsets)))
+        return np.lexsort((self.labels, self.distances, owners(self.graphs.node_offsets)))
 
 
 def _plain(name: str) -> str:

@@ -16,12 +16,12 @@ from features.metrics.alignment.solve import best_alignments
 from features.metrics.arrays import Statistics
 from features.metrics.metric import Comparison, Metric, f1
 from features.metrics.registry import STEPS
-from features.metrics.triples import TRIPLES_OF
+from features.metrics.triples import triples_of
 
 
 def _aligned(name: str, summary: str, question: str, triples: str, vacuous: float | None = 1.0) -> Metric:
     def statistics(pairs: Comparison) -> Statistics:
-        batch = TRIPLES_OF[name](pairs.readings)
+        batch = triples_of(name, pairs.readings)
         alignments = best_alignments(batch, pairs.first, pairs.second)
         sizes = batch.sizes
         return np.column_stack([alignments.matched, sizes[pairs.first], sizes[pairs.second], alignments.bound])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from features.metrics.arrays import Ids, Mask, Positions, distinct, ids_of, offsets_of, owners, sums
+from features.metrics.arrays import Ids, Items, Mask, Positions, distinct, ids_of, offsets_of, owners, sums
 from features.metrics.readings import Readings, comparable, forward, is_argument, is_inverted
 
 
@@ -41,43 +41,40 @@ class TripleBatch(NamedTuple):
         return nodes + attributes + relations
 
 
-def smatch_triples(readings: Readings) -> TripleBatch:
-    """Return all triples."""
+Triples = tuple[Items, Items, Items, Items]
+"""Instances, marks of roots, attributes and relations, each as it stands in its graph."""
+
+
+def _smatch(readings: Readings) -> Triples:
     names = ("domain" if name == "mod" else forward(name) for name in readings.graphs.role_names)
     return _all_triples(readings, ids_of(name.lower().rstrip("_") for name in names))
 
 
-def unlabeled_triples(readings: Readings) -> TripleBatch:
-    """Return all triples with all role labels made equal (except TOP); directions stay."""
-    return _all_triples(readings, np.zeros(len(readings.graphs.role_names), np.int32))
-
-
-def coreference_triples(readings: Readings) -> TripleBatch:
-    """Return the relations into nodes that more than one relation points to ("reentrancies")."""
+def _coreference(readings: Readings) -> Triples:
     relations = readings.relations
     (_, targets, _), _ = distinct(relations.sources, relations.targets, relations.roles)
     incoming = np.bincount(targets, minlength=len(readings.graphs.concepts))
     return _part(readings, incoming[relations.targets] > 1, np.zeros(len(readings.attribute_nodes), bool))
 
 
-def argument_triples(readings: Readings) -> TripleBatch:
-    """Return the `:ARGn` relations and attributes."""
+def _arguments(readings: Readings) -> Triples:
     graphs, relations = readings.graphs, readings.relations
     of_relations = np.array([is_argument(name) for name in relations.names], bool)
     of_attributes = np.array([is_argument(name.lower()) for name in graphs.role_names], bool)
     return _part(readings, of_relations[relations.roles], of_attributes[graphs.attribute_roles])
 
 
-TRIPLES_OF: Mapping[str, Callable[[Readings], TripleBatch]] = {
-    "smatch": smatch_triples,
-    "unlabeled": unlabeled_triples,
-    "coreference": coreference_triples,
-    "srl": argument_triples,
+TRIPLES: Mapping[str, Callable[[Readings], Triples]] = {
+    "smatch": _smatch,
+    # directions stay, and so does TOP
+    "unlabeled": lambda readings: _all_triples(readings, np.zeros(len(readings.graphs.role_names), np.int32)),
+    "coreference": _coreference,
+    "srl": _arguments,
 }
 """The triples that each metric with an alignment reads."""
 
 
-def _all_triples(readings: Readings, roles: Ids) -> TripleBatch:
+def _all_triples(readings: Readings, roles: Ids) -> Triples:
     graphs = readings.graphs
     turned = np.array([is_inverted(name) or name == "mod" for name in graphs.role_names], bool)
     flipped = turned[graphs.relation_roles]
@@ -85,40 +82,30 @@ def _all_triples(readings: Readings, roles: Ids) -> TripleBatch:
     kept = ~turned[graphs.attribute_roles]
     values = ids_of(comparable((name.split() or [name])[0]) for name in graphs.value_names)
     keys = _combine(roles[graphs.attribute_roles[kept]], values[graphs.attribute_values[kept]])
-    roots = graphs.node_offsets[:-1]
-    top = keys.max(initial=-1) + 1
-    return _count(
-        graphs.node_offsets,
-        readings.labels,
-        np.concatenate([roots, readings.attribute_nodes[kept]]),
-        np.concatenate([np.full(len(roots), top), keys]),
-        np.where(flipped, targets, sources),
-        np.where(flipped, sources, targets),
-        roles[graphs.relation_roles],
+    nodes, roots = np.arange(len(graphs.concepts)), graphs.node_offsets[:-1]
+    ends = np.where(flipped, targets, sources), np.where(flipped, sources, targets)
+    return (
+        Items("node", nodes, (nodes,), readings.labels),
+        Items("root", roots, (roots,), np.full(len(roots), keys.max(initial=-1) + 1)),
+        Items("attribute", np.flatnonzero(kept), (readings.attribute_nodes[kept],), keys),
+        Items("relation", np.arange(len(flipped)), ends, roles[graphs.relation_roles]),
     )
 
 
-def _part(readings: Readings, kept: Mask, kept_attributes: Mask) -> TripleBatch:
-    """Return some relations and attributes with the instances they touch and the root, with renumbered nodes."""
+def _part(readings: Readings, kept: Mask, kept_attributes: Mask) -> Triples:
+    """Return some relations and attributes with the instances they touch and the root."""
     graphs, relations, labels = readings.graphs, readings.relations, readings.labels
-    sources, targets, roles = relations.sources[kept], relations.targets[kept], relations.roles[kept]
-    nodes = readings.attribute_nodes[kept_attributes]
+    ends = relations.sources[kept], relations.targets[kept]
+    attribute_nodes = readings.attribute_nodes[kept_attributes]
     names = ids_of(name.lower() for name in graphs.role_names)
     keys = _combine(names[graphs.attribute_roles[kept_attributes]], readings.values[kept_attributes])
-    roots = _roots(readings, np.union1d(sources, nodes))
-    root_keys = keys.max(initial=-1) + 1 + labels[roots]
-
-    touched = np.zeros(len(graphs.concepts), bool)
-    touched[sources] = touched[targets] = touched[nodes] = True
-    number = np.concatenate([[0], np.cumsum(touched)])
-    return _count(
-        number[graphs.node_offsets],
-        labels[touched],
-        number[np.concatenate([roots, nodes])],
-        np.concatenate([root_keys, keys]),
-        number[sources],
-        number[targets],
-        roles,
+    roots = _roots(readings, np.union1d(ends[0], attribute_nodes))
+    nodes = np.unique(np.concatenate([*ends, attribute_nodes]))
+    return (
+        Items("node", nodes, (nodes,), labels[nodes]),
+        Items("root", roots, (roots,), keys.max(initial=-1) + 1 + labels[roots]),
+        Items("attribute", np.flatnonzero(kept_attributes), (attribute_nodes,), keys),
+        Items("relation", np.flatnonzero(kept), ends, relations.roles[kept]),
     )
 
 
@@ -129,38 +116,42 @@ def _roots(readings: Readings, starts: Positions) -> Positions:
     ties between equally near nodes, and nodes with the same label are all marked.
     """
     graph_of = owners(readings.graphs.node_offsets)[starts]
-    distances, ranks = readings.distances[starts], readings.ranks[starts]
-    order = np.lexsort((ranks, distances, graph_of))
-    starts, graph_of, distances, ranks = starts[order], graph_of[order], distances[order], ranks[order]
+    distances, labels = readings.distances[starts], readings.labels[starts]
+    order = np.lexsort((labels, distances, graph_of))
+    starts, graph_of, distances, labels = starts[order], graph_of[order], distances[order], labels[order]
     best = np.searchsorted(graph_of, graph_of)  # position of the first node of the same graph
-    return np.asarray(starts[(distances == distances[best]) & (ranks == ranks[best])], np.int64)
+    return np.asarray(starts[(distances == distances[best]) & (labels == labels[best])], np.int64)
 
 
-def _count(
-    node_offsets: Positions,
-    labels: Ids,
-    attribute_nodes: Positions,
-    attribute_keys: Positions,
-    sources: Positions,
-    targets: Positions,
-    roles: Ids,
-) -> TripleBatch:
-    """Count equal triples, sort them by graph, and number nodes, given through the batch, within their graph."""
-    small_keys = np.unique(attribute_keys, return_inverse=True)[1]
-    (attribute_nodes, small_keys), attribute_counts = distinct(attribute_nodes, small_keys)
-    (sources, targets, role_ids), relation_counts = distinct(sources, targets, roles)
+def count_triples(readings: Readings, triples: Triples) -> TripleBatch:
+    """Count equal triples, sort them by graph, and number the nodes that occur within their graph."""
+    instances, roots, attributes, relations = triples
+    occurs = np.zeros(len(readings.graphs.concepts), bool)
+    occurs[instances.at] = True
+    number = np.concatenate([[0], np.cumsum(occurs)])
+    node_offsets = number[readings.graphs.node_offsets]
+    marked, keys = (np.concatenate(both) for both in ((roots.at, *attributes.ends), (roots.keys, attributes.keys)))
+    small_keys = np.unique(keys, return_inverse=True)[1]
+    (nodes, small_keys), attribute_counts = distinct(number[marked], small_keys)
+    sources, targets = (number[end] for end in relations.ends)
+    (sources, targets, role_ids), relation_counts = distinct(sources, targets, relations.keys)
     graph_of_node = owners(node_offsets)
-    of_attributes, of_relations = graph_of_node[attribute_nodes], graph_of_node[sources]
+    of_attributes, of_relations = graph_of_node[nodes], graph_of_node[sources]
     n_graphs = len(node_offsets) - 1
     first = node_offsets[:-1]
     return TripleBatch(
         node_offsets=node_offsets,
-        labels=labels,
+        labels=np.asarray(instances.keys, np.int32),
         attribute_offsets=offsets_of(of_attributes, n_graphs),
-        attributes=_rows(attribute_nodes - first[of_attributes], small_keys, attribute_counts),
+        attributes=_rows(nodes - first[of_attributes], small_keys, attribute_counts),
         relation_offsets=offsets_of(of_relations, n_graphs),
         relations=_rows(sources - first[of_relations], targets - first[of_relations], role_ids, relation_counts),
     )
+
+
+def triples_of(name: str, readings: Readings) -> TripleBatch:
+    """Return the triples that a metric with an alignment reads, such as `smatch`."""
+    return count_triples(readings, TRIPLES[name](readings))
 
 
 def _combine(roles: Ids, values: Ids) -> Positions:

@@ -1,6 +1,6 @@
 """AMR graphs for sentences: the interface, and the choice between a user's graphs and a model.
 
-    text ──> AmrParser.parse ──> PENMAN, or a reject with the reason
+    text ──> AmrParser.parse ──> PENMAN, or an error with the reason
 
 | backend | graphs come from | rejects |
 |---|---|---|
@@ -15,13 +15,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from features.core.errors import RowError
 from features.core.faults import GraphIndexWrong
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import digest, locate, stamp
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_description
 from features.parsers.embedded.words import is_readable
 from features.parsers.settings import AmrSettings
-from features.stage_output import Reject
 
 if TYPE_CHECKING:
     from features.parsers.amrlib_parser import AmrlibParser
@@ -61,14 +61,7 @@ def _load(settings: AmrSettings, folder: Path, _stamp: object) -> "AmrParser":
         return load_amrlib(settings)
     from features.parsers.embedded.parser import load_parser  # compiles; a plan only needs the digest
 
-    parser = load_parser(
-        folder,
-        device=settings.device,
-        precision=settings.precision,
-        batch_size=settings.batch_size,
-        threads=settings.threads,
-    )
-    return EmbeddedAmrParser(parser, settings.max_words)
+    return EmbeddedAmrParser(load_parser(folder, settings), settings.max_words)
 
 
 @lru_cache(maxsize=2)
@@ -80,7 +73,7 @@ def _load_bank(bank: Path, max_words: int, _stamp: object) -> "BankParser":
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedAmrParser:
-    """The parser in the package, as an `AmrParser`: a graph or a reject for each sentence, never an exception."""
+    """The parser in the package, as an `AmrParser`: a graph or an error for each sentence; it raises none."""
 
     parser: "EmbeddedParser"
     max_words: int
@@ -90,43 +83,37 @@ class EmbeddedAmrParser:
         """The value of the column `parser`."""
         return f"embedded/{self.parser.description.name}"
 
-    def parse(
-        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
-    ) -> list[str | Reject]:
-        """Return for each sentence its graph, or a reject.
+    def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str | RowError]:
+        """Return for each sentence its graph, or why it has none.
 
         An empty sentence is rejected as `empty_sentence`, one in another script or of punctuation only as
         `unknown_words` (all of them would get the same graph, and measure as equal), one that the encoder would have to
         truncate as `sentence_too_long`, and one on which the parser fails as `parser_failed`.
         """
-        rejects = [self._reject(identity, text) for identity, text in zip(sentence_ids, texts, strict=True)]
-        accepted = [position for position, reject in enumerate(rejects) if reject is None]
-        graphs = iter(self._graphs([sentence_ids[i] for i in accepted], [texts[i] for i in accepted], on_rows))
-        return [next(graphs) if reject is None else reject for reject in rejects]
+        errors = [self._error(text) for text in texts]
+        readable = [text for text, error in zip(texts, errors, strict=True) if error is None]
+        graphs = iter(self._graphs(readable, on_rows))
+        return [next(graphs) if error is None else error for error in errors]
 
-    def _reject(self, identity: str, text: str) -> Reject | None:
+    def _error(self, text: str) -> RowError | None:
         if not text.strip():
-            return Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence has no visible character")
+            return RowError(RejectCode.EMPTY_SENTENCE, "the sentence has no visible character")
         if not is_readable(text):
             message = f"the parser {self.name!r} reads English, but {text[:60]!r} has no Latin letter and no number"
-            return Reject(identity, RejectCode.UNKNOWN_WORDS, message)
+            return RowError(RejectCode.UNKNOWN_WORDS, message)
         if not self.parser.fits(text):
-            message = f"the parser {self.name!r} would cut {text[:60]!r}..."
-            return Reject(identity, RejectCode.SENTENCE_TOO_LONG, message)
+            return RowError(RejectCode.SENTENCE_TOO_LONG, f"the parser {self.name!r} would cut {text[:60]!r}...")
         return None
 
-    def _graphs(
-        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
-    ) -> list[str | Reject]:
+    def _graphs(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str | RowError]:
         """Parse; after an exception, parse each sentence by itself, so that only the culprit is lost."""
         try:
             return [*self.parser.parse(texts, on_rows)]
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             if len(texts) > 1:
-                pairs = zip(sentence_ids, texts, strict=True)
-                return [graph for identity, text in pairs for graph in self._graphs([identity], [text])]
+                return [graph for text in texts for graph in self._graphs([text])]
             message = f"the parser {self.name!r} failed on {texts[0][:60]!r}: {error!r}"
-            return [Reject(sentence_ids[0], RejectCode.PARSER_FAILED, message)]
+            return [RowError(RejectCode.PARSER_FAILED, message)]
 
 
 def model_folder(model: str) -> Path:

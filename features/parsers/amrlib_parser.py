@@ -1,4 +1,4 @@
-"""Any installed amrlib parser (parse_xfm, parse_t5, ...), in batches, with a reject for sentences it cannot parse.
+"""Any installed amrlib parser (parse_xfm, parse_t5, ...), in batches, with an error for sentences it cannot parse.
 
 amrlib reads generated text very tolerantly and returns None if even that fails; some inputs make it raise, and then the
 whole batch is lost. So: sort by length, parse a batch, and after an exception parse its sentences one by one.
@@ -17,9 +17,8 @@ from features.core.file_errors import first_line
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.graph import decode
 from features.models import locate
-from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
+from features.parsers.devices import hide_progress_bars, in_batches, resolve_device, use_threads
 from features.parsers.settings import AmrSettings
-from features.stage_output import Reject
 
 _LOG = logging.getLogger(__name__)
 _OWN_TOKENIZER = "tokenizer_config.json"
@@ -32,41 +31,37 @@ class AmrlibParser:
         self._inference, self._settings = inference, settings
         self.name, self.max_words = parser_name(settings), settings.max_words
 
-    def parse(
-        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
-    ) -> list[str | Reject]:
-        """Return for each sentence its graph, or a reject.
+    def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str | RowError]:
+        """Return for each sentence its graph, or why it has none.
 
         A sentence that the model would have to truncate is rejected as `sentence_too_long`: half a sentence has another
         graph. One that yields no well-formed graph is rejected as `parser_failed`.
         """
-        results: list[str | Reject | None] = [None] * len(texts)
-        for position in self._too_long(texts):
-            results[position] = Reject(
-                sentence_ids[position],
-                RejectCode.SENTENCE_TOO_LONG,
-                f"the parser {self.name!r} would cut {texts[position][:60]!r}...",
-            )
-        waiting = sorted((i for i, done in enumerate(results) if done is None), key=lambda i: -len(texts[i]))
-        rejected = len(texts) - len(waiting)
-        on_rows(rejected, len(texts))
-        for start in range(0, len(waiting), self._settings.batch_size):
-            batch = waiting[start : start + self._settings.batch_size]
-            graphs = self._parse_batch([texts[i] for i in batch])
-            for position, graph in zip(batch, graphs, strict=True):
-                results[position] = _checked(sentence_ids[position], texts[position], graph)
-            on_rows(rejected + start + len(batch), len(texts))
-        return [result for result in results if result is not None]
+        errors = self._errors(texts)
+        whole = [text for text, error in zip(texts, errors, strict=True) if error is None]
+        cut, size = len(texts) - len(whole), self._settings.batch_size
+        on_rows(cut, len(texts))
 
-    def _too_long(self, texts: Sequence[str]) -> list[int]:
-        """Return the positions of sentences too long for the model; amrlib truncates them and logs it."""
+        def tell(done: int) -> None:
+            on_rows(cut + done, len(texts))
+
+        graphs = iter(in_batches(self._parse_batch, whole, size=len, batch_size=size, on_items=tell))
+        return [error or _checked(text, next(graphs)) for text, error in zip(texts, errors, strict=True)]
+
+    def _errors(self, texts: Sequence[str]) -> list[RowError | None]:
+        """Return an error for each sentence that is too long for the model; amrlib truncates it and logs it."""
         tokenizer = getattr(self._inference, "tokenizer", None)
         longest = getattr(self._inference, "max_sent_len", None)
         if tokenizer is None or longest is None or not texts:
-            return []
-        return [i for i, ids in enumerate(tokenizer(list(texts))["input_ids"]) if len(ids) > longest]
+            return [None] * len(texts)
+        return [
+            RowError(RejectCode.SENTENCE_TOO_LONG, f"the parser {self.name!r} would cut {text[:60]!r}...")
+            if len(ids) > longest
+            else None
+            for text, ids in zip(texts, tokenizer(list(texts))["input_ids"], strict=True)
+        ]
 
-    def _parse_batch(self, texts: list[str]) -> list[str | Exception | None]:
+    def _parse_batch(self, texts: Sequence[str]) -> list[str | Exception | None]:
         """Parse a batch; after an exception, its sentences one by one, so that only the culprit is lost."""
         try:
             graphs = self._inference.parse_sents(texts, add_metadata=False)
@@ -163,8 +158,8 @@ def _device_is_lost(error: Exception) -> bool:
     return isinstance(error, torch.AcceleratorError) and not isinstance(error, torch.OutOfMemoryError)
 
 
-def _checked(identity: str, text: str, graph: str | Exception | None) -> str | Reject:
-    """Return the graph if it is well formed, else a reject that says what was returned instead."""
+def _checked(text: str, graph: str | Exception | None) -> str | RowError:
+    """Return the graph if it is well formed, else an error that says what was returned instead."""
     if isinstance(graph, Exception):
         why = f"the parser failed with {type(graph).__name__}: {first_line(graph)}"
     elif graph is None:
@@ -173,7 +168,9 @@ def _checked(identity: str, text: str, graph: str | Exception | None) -> str | R
         try:
             decode(graph)
         except RowError as error:
+            if error.code is RejectCode.TOO_MANY_NODES:
+                return error
             why = f"the parser's graph is not well formed: {error.message}"
         else:
             return graph
-    return Reject(identity, RejectCode.PARSER_FAILED, f"{why}; sentence: {text[:60]!r}")
+    return RowError(RejectCode.PARSER_FAILED, f"{why}; sentence: {text[:60]!r}")

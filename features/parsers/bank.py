@@ -20,12 +20,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from features.core.errors import RowError
 from features.core.faults import FileUnreadable, GraphIndexWrong
 from features.core.outputs import whole_file
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.penman_files import read_blocks
 from features.sentences import sentence_id
-from features.stage_output import Reject
 
 _FORMAT = "facetflow bank 1"
 _ID_BYTES = 10
@@ -81,20 +81,18 @@ class BankParser:
         self._table = _mapped(path)  # now, so that a bank that later replaces this one does not mix with it
         self._ids = _fixed_bytes(self._table.column("sentence_id"), _ID_BYTES)  # sorted, (n,)
 
-    def parse(
-        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
-    ) -> list[str | Reject]:
-        """Return for each sentence its graph, or a reject: `no_graph`, or what is wrong with its block."""
-        rows = self._rows(sentence_ids)
+    def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str | RowError]:
+        """Return for each sentence its graph, or why it has none: `no_graph`, or what is wrong with its block."""
+        rows = self._rows([sentence_id(text) for text in texts])
         on_rows(0, len(texts))
         entries = iter(self._table.select(["penman", "code", "message"]).take(rows[rows >= 0]).to_pylist())
-        results: list[str | Reject] = []
-        for identity, text, row in zip(sentence_ids, texts, rows, strict=True):
+        results: list[str | RowError] = []
+        for text, row in zip(texts, rows, strict=True):
             entry = next(entries) if row >= 0 else None
             if entry is None:
-                results.append(Reject(identity, RejectCode.NO_GRAPH, f"no graph file has a graph with ::snt {text!r}"))
+                results.append(RowError(RejectCode.NO_GRAPH, f"no graph file has a graph with ::snt {text!r}"))
             elif entry["penman"] is None:
-                results.append(Reject(identity, RejectCode(entry["code"]), entry["message"]))
+                results.append(RowError(RejectCode(entry["code"]), entry["message"]))
             else:
                 results.append(entry["penman"])
             on_rows(len(results), len(texts))

@@ -6,7 +6,7 @@ relations  det  nsubj ROOT   punct
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -77,30 +77,36 @@ def load(settings: DependencySettings) -> DependencyParser:
 
 @lru_cache(maxsize=2)
 def _load(settings: DependencySettings, folder: Path, _stamp: object) -> DependencyParser:
-    try:
-        import spacy
-    except ImportError as error:
-        raise LibraryMissing(
-            "Dependency parsing needs spaCy; install it with `pip install facetflow[parsers]`."
-        ) from error
     name = pipeline_name(folder)
     if settings.threads is not None:  # only pipelines with a transformer use torch
         from features.parsers.devices import use_threads
 
         use_threads(settings.threads)
+    pipeline = load_pipeline(settings.model, folder, ("parser",), _COMPONENTS)
+    return DependencyParser(pipeline, name, settings.batch_size, settings.max_words)
+
+
+def load_pipeline(model: str, folder: Path, needed: Collection[str], kept: Collection[str]) -> "Language":
+    """Load a spaCy pipeline with only some components; one that has none of those that are needed is refused."""
+    try:
+        import spacy
+    except ImportError as error:
+        raise LibraryMissing(
+            f"The pipeline {model!r} needs spaCy; install it with `pip install facetflow[parsers]`."
+        ) from error
     try:
         pipeline = spacy.load(folder)
     except (OSError, ValueError, ImportError) as error:
         raise ModelNotLoaded(
-            f"spaCy {version('spacy')} cannot load the pipeline {settings.model!r} from {str(folder)!r}"
+            f"spaCy {version('spacy')} cannot load the pipeline {model!r} from {str(folder)!r}"
             f" ({first_line(error)}); give a spaCy pipeline of a matching version."
         ) from error
-    if "parser" not in pipeline.pipe_names:
+    if set(needed).isdisjoint(pipeline.pipe_names):
         raise ModelUnfit(
-            f"The spaCy pipeline {settings.model!r} has the components {pipeline.pipe_names!r}, none of them a parser;"
-            f" give one with a dependency parser."
+            f"The spaCy pipeline {model!r} has the components {pipeline.pipe_names!r}, none of them a"
+            f" {' or '.join(needed)}; give one with a {' or '.join(needed)}."
         )
     for component in pipeline.pipe_names:
-        if component not in _COMPONENTS:
+        if component not in kept:
             pipeline.remove_pipe(component)
-    return DependencyParser(pipeline, name, settings.batch_size, settings.max_words)
+    return pipeline

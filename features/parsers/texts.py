@@ -21,7 +21,7 @@ from features.core.types import OnRows, RejectCode, ignore_rows
 from features.corpora.headers import hint_of_form, shown_names
 from features.corpora.piped import as_file
 from features.corpora.texts import complete_ids, read_text_table, text_columns
-from features.graphs.penman_files import read_raw_blocks
+from features.graphs.penman_files import read_blocks
 from features.sentences import normalise, sentence_id
 from features.stage_output import StageOutput
 
@@ -101,7 +101,7 @@ def written_sentences(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the id, empty if there is none, and the sentence of each line as written."""
     suffix, _ = format_suffix(path)
     if suffix in _PENMAN:
-        for block in read_raw_blocks(path):
+        for block in read_blocks(path):
             metadata = block.metadata
             if "snt" not in metadata:
                 raise FileEmpty(f"{block.place} has no sentence; give each block a line '# ::snt ...'.")

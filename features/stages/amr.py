@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from features.core.errors import RowError
 from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import AmrSettings
 from features.schemas import AMR
@@ -30,10 +31,13 @@ def parse_amr(sentences: pl.DataFrame, parser: "AmrParser", on_rows: OnRows = ig
     from features.graphs.table import encode
 
     ids, texts, rejects = admit(sentences, parser.max_words)
-    results = parser.parse(ids, texts, on_rows)
-    rejects += [result for result in results if isinstance(result, Reject)]
-    parsed = [(identity, result) for identity, result in zip(ids, results, strict=True) if isinstance(result, str)]
-    encoded = encode([identity for identity, _ in parsed], [penman for _, penman in parsed], parser.name)
+    parsed: dict[str, str] = {}
+    for identity, result in zip(ids, parser.parse(texts, on_rows), strict=True):
+        if isinstance(result, RowError):
+            rejects.append(Reject(identity, result.code, result.message))
+        else:
+            parsed[identity] = result
+    encoded = encode(list(parsed), list(parsed.values()), parser.name)
     return StageOutput(encoded.rows, pl.concat([rejects_frame(rejects), encoded.rejects]))
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from features.core.errors import RowError
 from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import SrlSettings
 from features.schemas import SRL
@@ -27,9 +28,9 @@ def parse_srl(sentences: pl.DataFrame, parser: "SrlParser", on_rows: OnRows = ig
     """
     ids, texts, rejects = admit(sentences, parser.max_words)
     rows = []
-    for identity, result in zip(ids, parser.parse(ids, texts, on_rows), strict=True):
-        if isinstance(result, Reject):
-            rejects.append(result)
+    for identity, result in zip(ids, parser.parse(texts, on_rows), strict=True):
+        if isinstance(result, RowError):
+            rejects.append(Reject(identity, result.code, result.message))
             continue
         rows.append({"sentence_id": identity, "parser": parser.name, **result.columns})
     return StageOutput(pl.DataFrame(rows, schema=SRL), rejects_frame(rejects))

@@ -28,10 +28,10 @@ from sentence_transformers.base.modules import Transformer
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from features.core.errors import RowError
 from features.core.faults import OtherText
 from features.parsers.settings import Precision, PredicatesBy, SrlSettings
 from features.parsers.srl.frames import PREDICATE
-from features.stage_output import Reject
 from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, random_of, weights_of
 from training.modules.structured_transformer import StructuredTransformer
 from training.types import Drawn, Harm
@@ -247,8 +247,8 @@ class TaggingTransformer(StructuredTransformer):
 
     def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
         """Return the frames of texts, as rows of the table `srl`; None for one that is too long for the tagger."""
-        parses = self._load_tagger().parse(texts, texts)
-        return [None if isinstance(one, Reject) else one.columns for one in parses]
+        parses = self._load_tagger().parse(texts)
+        return [None if isinstance(one, RowError) else one.columns for one in parses]
 
     def structure(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]

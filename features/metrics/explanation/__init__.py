@@ -1,7 +1,7 @@
 """Which nodes and triples of two graphs match, facet by facet: as data and as a drawing.
 
-    views       what each facet reads from a graph, in plain Python, with its place in the graph
-    pair        a pair of graphs, explained: which of these places have a partner on the other side
+    pair        a pair of graphs, explained: which of the items that a facet reads have a partner on the other side
+    views       a graph as facets compare it, in plain Python
     layout      a graph in layers, without a library
     drawing     two graphs side by side, as SVG; on a page, choosing a facet colours what it reads
     tokens      the words of a sentence: stems, and what they do
@@ -12,6 +12,6 @@
     quantities  the aspect of numbers and amounts
     words       similarities and differences in one sentence
 
-The engine measures thousands of pairs a second and keeps only numbers; here a few pairs are read again, slowly, with
-every item named. Both agree on every count (`tests/features/metrics/explanation`).
+The engine measures thousands of pairs a second and keeps only numbers; here every item that it reads from a few pairs
+is named, and given its partner. Both agree on every count (`tests/features/metrics/explanation`).
 """

@@ -21,8 +21,10 @@ from markupsafe import Markup
 from features.core.pages import render
 from features.metrics.explanation.layout import Layout, lay_out
 from features.metrics.explanation.pair import GraphPair, Item
-from features.metrics.explanation.views import BAGS, NODES, TRIPLES
+from features.metrics.focus import NODES
+from features.metrics.overlap import BAGS
 from features.metrics.registry import METRICS
+from features.metrics.triples import TRIPLES
 
 _RISE, _LINE, _PAD = 52.0, 16.0, 8.0
 _BETWEEN, _MARGIN = 48.0, 14.0

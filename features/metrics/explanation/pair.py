@@ -10,12 +10,25 @@ from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
 from features.metrics.alignment.solve import Alignments, best_alignments
-from features.metrics.explanation.views import BAGS, NODES, TRIPLES, Place, View
+from features.metrics.arrays import Items, Kind, owners
+from features.metrics.focus import NODES
 from features.metrics.label_vectors import NO_VECTORS, LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison, f1
+from features.metrics.overlap import BAGS
+from features.metrics.readings import comparable
 from features.metrics.registry import BUILT_IN, METRICS
-from features.metrics.triples import TRIPLES_OF
+from features.metrics.triples import TRIPLES, count_triples
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a facet reads in one place of a graph."""
+
+    kind: Kind
+    index: int  # position of the node, attribute or relation in its graph
+    nodes: tuple[int, ...]  # the node that it stands at, or source and target as the facet reads them
+    key: int  # equal for what the facet compares as equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +80,28 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     # The aligned facets follow below; their score is computed from the matches.
     names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or not BUILT_IN[name].vectors)]
     scores = compare(comparison, names)
-    aligned = {
-        name: best_alignments(triples(comparison.readings), first, first + 1) for name, triples in TRIPLES_OF.items()
-    }
+    readings = comparison.readings
+    triples = {name: read(readings) for name, read in TRIPLES.items()}
+    aligned = {name: best_alignments(count_triples(readings, read), first, first + 1) for name, read in triples.items()}
+    items = triples | {name: read(readings) for name, read in BAGS.items()}
+    places = {name: _places(graphs, read) for name, read in items.items()}
+    nodes = {name: (read(readings) - graphs.node_offsets[:-1]).tolist() for name, read in NODES.items()}
     explained = []
-    for position, (left, right) in enumerate(pairs):
-        views = View(left), View(right)
+    for position, both in enumerate(pairs):
         values = scores.row(position, named=True)
-        sides = {name: (read(views[0]), read(views[1])) for name, read in (*TRIPLES.items(), *BAGS.items())}
+        sides = {name: (of[2 * position], of[2 * position + 1]) for name, of in places.items()}
         images = {name: _image(alignments, position, *sides[name]) for name, alignments in aligned.items()}
-        matches = {name: _matches(name, *sides[name], images) for name in sides}
+        matches = {name: _matches(name, *sides[name], images) for name in items}
         touching = {pair for a, b in matches["smatch"] for pair in zip(a.nodes, b.nodes, strict=True)}
         explained.append(
             GraphPair(
-                left,
-                right,
+                *both,
                 alignment=tuple(pair for pair in sorted(images["smatch"].items()) if pair in touching),
                 proven=bool(aligned["smatch"].proven[position]),
                 facets=tuple(
-                    _counting(name, values.get(name), views, sides[name], matches[name])
-                    if name in sides
-                    else _other(name, values.get(name), views)
+                    _counting(name, values.get(name), both, sides[name], matches[name])
+                    if name in items
+                    else _other(name, values.get(name), both, nodes.get(name, [])[2 * position : 2 * position + 2])
                     for name in METRICS
                 ),
             )
@@ -95,46 +109,60 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     return explained
 
 
+def _places(graphs: GraphBatch, items: Iterable[Items]) -> list[list[_Place]]:
+    """Return what a facet reads from each graph, in the graph's own numbering."""
+    places: list[list[_Place]] = [[] for _ in range(len(graphs))]
+    graph_of_node = owners(graphs.node_offsets)
+    offsets = {"attribute": graphs.attribute_offsets, "relation": graphs.relation_offsets}
+    for kind, at, ends, keys in items:
+        graph_of = graph_of_node[ends[0]]
+        index = at - offsets.get(kind, graphs.node_offsets)[graph_of]
+        nodes = np.column_stack([end - graphs.node_offsets[graph_of] for end in ends])
+        for graph, *place in zip(graph_of.tolist(), index.tolist(), nodes.tolist(), keys.tolist(), strict=True):
+            places[graph].append(_Place(kind, place[0], tuple(place[1]), place[2]))
+    return places
+
+
 _Image = dict[int, int]  # node of the first graph → node of the second
-_Matches = list[tuple[Place, Place]]
+_Matches = list[tuple[_Place, _Place]]
 
 
-def _image(alignments: Alignments, pair: int, left: Sequence[Place], right: Sequence[Place]) -> _Image:
+def _image(alignments: Alignments, pair: int, left: Sequence[_Place], right: Sequence[_Place]) -> _Image:
     """Return an alignment in the graphs' own numbering: a part renumbers its nodes, in order."""
     ours, theirs = ([place.index for place in side if place.kind == "node"] for side in (left, right))
     image = alignments.images[alignments.offsets[pair] : alignments.offsets[pair + 1]]
     return {ours[i]: theirs[j] for i, j in enumerate(image) if j >= 0}
 
 
-def _matches(name: str, left: list[Place], right: list[Place], images: Mapping[str, _Image]) -> _Matches:
+def _matches(name: str, left: list[_Place], right: list[_Place], images: Mapping[str, _Image]) -> _Matches:
     """Return what matches in a facet: of triples as many as possible, of bags first what stands at aligned nodes."""
     drawn = _match_aligned(left, right, images["smatch"])
     if name in TRIPLES:  # among equally good alignments, the one that is drawn
         own = _match_aligned(left, right, images[name])
         return drawn if len(drawn) == len(own) else own
     rest = (
-        [(place.name, place) for place, is_matched in _mark(side, [match[n] for match in drawn]) if not is_matched]
+        [(place.key, place) for place, is_matched in _mark(side, [match[n] for match in drawn]) if not is_matched]
         for n, side in enumerate((left, right))
     )
     return drawn + _pair_off(*rest)
 
 
-def _match_aligned(left: Sequence[Place], right: Sequence[Place], image: _Image) -> _Matches:
+def _match_aligned(left: Sequence[_Place], right: Sequence[_Place], image: _Image) -> _Matches:
     return _pair_off(
-        (((place.kind, place.name, tuple(map(image.get, place.nodes))), place) for place in left),
-        (((place.kind, place.name, place.nodes), place) for place in right),
+        (((place.kind, place.key, tuple(map(image.get, place.nodes))), place) for place in left),
+        (((place.kind, place.key, place.nodes), place) for place in right),
     )
 
 
-def _pair_off(left: Iterable[tuple[Hashable, Place]], right: Iterable[tuple[Hashable, Place]]) -> _Matches:
+def _pair_off(left: Iterable[tuple[Hashable, _Place]], right: Iterable[tuple[Hashable, _Place]]) -> _Matches:
     """Return pairs of places with equal keys, each place in at most one."""
-    waiting: defaultdict[Hashable, list[Place]] = defaultdict(list)
+    waiting: defaultdict[Hashable, list[_Place]] = defaultdict(list)
     for key, place in right:
         waiting[key].append(place)
     return [(place, waiting[key].pop(0)) for key, place in left if waiting[key]]
 
 
-def _mark(places: Sequence[Place], matched: Iterable[Place]) -> Iterator[tuple[Place, bool]]:
+def _mark(places: Sequence[_Place], matched: Iterable[_Place]) -> Iterator[tuple[_Place, bool]]:
     """Yield each place with whether it is matched; a node may be in a bag twice, and matched once."""
     left = Counter(matched)
     for place in places:
@@ -143,29 +171,28 @@ def _mark(places: Sequence[Place], matched: Iterable[Place]) -> Iterator[tuple[P
 
 
 def _counting(
-    name: str, score: float | None, views: tuple[View, View], sides: tuple[list[Place], list[Place]], matches: _Matches
+    name: str, score: float | None, graphs: tuple[AmrGraph, AmrGraph], sides: Sequence[list[_Place]], matches: _Matches
 ) -> FacetMatch:
     if name in TRIPLES:
         score = float(f1(np.array([[len(matches), len(sides[0]), len(sides[1])]], float))[0])
     items = [
-        tuple(_item(view, place, matched=is_matched) for place, is_matched in _mark(side, [m[n] for m in matches]))
-        for n, (view, side) in enumerate(zip(views, sides, strict=True))
+        tuple(_item(graph, place, matched=is_matched) for place, is_matched in _mark(side, [m[n] for m in matches]))
+        for n, (graph, side) in enumerate(zip(graphs, sides, strict=True))
     ]
     return FacetMatch(name, score, len(matches), *items)
 
 
-def _other(name: str, score: float | None, views: tuple[View, View]) -> FacetMatch:
+def _other(name: str, score: float | None, graphs: tuple[AmrGraph, AmrGraph], nodes: Sequence[int]) -> FacetMatch:
     """Return a facet that reads one node of each graph, or neighbourhoods."""
-    if name not in NODES:
+    if not nodes:
         return FacetMatch(name, score, None, (), ())
-    nodes = [NODES[name](view) for view in views]
-    same = views[0].labels[nodes[0]] == views[1].labels[nodes[1]]
-    left, right = (Item("node", n, view.graph.concepts[n], same) for view, n in zip(views, nodes, strict=True))
+    concepts = [graph.concepts[node] for graph, node in zip(graphs, nodes, strict=True)]
+    same = comparable(concepts[0]) == comparable(concepts[1])
+    left, right = (Item("node", node, concept, same) for node, concept in zip(nodes, concepts, strict=True))
     return FacetMatch(name, score, None, (left,), (right,))
 
 
-def _item(view: View, place: Place, *, matched: bool) -> Item:
-    graph = view.graph
+def _item(graph: AmrGraph, place: _Place, *, matched: bool) -> Item:
     match place.kind:
         case "attribute":
             node, role, value = graph.attributes[place.index]

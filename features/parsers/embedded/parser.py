@@ -32,6 +32,7 @@ from features.parsers.embedded.nodes import FlatGraph, is_leaf, write_penman
 from features.parsers.embedded.storage import Description, read_description, read_weights
 from features.parsers.embedded.vocabulary import Slot, is_script, lemma_of, realise
 from features.parsers.embedded.words import Word, split_words
+from features.parsers.settings import AmrSettings
 
 if TYPE_CHECKING:
     import torch
@@ -72,12 +73,7 @@ class EmbeddedParser:
     """
 
     def __init__(
-        self,
-        description: Description,
-        network: "Network",
-        reader: SentenceReader,
-        batch_size: int = 64,
-        threads: int = 1,
+        self, description: Description, network: "Network", reader: SentenceReader, batch_size: int, threads: int
     ) -> None:
         self.description = description
         self._network, self._reader = network.eval(), reader
@@ -275,18 +271,10 @@ def takes_bfloat16(precision: str, device: str) -> bool:
     return computes_in_bfloat16(precision, device) and (precision == "bfloat16" or device == "cpu")
 
 
-def load_parser(
-    folder: Path,
-    *,
-    base: str | None = None,
-    device: str = "auto",
-    precision: str = "auto",
-    batch_size: int = 64,
-    threads: int | None = None,
-) -> EmbeddedParser:
-    """Load a model from its folder, with `model.json` and `model.safetensors`.
+def load_parser(folder: Path, settings: AmrSettings, base: str | None = None) -> EmbeddedParser:
+    """Load a model from its folder, with `model.json` and `model.safetensors`; for the precision see `takes_bfloat16`.
 
-    The base encoder is the one that the model names, unless another is given; for the precision see `takes_bfloat16`.
+    The base encoder is the one that the model names, unless another is given.
     """
     import torch
 
@@ -307,8 +295,9 @@ def load_parser(
             f"The weights in {str(folder)!r} do not match their description or the encoder {base_folder.name!r}"
             f" ({error}); install the model again."
         ) from error
-    target = resolve_device(device)
-    network.to(target, torch.bfloat16 if takes_bfloat16(precision, target) else torch.float32)
+    device = resolve_device(settings.device)
+    network.to(device, torch.bfloat16 if takes_bfloat16(settings.precision, device) else torch.float32)
     use_onednn(network)
     reader = SentenceReader(base_folder, encoder.positions)
-    return EmbeddedParser(description, network, reader, batch_size, batches_side_by_side(threads, target))
+    threads = batches_side_by_side(settings.threads, device)
+    return EmbeddedParser(description, network, reader, settings.batch_size, threads)

@@ -1,6 +1,6 @@
 """Raw sentences to frames: the parser behind the stage `srl`.
 
-text ── words ── predicates: by the tagger itself, else by part of speech ── frames, or a reject with the reason
+text ── words ── predicates: by the tagger itself, else by part of speech ── frames, or an error with the reason
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,17 +9,17 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from features.core.faults import LibraryMissing, ModelDamaged, ModelNotLoaded, ModelUnfit
-from features.core.file_errors import first_line
+from features.core.errors import RowError
+from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import locate, stamp
+from features.parsers.dependencies import load_pipeline
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
 from features.parsers.srl.frames import Frame
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
-from features.stage_output import Reject
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -61,10 +61,8 @@ class SrlParser:
         self.tagger, self._settings = tagger, settings
         self.name, self.max_words = tagger_name(settings), settings.max_words
 
-    def parse(
-        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
-    ) -> list[SrlParse | Reject]:
-        """Return for each sentence its frames, or a reject; a sentence without a predicate has no frames.
+    def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[SrlParse | RowError]:
+        """Return for each sentence its frames, or why it has none; a sentence without a predicate has no frames.
 
         A sentence that BERT would have to truncate is rejected as `sentence_too_long`. Finding the predicates counts
         as a third of the work: BERT reads a sentence once for that, and once for each of them, two on average.
@@ -80,8 +78,8 @@ class SrlParser:
             self.tagger.tag(readable, predicates, lambda done, total: on_rows(third + rest * done // total, n))
         )
         return [
-            SrlParse(tuple(words), next(frames)) if fit else self._too_long(identity, words)
-            for identity, words, fit in zip(sentence_ids, sentences, fits, strict=True)
+            SrlParse(tuple(words), next(frames)) if fit else self._too_long(words)
+            for words, fit in zip(sentences, fits, strict=True)
         ]
 
     def find_predicates(self, sentences: Sequence[Sequence[str]], on_rows: OnRows = ignore_rows) -> list[list[int]]:
@@ -90,12 +88,10 @@ class SrlParser:
             return self.tagger.find_predicates(sentences, on_rows)
         return predicates_by_tag(sentences, self._settings.tags)
 
-    def _too_long(self, identity: str, words: Sequence[str]) -> Reject:
-        return Reject(
-            identity,
-            RejectCode.SENTENCE_TOO_LONG,
-            f"the sentence has {self.tagger.n_pieces(words)} word pieces, the tagger reads {self.tagger.longest}",
-        )
+    def _too_long(self, words: Sequence[str]) -> RowError:
+        pieces = self.tagger.n_pieces(words)
+        message = f"the sentence has {pieces} word pieces, the tagger reads {self.tagger.longest}"
+        return RowError(RejectCode.SENTENCE_TOO_LONG, message)
 
 
 def tagger_name(settings: SrlSettings) -> str:
@@ -119,15 +115,8 @@ def load(settings: SrlSettings) -> SrlParser:
 
 @lru_cache(maxsize=2)
 def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
-    device = resolve_device(settings.device)
     hide_progress_bars()
-    tagger = load_tagger(
-        path,
-        device=device,
-        batch_pieces=settings.batch_pieces,
-        precision=settings.precision,
-        threads=settings.threads,
-    )
+    tagger = load_tagger(path, settings)
     if settings.predicates == "tagger" and not tagger.finds_predicates:
         raise ModelUnfit(
             f"The tagger {settings.model!r} was not trained to find predicates;"
@@ -136,14 +125,7 @@ def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
     return SrlParser(tagger, settings)
 
 
-def load_tagger(
-    path: Path,
-    *,
-    device: str = "cpu",
-    batch_pieces: int = 1024,
-    precision: str = "auto",
-    threads: int | None = None,
-) -> SrlTagger:
+def load_tagger(path: Path, settings: SrlSettings) -> SrlTagger:
     """Build the tagger from an archive, a folder or a `.tar.gz`; the precision `auto` is that of the hardware."""
     try:
         import torch
@@ -154,6 +136,7 @@ def load_tagger(
         raise LibraryMissing(
             "Semantic roles need torch and transformers; install them with `pip install facetflow[parsers]`."
         ) from error
+    device = resolve_device(settings.device)
     with open_archive(path) as archive:
         try:
             network = SrlBert(
@@ -169,20 +152,20 @@ def load_tagger(
             ) from error
         use_onednn(network)
         # Convert the whole network; autocast would convert the weights to bfloat16 again for each batch.
-        bfloat16 = computes_in_bfloat16(precision, device)
+        bfloat16 = computes_in_bfloat16(settings.precision, device)
         return SrlTagger(
             network.eval().to(device, torch.bfloat16 if bfloat16 else torch.float32),
             Wordpieces.of_vocabulary(archive.vocabulary, lowercase=archive.lowercase),
             archive.labels,
-            batch_pieces=batch_pieces,
+            batch_pieces=settings.batch_pieces,
             threshold=float(archive.own.get("predicate_threshold", _THRESHOLD)),
             exact=bool(archive.own.get("exact_decoding", False)),
-            threads=batches_side_by_side(threads, device),
+            threads=batches_side_by_side(settings.threads, device),
         )
 
 
 _PREDICATES = ("VERB", "AUX")  # as in AllenNLP's predictor
-_NEEDED = ("tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler")
+_KEPT = ("tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler")
 
 
 def split_words(texts: Iterable[str]) -> list[list[str]]:
@@ -198,7 +181,7 @@ def predicates_by_tag(sentences: Sequence[Sequence[str]], model: str) -> list[li
     """
     from spacy.tokens import Doc
 
-    pipeline = _pipeline(str(locate(model)))
+    pipeline = _pipeline(model, locate(model))
     documents = (Doc(pipeline.vocab, words=list(words)) for words in sentences)
     return [[token.i for token in document if token.pos_ in _PREDICATES] for document in pipeline.pipe(documents)]
 
@@ -213,16 +196,5 @@ def _english() -> "Language":
 
 
 @cache
-def _pipeline(folder: str) -> "Language":
-    import spacy
-
-    try:
-        pipeline = spacy.load(folder)
-    except (OSError, ValueError, ImportError) as error:
-        raise ModelNotLoaded(f"spaCy cannot load the pipeline {folder!r} ({first_line(error)}).") from error
-    for component in pipeline.pipe_names:
-        if component not in _NEEDED:
-            pipeline.remove_pipe(component)
-    if not {"tagger", "morphologizer"} & set(pipeline.pipe_names):
-        raise ModelUnfit(f"The spaCy pipeline {folder!r} gives no parts of speech; give one with a tagger.")
-    return pipeline
+def _pipeline(model: str, folder: Path) -> "Language":
+    return load_pipeline(model, folder, ("tagger", "morphologizer"), _KEPT)

@@ -18,7 +18,7 @@ from scipy.sparse import coo_array
 from features.graphs.graph import AmrGraph
 from features.metrics.alignment.solve import best_alignments
 from features.metrics.readings import Readings
-from features.metrics.triples import smatch_triples
+from features.metrics.triples import triples_of
 
 GENERATED_PAIRS = int(os.environ.get("FACETFLOW_GENERATED_PAIRS", "200"))
 AT_ONCE = 100
@@ -96,7 +96,7 @@ def test_generated_pairs_equal_an_independent_integer_programme(start, write_pen
         texts.append((write_penman(graph, seed), write_penman(other, seed + 1)))
     left, right = (batch_of(side) for side in zip(*texts, strict=True))
     pairs = np.arange(len(texts))
-    found = best_alignments(smatch_triples(Readings(followed_by(left, right))), pairs, pairs + len(pairs))
+    found = best_alignments(triples_of("smatch", Readings(followed_by(left, right))), pairs, pairs + len(pairs))
     assert found.proven.all()
     for pair, matched in zip(texts, found.matched, strict=True):
         assert matched == greatest_match(*map(reference_triples, pair)), pair
@@ -107,7 +107,7 @@ def test_oracle_pairs_equal_an_independent_integer_programme(corpus, reference_p
     reference = reference_pairs(corpus)
     pairs = reference.comparison
     indices = np.array(sorted(oracle_rows("smatch_oracle.tsv", corpus)))
-    matched = best_alignments(smatch_triples(pairs.readings), pairs.first[indices], pairs.second[indices]).matched
+    matched = best_alignments(triples_of("smatch", pairs.readings), pairs.first[indices], pairs.second[indices]).matched
     for index, found in zip(indices, matched, strict=True):
         left, right = (reference_triples(side[index]) for side in reference.texts)
         assert found == greatest_match(left, right), index

@@ -10,7 +10,7 @@ from features.metrics.alignment.solve import best_alignments
 from features.metrics.metric import Comparison
 from features.metrics.readings import Readings
 from features.metrics.smatch import SMATCH
-from features.metrics.triples import smatch_triples
+from features.metrics.triples import triples_of
 
 
 def score(name, left, right, vectors) -> float:
@@ -107,5 +107,6 @@ def test_a_corpus_is_scored_by_the_sums_of_its_pairs(no_vectors):
 
 def test_pairs_may_share_graphs():
     graphs = batch_of(["(b / boy)", "(g / girl)", "(b / boy :quant 2)"])
-    matched = best_alignments(smatch_triples(Readings(graphs)), np.array([0, 0, 2, 1]), np.array([1, 2, 2, 1])).matched
+    triples = triples_of("smatch", Readings(graphs))
+    matched = best_alignments(triples, np.array([0, 0, 2, 1]), np.array([1, 2, 2, 1])).matched
     assert matched.tolist() == [1, 2, 3, 2]

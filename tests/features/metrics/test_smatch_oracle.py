@@ -8,7 +8,7 @@ import pytest
 
 from features.metrics.alignment.solve import best_alignments
 from features.metrics.registry import STEPS
-from features.metrics.triples import smatch_triples, unlabeled_triples
+from features.metrics.triples import triples_of
 
 from_corpora = pytest.mark.parametrize("corpus", ["sts", "sick", "para"])
 
@@ -19,7 +19,7 @@ COUNTED_AS_PRODUCTS = {"sts": {1029, 1063}, "sick": {415}, "para": set()}
 @from_corpora
 def test_triples_are_those_of_the_reference_and_matches_at_least_its_own(corpus, reference_pairs, oracle_rows):
     pairs = reference_pairs(corpus).comparison
-    triples = smatch_triples(pairs.readings)
+    triples = triples_of("smatch", pairs.readings)
     found = best_alignments(triples, pairs.first, pairs.second)
     assert found.proven.all()
     lower, higher = set(), 0
@@ -44,7 +44,7 @@ def test_pairs_below_the_reference_repeat_triples(corpus, reference_pairs, refer
 @from_corpora
 def test_at_least_smatchpp_but_for_its_root_triple(corpus, reference_pairs, oracle_rows):
     pairs = reference_pairs(corpus).comparison
-    triples = smatch_triples(pairs.readings)
+    triples = triples_of("smatch", pairs.readings)
     matched = best_alignments(triples, pairs.first, pairs.second).matched
     for index, row in oracle_rows("smatch_oracle.tsv", corpus).items():
         size = triples.sizes[pairs.first[index]] + triples.sizes[pairs.second[index]]
@@ -55,8 +55,8 @@ def test_at_least_smatchpp_but_for_its_root_triple(corpus, reference_pairs, orac
 @from_corpora
 def test_all_pairs_are_proven_labelled_and_unlabelled(corpus, reference_pairs):
     pairs = reference_pairs(corpus).comparison
-    labelled = best_alignments(smatch_triples(pairs.readings), pairs.first, pairs.second)
-    unlabelled = best_alignments(unlabeled_triples(pairs.readings), pairs.first, pairs.second)
+    labelled = best_alignments(triples_of("smatch", pairs.readings), pairs.first, pairs.second)
+    unlabelled = best_alignments(triples_of("unlabeled", pairs.readings), pairs.first, pairs.second)
     assert labelled.proven.all()
     assert unlabelled.proven.all()
     assert max(labelled.steps.max(), unlabelled.steps.max()) < STEPS / 100

@@ -23,7 +23,6 @@ from features.parsers import onednn
 from features.parsers.amr import load
 from features.parsers.amrlib_parser import AmrlibParser, load_amrlib
 from features.parsers.settings import AmrSettings
-from features.stage_output import Reject
 from features.stages.amr import parse_amr
 
 Parse = Callable[[list[str]], list[str | None]]
@@ -46,11 +45,9 @@ def settings(**changes: object) -> AmrSettings:
     return AmrSettings.model_validate({"backend": "amrlib", "model": "tiny", "device": "cpu", **changes})
 
 
-def parse_with(parse: Parse, texts: list[str], **changes: object) -> tuple[list[str | Reject], list[list[str]]]:
+def parse_with(parse: Parse, texts: list[str], **changes: object) -> tuple[list[str | RowError], list[list[str]]]:
     inference = Inference(parse)
-    return AmrlibParser(inference, settings(**changes)).parse(
-        [f"id-{text}" for text in texts], texts
-    ), inference.batches
+    return AmrlibParser(inference, settings(**changes)).parse(texts), inference.batches
 
 
 def graph_of(text: str) -> str:
@@ -79,7 +76,8 @@ def test_a_batch_that_raises_loses_only_the_culprit() -> None:
     assert results[0] == graph_of("good")
     assert results[2] == graph_of("fine")
     why = "the parser failed with IndexError: index out of range in self; sentence: 'bad'"
-    assert results[1] == Reject("id-bad", RejectCode.PARSER_FAILED, why)
+    assert isinstance(results[1], RowError)
+    assert (results[1].code, results[1].message) == (RejectCode.PARSER_FAILED, why)
 
 
 @pytest.mark.parametrize(
@@ -93,14 +91,14 @@ def test_a_batch_that_raises_loses_only_the_culprit() -> None:
 )
 def test_what_is_no_graph_is_rejected(graph: str | None, why: str) -> None:
     (result,), _ = parse_with(lambda _: [graph], ["a"])
-    assert isinstance(result, Reject)
+    assert isinstance(result, RowError)
     assert result.code == RejectCode.PARSER_FAILED
     assert why in result.message
 
 
 def test_a_wrong_number_of_graphs_is_no_answer() -> None:
     results, _ = parse_with(lambda sents: [graph_of("x")] * (len(sents) + 1), ["a", "b"])
-    assert [result.code for result in results if isinstance(result, Reject)] == [RejectCode.PARSER_FAILED] * 2
+    assert [result.code for result in results if isinstance(result, RowError)] == [RejectCode.PARSER_FAILED] * 2
 
 
 def test_a_lost_gpu_is_not_blamed_on_the_sentences() -> None:
@@ -134,7 +132,7 @@ def parser(amr_parser_folder: Path) -> AmrlibParser:
     return loaded
 
 
-def relations(penman: str | Reject) -> set[tuple[str, str, str]]:
+def relations(penman: str | RowError) -> set[tuple[str, str, str]]:
     assert isinstance(penman, str), penman
     graph = decode(penman)
     return {(graph.concepts[a], role, graph.concepts[b]) for a, role, b in graph.relations} | {
@@ -144,7 +142,7 @@ def relations(penman: str | Reject) -> set[tuple[str, str, str]]:
 
 @pytest.mark.slow
 def test_amrlib_parses(parser: AmrlibParser) -> None:
-    want, negated = parser.parse(["1", "2"], ["the boy wants to sleep", "the cat does not sleep"])
+    want, negated = parser.parse(["the boy wants to sleep", "the cat does not sleep"])
     assert relations(want) == {("want-01", "ARG0", "boy"), ("want-01", "ARG1", "sleep-01"), ("sleep-01", "ARG0", "boy")}
     assert relations(negated) == {("sleep-01", "ARG0", "cat"), ("sleep-01", "polarity", "-")}
 
@@ -152,7 +150,7 @@ def test_amrlib_parses(parser: AmrlibParser) -> None:
 @pytest.mark.slow
 def test_a_graph_may_repeat_itself(parser: AmrlibParser) -> None:
     # BART's configuration forbids repeated trigrams, and transformers 5 obeys it where amrlib does not look.
-    (graph,) = parser.parse(["1"], ["no two dogs hunt no two cats"])
+    (graph,) = parser.parse(["no two dogs hunt no two cats"])
     expected = {("hunt-01", "ARG0", "dog"), ("hunt-01", "ARG1", "cat")}
     expected |= {(concept, *rest) for concept in ("dog", "cat") for rest in (("quant", "2"), ("polarity", "-"))}
     assert relations(graph) == expected
@@ -160,19 +158,17 @@ def test_a_graph_may_repeat_itself(parser: AmrlibParser) -> None:
 
 @pytest.mark.slow
 def test_what_amrlib_cannot_read_back_is_rejected(parser: AmrlibParser) -> None:
-    results = parser.parse(["1", "2"], ["nonsense", "the boy wants to sleep"])
-    assert isinstance(results[0], Reject)
+    results = parser.parse(["nonsense", "the boy wants to sleep"])
+    assert isinstance(results[0], RowError)
     assert results[0].code == RejectCode.PARSER_FAILED
     assert isinstance(results[1], str)
 
 
 @pytest.mark.slow
 def test_a_sentence_that_amrlib_would_cut_is_rejected(parser: AmrlibParser) -> None:
-    long, short = parser.parse(
-        ["1", "2"], ["the " * 15, "the boy wants to sleep"]
-    )  # 17 tokens with <s> and </s>, of 16
-    assert isinstance(long, Reject)
-    assert (long.entity_id, long.code) == ("1", RejectCode.SENTENCE_TOO_LONG)
+    long, short = parser.parse(["the " * 15, "the boy wants to sleep"])  # 17 tokens with <s> and </s>, of 16
+    assert isinstance(long, RowError)
+    assert long.code == RejectCode.SENTENCE_TOO_LONG
     assert isinstance(short, str)
 
 
@@ -204,7 +200,7 @@ def test_graphs_are_the_same_with_linear_layers_by_onednn(
         parser = load_amrlib(settings(model=str(amr_parser_folder), beams=1))
         layers = {type(module) for module in parser._inference.model.modules()}  # type: ignore[attr-defined]
         assert (onednn.OneDnnLinear in layers) == slow
-        graphs[slow] = parser.parse(["1", "2"], ["the boy wants to sleep", "the cat does not sleep"])
+        graphs[slow] = parser.parse(["the boy wants to sleep", "the cat does not sleep"])
     assert graphs[True] == graphs[False]
 
 
@@ -255,7 +251,7 @@ def test_a_tokenizer_of_its_own(damaged: Path, tmp_path: Path) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (damaged / name).rename(other / name)
     parser = load(settings(model=str(damaged), tokenizer=str(other), beams=1))
-    (graph,) = parser.parse(["1"], ["the cat does not sleep"])
+    (graph,) = parser.parse(["the cat does not sleep"])
     assert ("sleep-01", "polarity", "-") in relations(graph)
 
 

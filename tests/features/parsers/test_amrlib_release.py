@@ -57,7 +57,7 @@ def test_a_release_is_pulled_loaded_and_parses(
     assert set(verify(NAME).files) >= {"pytorch_model.bin", "config.json", "amrlib_meta.json"}
     parser = load(AmrSettings(backend="amrlib", model=NAME, tokenizer=str(tokenizer), beams=1, device="cpu", threads=1))
     assert parser.name == f"amrlib/{NAME}"
-    (penman,) = parser.parse(["1"], ["the cat does not sleep"])
+    (penman,) = parser.parse(["the cat does not sleep"])
     assert isinstance(penman, str)
     graph = decode(penman)
     assert sorted(graph.concepts) == ["cat", "sleep-01"]

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused
 
+from features.core.errors import RowError
 from features.core.faults import FileUnreadable, GraphIndexWrong, GzipWrong
 from features.parsers.amr import load
 from features.parsers.bank import BankParser, build_bank
 from features.parsers.settings import AmrSettings
 from features.sentences import sentence_id
-from features.stage_output import Reject
 from features.stages.amr import parse_amr
 
 
@@ -41,39 +41,35 @@ def parser(files: list[Path], path: Path) -> BankParser:
     return BankParser(path, max_words=512)
 
 
-def look_up(bank: BankParser, texts: list[str]) -> list[str | Reject]:
-    return bank.parse([sentence_id(text) for text in texts], texts)
-
-
 def test_a_sentence_gets_the_first_graph_as_it_was_written(files: list[Path], tmp_path: Path) -> None:
     bank = parser(files, tmp_path / "bank")
-    assert look_up(bank, ["It rains.", "A boy sleeps."]) == ["(r / rain-01)", "(s / sleep-01\n   :ARG0 (b / boy))"]
+    assert bank.parse(["It rains.", "A boy sleeps."]) == ["(r / rain-01)", "(s / sleep-01\n   :ARG0 (b / boy))"]
 
 
 def test_white_space_does_not_matter(files: list[Path], tmp_path: Path) -> None:
-    assert look_up(parser(files[1:], tmp_path / "bank"), ["It rains."]) == ["(r / rain-01)"]
+    assert parser(files[1:], tmp_path / "bank").parse(["It rains."]) == ["(r / rain-01)"]
 
 
 def test_a_sentence_without_a_graph_is_rejected(files: list[Path], tmp_path: Path) -> None:
-    (result,) = look_up(parser(files, tmp_path / "bank"), ["Unseen."])
-    assert isinstance(result, Reject)
-    assert (result.entity_id, result.code) == (sentence_id("Unseen."), "no_graph")
+    (result,) = parser(files, tmp_path / "bank").parse(["Unseen."])
+    assert isinstance(result, RowError)
+    assert result.code == "no_graph"
     assert "'Unseen.'" in result.message
 
 
 def test_a_broken_graph_is_rejected_with_its_file_and_line(files: list[Path], tmp_path: Path) -> None:
-    torn, nothing = look_up(parser(files, tmp_path / "bank"), ["Torn.", "Nothing here."])
-    assert isinstance(torn, Reject)
+    torn, nothing = parser(files, tmp_path / "bank").parse(["Torn.", "Nothing here."])
+    assert isinstance(torn, RowError)
     assert torn.code == "unbalanced_penman"
     assert "b.amr.gz" in torn.message
-    assert isinstance(nothing, Reject)
+    assert isinstance(nothing, RowError)
     assert nothing.code == "no_graph"
     assert "b.amr.gz" in nothing.message
 
 
 def test_a_readable_graph_goes_before_a_broken_one(tmp_path: Path) -> None:
     path = write(tmp_path / "a.amr", [block("A.", "(a / a"), block("A.", "(b / b)")])
-    assert look_up(parser([path], tmp_path / "bank"), ["A."]) == ["(b / b)"]
+    assert parser([path], tmp_path / "bank").parse(["A."]) == ["(b / b)"]
 
 
 def test_the_stage_gives_every_sentence_once(files: list[Path], tmp_path: Path) -> None:
@@ -91,7 +87,7 @@ def test_the_stage_gives_every_sentence_once(files: list[Path], tmp_path: Path) 
 
 def test_an_empty_shard(files: list[Path], tmp_path: Path) -> None:
     bank = parser(files, tmp_path / "bank")
-    assert look_up(bank, []) == []
+    assert bank.parse([]) == []
     assert bank.shard_digest([])
     output = parse_amr(pl.DataFrame(schema={"sentence_id": pl.String, "text": pl.String}), bank)
     assert (output.rows.height, output.rejects.height) == (0, 0)
@@ -99,8 +95,8 @@ def test_an_empty_shard(files: list[Path], tmp_path: Path) -> None:
 
 def test_graph_files_without_a_graph(tmp_path: Path) -> None:
     bank = parser([write(tmp_path / "a.amr", ["# a comment\n"])], tmp_path / "bank")
-    (result,) = look_up(bank, ["A."])
-    assert isinstance(result, Reject)
+    (result,) = bank.parse(["A."])
+    assert isinstance(result, RowError)
 
 
 def test_the_digest_of_a_shard_changes_with_its_own_graphs_only(tmp_path: Path) -> None:
@@ -118,9 +114,9 @@ def test_the_digest_of_a_shard_changes_with_its_own_graphs_only(tmp_path: Path) 
 
 def test_a_bank_that_is_open_survives_a_new_one(files: list[Path], tmp_path: Path) -> None:
     bank = parser(files, tmp_path / "bank")
-    assert look_up(bank, ["It rains."]) == ["(r / rain-01)"]
+    assert bank.parse(["It rains."]) == ["(r / rain-01)"]
     build_bank([write(tmp_path / "c.amr", [block("C.", "(c / c)")])], tmp_path / "bank")
-    assert look_up(bank, ["It rains."]) == ["(r / rain-01)"]
+    assert bank.parse(["It rains."]) == ["(r / rain-01)"]
 
 
 def test_a_file_that_is_missing(tmp_path: Path) -> None:
@@ -176,7 +172,7 @@ def test_every_known_sentence_is_found_and_no_other(
     blocks = [f"# ::snt {text}\n{graphs[sentence_id(text)]}\n\n" for text in known if text.split()]
     bank = parser([write(folder / "a.amr", blocks)], folder / "bank")
     wanted = [text for text in [*known, *unknown] if text.split()]
-    found = look_up(bank, wanted)
+    found = bank.parse(wanted)
     assert [result if isinstance(result, str) else None for result in found] == [
         graphs.get(sentence_id(text)) for text in wanted
     ]
@@ -187,7 +183,7 @@ def test_the_graphs_of_bamboo_are_found(shared: Path, tmp_path: Path) -> None:
     build_bank([path], tmp_path / "bank")
     with gzip.open(path, "rt", encoding="utf-8") as file:
         texts = [line.removeprefix("# ::snt ").strip() for line in file if line.startswith("# ::snt ")]
-    assert all(isinstance(result, str) for result in look_up(BankParser(tmp_path / "bank", max_words=512), texts))
+    assert all(isinstance(result, str) for result in BankParser(tmp_path / "bank", max_words=512).parse(texts))
 
 
 def test_a_bank_that_was_replaced_is_loaded_again(files: list[Path], tmp_path: Path) -> None:
@@ -195,5 +191,5 @@ def test_a_bank_that_was_replaced_is_loaded_again(files: list[Path], tmp_path: P
     build_bank(files, tmp_path / "bank")
     before = load(settings)
     build_bank([write(tmp_path / "c.amr", [block("It rains.", "(c / change-01)")])], tmp_path / "bank")
-    assert before.parse([sentence_id("It rains.")], ["It rains."]) == ["(r / rain-01)"]
-    assert load(settings).parse([sentence_id("It rains.")], ["It rains."]) == ["(c / change-01)"]
+    assert before.parse(["It rains."]) == ["(r / rain-01)"]
+    assert load(settings).parse(["It rains."]) == ["(c / change-01)"]

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sentences import told
 
-from features.core.faults import IdsDiffer, UnknownMetric, Usage
+from features.core.faults import IdsDiffer, NotParallel, UnknownMetric, Usage
 from flows.command_line import run
 
 BOY = "(s / sleep-01 :ARG0 (b / boy))\n\n"
@@ -101,7 +101,7 @@ def test_other_ids_are_told_how_to_be_paired(files, capsys):
     # Not by position without a word where only some have ids.
     Path(files[1]).write_text(f"# ::id 7\n{BOY}{GIRL}")
     assert run(["score", *files]) == 1
-    assert told(capsys.readouterr().err, IdsDiffer)
+    assert told(capsys.readouterr().err, NotParallel)
 
 
 def test_errors_are_one_sentence(files, tmp_path, capsys):

@@ -248,11 +248,11 @@ def test_workers_tell_the_flow_how_far_they_are_in_a_shard(project, build_with, 
             from features.parsers.bank import BankParser
             from tasks.shard import make_shard
             parse = BankParser.parse
-            def slowly(self, ids, texts, on_rows):
+            def slowly(self, texts, on_rows):
                 def step(done, total):
                     on_rows(done, total)
                     time.sleep(0.3)
-                return parse(self, ids, texts, step)
+                return parse(self, texts, step)
             BankParser.parse = slowly
             return make_shard(job, settings)
 

@@ -10,11 +10,11 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 from sentences import refused
 
+from features.core.errors import RowError
 from features.core.faults import OtherParser, OtherText
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.parser import load, split_words
 from features.sentences import normalise
-from features.stage_output import Reject
 from training.encoders.loading import load_encoder
 from training.modules.pair_classifier import PairClassifier
 from training.modules.parse import LabelNumbers, weights_of
@@ -260,9 +260,9 @@ def from_store(texts):
     parser = load(SrlSettings(precision="float32"))
     normal = [normalise(text) for text in texts]
     admitted = [text for text in normal if len(text.split()) <= parser.max_words]
-    found = dict(zip(admitted, parser.parse(admitted, admitted), strict=True))
-    assert sum(isinstance(one, Reject) for one in found.values()) == 1
-    parses = {text: one.columns for text, one in found.items() if not isinstance(one, Reject)}
+    found = dict(zip(admitted, parser.parse(admitted), strict=True))
+    assert sum(isinstance(one, RowError) for one in found.values()) == 1
+    parses = {text: one.columns for text, one in found.items() if not isinstance(one, RowError)}
     return [{"text": text, "parse": parses.get(normalise(text))} for text in texts]
 
 

@@ -15,6 +15,7 @@ from features import models
 from features.parsers.embedded.inputs import SentenceReader
 from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description, Thresholds, save_model
+from features.parsers.settings import AmrSettings
 from training.loop.settings import decisive
 from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
@@ -89,7 +90,7 @@ def _finish(job: AmrParserJob, prepared: Prepared, description: Description, net
     settings, folder = job.settings, job.output / MODEL
     weights = dict(network.named_parameters())
     save_model(folder, description, weights, settings.storage)
-    parser = load_parser(folder, base=settings.backbone, device=settings.loop.device)
+    parser = load_parser(folder, AmrSettings(device=settings.loop.device, batch_size=64), settings.backbone)
     every = -(-len(prepared.dev_sentences) // settings.dev_examples)
     parser.thresholds = _choose_thresholds(parser, prepared.dev_sentences[::every])
     save_model(folder, replace(description, thresholds=parser.thresholds), weights, settings.storage)

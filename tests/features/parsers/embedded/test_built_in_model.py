@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from features import models
+from features.core.errors import RowError
 from features.corpora import example
 from features.graphs.graph import decode
 from features.parsers.amr import load, model_folder
@@ -10,7 +11,6 @@ from features.parsers.embedded import parser
 from features.parsers.embedded.parser import load_parser
 from features.parsers.embedded.storage import read_description
 from features.parsers.settings import AmrSettings
-from features.stage_output import Reject
 from training.parsers.amr.corpus import Sentence, read_source
 from training.parsers.amr.scoring import score_graphs
 from training.parsers.amr.settings import GraphSource
@@ -39,14 +39,16 @@ def test_the_graphs_of_the_example(encoder_name: str, gold: list[Sentence]) -> N
 
 def parse_example(sentences: list[Sentence], precision: str) -> list[str]:
     parser = load(AmrSettings.model_validate({"backend": "embedded", "device": "cpu", "precision": precision}))
-    parsed = parser.parse([str(number) for number in range(len(sentences))], [item.text for item in sentences])
+    parsed = parser.parse([item.text for item in sentences])
     return [graph for graph in parsed if isinstance(graph, str)]
 
 
 def test_threads_and_batches_change_next_to_nothing(encoder_name: str, gold: list[Sentence]) -> None:
     texts = [item.text for item in gold]
     first, second = (
-        load_parser(model_folder("embedded"), device="cpu", precision="float32", batch_size=size, threads=threads)
+        load_parser(
+            model_folder("embedded"), AmrSettings(device="cpu", precision="float32", batch_size=size, threads=threads)
+        )
         for size, threads in ((64, 1), (5, 2))
     )
     differ = sum(left != right for left, right in zip(first.parse(texts), second.parse(texts), strict=True))
@@ -57,8 +59,8 @@ def test_threads_and_batches_change_next_to_nothing(encoder_name: str, gold: lis
 def test_odd_texts_give_a_graph_or_a_reject(encoder_name: str) -> None:
     texts = ["", "...", "!" * 600, "🙂🙂", '"(" / ):op1 "', "COME HERE", "word " * 400, "\u200b", "a" * 5000]
     parser = load(AmrSettings(backend="embedded", device="cpu"))
-    for result in parser.parse([str(number) for number in range(len(texts))], texts):
-        assert isinstance(result, Reject) or decode(result).concepts
+    for result in parser.parse(texts):
+        assert isinstance(result, RowError) or decode(result).concepts
     assert encoder_name
 
 

@@ -21,7 +21,7 @@ def parser(encoder_name: str) -> SrlParser:
 
 def roles(parser: SrlParser, text: str) -> dict[str, dict[str, str]]:
     """Return predicate → role → words."""
-    (parse,) = parser.parse(["1"], [text])
+    (parse,) = parser.parse([text])
     assert isinstance(parse, SrlParse)
     return {
         parse.words[frame.predicate]: {span.label: " ".join(parse.words[span.start : span.end]) for span in frame.spans}
@@ -66,6 +66,6 @@ def test_it_scores_what_its_card_says(encoder_name, shared):
     assert encoder_name
     gold = list(read_annotated(shared / "data" / "srl_ewt" / "ewt_propbank3_dev.conll.gz"))[::4]
     report = json.loads((MODEL / "training.json").read_text(encoding="utf-8"))["scores"]
-    found = evaluate(load_tagger(MODEL), gold)
+    found = evaluate(load_tagger(MODEL, SrlSettings()), gold)
     for name in ("gold_predicates", "own_predicates", "predicates"):
         assert found[name]["f1"] == pytest.approx(report[name]["f1"], abs=0.03)

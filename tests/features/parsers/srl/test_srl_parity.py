@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from features.parsers.settings import SrlSettings
 from features.parsers.srl.frames import read_annotated, spans_of
 from features.parsers.srl.parser import load_tagger
 from features.parsers.srl.scoring import SrlScore
@@ -19,7 +20,7 @@ FIXTURES = Path(__file__).with_name("fixtures")
 
 @pytest.fixture(scope="module")
 def tagger() -> SrlTagger:
-    return load_tagger(FIXTURES / "srl_bert.tar.gz", precision="float32")
+    return load_tagger(FIXTURES / "srl_bert.tar.gz", SrlSettings(precision="float32"))
 
 
 @pytest.fixture(scope="module")

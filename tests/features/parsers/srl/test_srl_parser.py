@@ -27,7 +27,7 @@ def table(*texts: str) -> pl.DataFrame:
 
 def test_frames_of_a_sentence(toy_settings):
     parser = load(SrlSettings(**toy_settings))
-    (parse,) = parser.parse(["1"], ["The girl sees a cat"])
+    (parse,) = parser.parse(["The girl sees a cat"])
     assert parse.words == ("The", "girl", "sees", "a", "cat")
     assert parse.frames == (CAT,)
     assert parser.name == "srl_bert/tagger"
@@ -63,8 +63,8 @@ def test_no_sentences_at_all(toy_settings):
 
 def test_results_keep_their_order_across_batches(toy_settings):
     texts = [f"the {noun} sees a cat" + " and yes" * (i % 7) for i, noun in enumerate(("cat", "dog", "boy") * 20)]
-    small = load(SrlSettings(**toy_settings, batch_pieces=64)).parse(["x"] * len(texts), texts)
-    large = load(SrlSettings(**toy_settings)).parse(["x"] * len(texts), texts)
+    small = load(SrlSettings(**toy_settings, batch_pieces=64)).parse(texts)
+    large = load(SrlSettings(**toy_settings)).parse(texts)
     assert small == large
     assert [parse.words for parse in small] == [tuple(text.split()) for text in texts]
 
@@ -100,14 +100,14 @@ def test_a_tagger_without_the_head_needs_parts_of_speech(toy_tagger, tmp_path):
     )
     with refused(ModelUnfit):
         load(SrlSettings(model=str(copy)))
-    assert not load_tagger(copy).finds_predicates
+    assert not load_tagger(copy, SrlSettings()).finds_predicates
 
 
 def test_an_archive_is_the_folder(toy_tagger, tmp_path):
     with tarfile.open(tmp_path / "tagger.tar.gz", "w:gz") as archive:
         for path in toy_tagger.rglob("*"):
             archive.add(path, str(path.relative_to(toy_tagger)))
-    ours, theirs = load_tagger(toy_tagger), load_tagger(tmp_path / "tagger.tar.gz")
+    ours, theirs = load_tagger(toy_tagger, SrlSettings()), load_tagger(tmp_path / "tagger.tar.gz", SrlSettings())
     words = [["the", "cat", "sees", "a", "dog"]]
     for (_, left), (_, right) in zip(ours.scores(words, [[2]]), theirs.scores(words, [[2]]), strict=True):
         np.testing.assert_array_equal(left, right)
@@ -139,7 +139,7 @@ def test_what_is_wrong_with_an_archive_is_named(toy_tagger, tmp_path, change, fa
     folder = shutil.copytree(toy_tagger, tmp_path / "tagger")
     change(folder)
     with refused(fault):
-        load_tagger(folder)
+        load_tagger(folder, SrlSettings())
 
 
 def test_an_archive_with_code_in_it_is_refused(toy_tagger, tmp_path):
@@ -149,7 +149,7 @@ def test_an_archive_with_code_in_it_is_refused(toy_tagger, tmp_path):
     (folder / "weights.safetensors").unlink()
     torch.save({"weight": tmp_path}, folder / "weights.th")  # a path is an object, which only code can make
     with refused(ModelDamaged):
-        load_tagger(folder)
+        load_tagger(folder, SrlSettings())
 
 
 def test_a_cased_tagger_must_bring_its_word_pieces(toy_tagger, tmp_path):
@@ -159,7 +159,7 @@ def test_a_cased_tagger_must_bring_its_word_pieces(toy_tagger, tmp_path):
     del configuration["facetflow"]
     (folder / "config.json").write_text(json.dumps(configuration))
     with refused(ModelDamaged):
-        load_tagger(folder)
+        load_tagger(folder, SrlSettings())
 
 
 def test_sizes_of_a_named_encoder_follow_from_its_weights():

@@ -98,7 +98,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     from training.modules.parse import weights_of
 
     texts = [normalise(text) for text in ODD]
-    tagged = load(SrlSettings(precision="float32")).parse(texts, texts)
+    tagged = load(SrlSettings(precision="float32")).parse(texts)
     rows = [{"text": text, **found.columns} for text, found in zip(texts, tagged, strict=True)]
     frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", "float32", 512)
     settings = job(weights="by_role", words_below=below, layers_tuned=1 + below, layers=layers).settings

@@ -10,6 +10,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import FileEmpty, OtherSettings
+from features.parsers.settings import SrlSettings
 from features.parsers.srl.frames import read_annotated
 from features.parsers.srl.parser import load_tagger
 from features.parsers.srl.scoring import evaluate
@@ -75,7 +76,7 @@ def weights(folder: Path) -> bytes:
 
 def test_it_learns_the_toy_language(job, corpus, tmp_path):
     folder = srl_train.train(job(epochs=12))
-    scores = evaluate(load_tagger(folder), list(read_annotated(corpus)))
+    scores = evaluate(load_tagger(folder, SrlSettings()), list(read_annotated(corpus)))
     assert scores["gold_predicates"]["f1"] == 1
     assert scores["own_predicates"]["f1"] == 1
     assert scores["predicates"]["f1"] == 1
