@@ -10,6 +10,7 @@ from typing import Any
 
 from features.core.errors import StoreError
 from features.core.leftovers import scratch
+from features.core.types import Shard
 from features.core.wording import counted
 from features.ingest.neighbours import lack_neighbours
 from features.ingest.report import IngestReport
@@ -179,6 +180,6 @@ def _following(
 def _rejected(store: Store, release: Release, rejects: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
     """Return how many rows of the corpora a release rejects, by code; a damaged file is made again as it would be."""
     try:
-        return Counter(store.reject_codes([(STAGE, STAGE)], release.versions["rejects"]))
+        return Counter(store.reject_codes([(STAGE, Shard(STAGE))], release.versions["rejects"]))
     except StoreError:
         return rejects
