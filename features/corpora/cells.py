@@ -16,6 +16,7 @@ from features.core.errors import RowError
 from features.core.faults import CellNeverEnds, NotText
 from features.core.files import TableFormat, open_text
 from features.core.types import RejectCode
+from features.core.wording import counted
 from features.corpora.dataset import Quotes
 
 SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
@@ -234,6 +235,6 @@ def _require_mostly_utf8(path: Path) -> None:
                 bad += not _is_decoded(line)
     if bad > good:
         raise NotText(
-            f"{str(path)!r} is not UTF-8 text ({bad} lines with other bytes): convert it, for instance with "
+            f"{str(path)!r} is not UTF-8 text ({counted(bad, 'line')} with other bytes): convert it, for instance with "
             "iconv -f latin1 -t utf-8."
         )

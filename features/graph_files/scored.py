@@ -111,7 +111,8 @@ def _statistics(pairs: Sequence[_Pair], metrics: Mapping[str, AnyMetric]) -> dic
     }
     missing = np.array([parsed is None for _, _, parsed in pairs], bool)
     for values in statistics.values():
-        values[missing, 0] = values[missing, 2] = 0
+        values[missing, 0] = 0
+        values[missing, 2:] = 0  # the parsed graph's triples, and the bound on the matched ones
     return statistics
 
 

@@ -29,7 +29,7 @@ class _FirstUse(event.Listener):
 
     def on_start(self, _: event.Event) -> None:
         if not self.told:
-            logging.getLogger("features").warning("compiling the metrics, once if a cache folder is writable: a minute")
+            logging.getLogger("features").warning("compiling, once if a cache folder is writable: up to a minute")
         self.told = True
 
     def on_end(self, _: event.Event) -> None:

@@ -4,11 +4,13 @@ store ── damage ── corpora, in memory ──> the store as it would be �
                                                                          └────> the release ──> trainings, evaluations
 """
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from features.core.errors import StoreError
 from features.core.leftovers import scratch
+from features.core.types import Shard
 from features.core.wording import counted
 from features.ingest.neighbours import lack_neighbours
 from features.ingest.report import IngestReport
@@ -18,9 +20,10 @@ from features.store.damage import Damage
 from features.store.plan import Plan, plan
 from features.store.publishing import obstacles
 from features.store.reader import StoreAhead
+from features.store.releases import Release
 from features.store.runs import failed_shards
 from features.store.store import Store
-from flows.building.ingest_corpora import fingerprint_of, label_counts, read_corpora, refusal
+from flows.building.ingest_corpora import STAGE, fingerprint_of, label_counts, read_corpora, refusal
 from flows.building.ingest_repair import make_again, of_ingest
 from flows.project import Project
 from flows.stages import chain, check
@@ -114,7 +117,8 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     embeds = any(work.reason.kind != "damaged" for work in planned.of(EMBEDDING_STAGE.name))
     draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
     draws = draws and lack_neighbours(ahead, project.neighbours)  # which reads their pairs
-    release, contents, publishes = _following(store, ahead, planned, draws=draws, obstructed=bool(in_the_way))
+    rejects = Counter((STAGE, str(reject.code)) for reject in ingested.rejects)
+    release, contents, publishes = _following(store, ahead, planned, rejects, draws=draws, obstructed=bool(in_the_way))
     return Outlook(
         store.location,
         ingested.report,
@@ -131,7 +135,13 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
 
 
 def _following(
-    store: Store, ahead: StoreAhead, planned: Plan, *, draws: bool, obstructed: bool
+    store: Store,
+    ahead: StoreAhead,
+    planned: Plan,
+    rejects: Counter[tuple[str, str]],
+    *,
+    draws: bool,
+    obstructed: bool,
 ) -> tuple[int | None, Contents | None, bool]:
     """Return the number of the release that follows, what it holds, and whether it is a new one."""
     releases = store.releases()
@@ -146,6 +156,15 @@ def _following(
     if not draws and last is not None and held is not None:
         # Neighbours that are lost with their embeddings are not ahead, but drawn again as they were.
         there = {shard: mark for shard, mark in held.shards["pairs"].items() if shard in coming.shards["pairs"]}
-        if coming.shards.items() <= {**held.shards, "pairs": there}.items():
+        same = coming.shards.items() <= {**held.shards, "pairs": there}.items()
+        if same and _rejected(store, last, rejects) == rejects:
             return last.number, held, False
     return (last.number if last is not None else 0) + 1, coming, True
+
+
+def _rejected(store: Store, release: Release, rejects: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
+    """Return how many rows of the corpora a release rejects, by code; a damaged file is made again as it would be."""
+    try:
+        return Counter(store.reject_codes([(STAGE, Shard(STAGE))], release.versions["rejects"]))
+    except StoreError:
+        return rejects

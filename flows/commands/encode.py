@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from features.core.faults import ColumnMissing, VectorsWrong
+from features.core.faults import ColumnMissing, FileEmpty, VectorsWrong
 from features.core.outputs import TABLES, check_output, format_of
 from features.core.wording import counted
 from features.models import BUNDLED_ENCODER, BUNDLED_MAP
@@ -166,11 +166,16 @@ def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.floa
         raise VectorsWrong(
             f"The column {column!r} of {str(file)!r} has no lists of numbers: name another one."
         ) from error
+    if rows.is_empty():
+        raise FileEmpty(f"{str(file)!r} has no vector; give a file with at least one.")
     lengths = rows.list.len()
-    flat = rows.explode()
-    if lengths.null_count() or lengths.n_unique() > 1 or not flat.is_finite().all() or flat.null_count():
+    finite = rows.list.eval(pl.element().is_finite().fill_null(value=False)).list.all()
+    right = finite & (lengths == (lengths.drop_nulls().mode().max() or 0))
+    wrong = (~right.fill_null(value=False)).arg_true()
+    if len(wrong):
+        more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
         raise VectorsWrong(
-            f"The vectors in the column {column!r} of {str(file)!r} must all have the same length and finite numbers: "
-            "leave the other rows out."
+            f"The vectors in the column {column!r} of {str(file)!r} must all have the same length and finite numbers, "
+            f"not as in row {wrong[0] + 1:,}{more}: leave such rows out."
         )
-    return np.asarray(flat.to_numpy(), dtype=np.float32).reshape(table.height, -1)
+    return np.asarray(rows.explode().to_numpy(), dtype=np.float32).reshape(table.height, -1)

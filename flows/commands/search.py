@@ -79,18 +79,19 @@ def search(
     from features.sentences import normalise
     from flows.console.searching import Searcher, rows_of
     from training.encoders.s3bert.facets import FacetLayout
-    from training.search.blocks import best_texts, weighted_scores
+    from training.search.blocks import VectorBlocks, best_texts, weighted_scores
 
     query = normalise(text)
     if not query:
         raise EmptyText("The text to search for is empty: give one in quotes.")
     searcher = Searcher(project, encoder, aspect, device)
     searched = searcher.texts(among, columns)
-    vectors, asked = searcher.vectors(searched), searcher.embed_query(query)
-    if weights:
-        scores = weighted_scores(asked, vectors, FacetLayout.load(searcher.chosen.folder), weights)
-    else:
-        scores = vectors.cosines(asked)
+    asked = searcher.embed_query(query)
+    layout = FacetLayout.load(searcher.chosen.folder) if weights else None
+    if layout is not None:  # wrong weights are refused before texts are encoded
+        weighted_scores(asked, VectorBlocks.of(asked), layout, weights)
+    vectors = searcher.vectors(searched)
+    scores = vectors.cosines(asked) if layout is None else weighted_scores(asked, vectors, layout, weights)
     results = rows_of(searched, best_texts(scores, k))
     if as_json:
         write_json(

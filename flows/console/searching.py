@@ -76,7 +76,7 @@ class Searcher:
         aspect = "" if self.aspect is None else f" in {self.aspect}"
         run, runs = self.chosen.folder.parent, self.here.runs
         name = run_id(runs, run) if runs is not None and run.is_relative_to(runs) else self.chosen.name
-        say(f"By the encoder {name}{aspect}, among {len(searched):,} texts of {searched.origin}:")
+        say(f"By the encoder {name}{aspect}, among {counted(len(searched), 'text')} of {searched.origin}:")
 
 
 def rows_of(searched: SearchedTexts, best: Mapping[int, float]) -> list[dict[str, Any]]:

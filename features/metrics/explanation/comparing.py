@@ -195,9 +195,7 @@ class ComparedGraphs:
     @cached_property
     def frame_stems(self) -> set[str]:
         """Stems of words that have arguments, in either graph."""
-        return {
-            token.stem for side in (0, 1) for node, token in self.anchors[side].items() if self.fillers(side, node)
-        }
+        return {token.stem for side in (0, 1) for node, token in self.anchors[side].items() if self.fillers(side, node)}
 
     @cached_property
     def moved_arguments(self) -> list[tuple[str, str]]:

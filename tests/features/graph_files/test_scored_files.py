@@ -70,7 +70,7 @@ def test_wiki_can_be_left_out(write):
 def test_a_wrong_parsed_graph_counts_as_empty(write):
     gold = write("gold", BOY, GIRL)
     score, wrong = smatch_of(gold, write("parsed", BOY, WRONG))
-    assert (score.precision.value, score.recall.value) == (1.0, 0.5)
+    assert (score.precision.value, score.recall.value, score.proven) == (1.0, 0.5, 1.0)
     assert len(wrong) == 1
     assert "not closed" in wrong[0]
 

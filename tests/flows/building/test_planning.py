@@ -10,6 +10,7 @@ from generated import ENCODER
 
 from features.store.store import Store
 from flows.building.ingest_corpora import ingest_corpora, read_corpora, warnings
+from flows.building.planning import look_ahead
 from flows.command_line import run
 from flows.pages.build_facts import BuildFacts, FactKeeper
 from flows.project import load
@@ -101,6 +102,22 @@ def test_a_plan_foresees_the_release_and_the_identity_of_what_follows(built, fac
     ahead = due()
     assert facetflow.run(built, "build")[0] == 0
     assert due() == (2, False, ahead[2]), "the same identity, from the plan and from the release"
+
+
+def test_rows_that_are_newly_rejected_make_a_release(tmp_path):
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "mine"\nencoders = []\nlimits.rejected_rows = 1.0\n[[corpora]]\ndataset = "texts"\nname = "mine"\n'
+        'files.train = "mine.tsv"\naspects = { topic = "topic" }\n'
+    )
+    project, table = load(tmp_path / "facetflow.toml"), tmp_path / "mine.tsv"
+    table.write_text("text\ttopic\nA cat.\tanimals\n")
+    store = Store.open(project.store, create=True)
+    for number, rows in enumerate(("A dog.\n", "A dog.\nA cow.\n", ""), start=1):
+        ingest_corpora(project, store, f"run-{number}")
+        assert store.publish(f"run-{number}", stages=[]).number == number
+        assert not look_ahead(project).publishes
+        table.write_text(f"text\ttopic\nA cat.\tanimals\n{rows}")
+        assert look_ahead(project).publishes, rows
 
 
 def test_rows_that_ingest_would_reject_stand_in_the_way(project, monkeypatch, capsys):

@@ -136,7 +136,7 @@ def test_texts_are_embedded_once_for_all_searches_of_them(project, monkeypatch):
     for _ in range(2):
         assert run(["search", "a cat", "--among", "texts.tsv", "--quiet"]) == 0
     assert run(["neighbours", "texts.tsv", "-o", "out.tsv", "--quiet"]) == 0
-    assert embedded == [5, 1, 1]
+    assert embedded == [1, 5, 1]
     (project / "texts.tsv").write_text(f"text\n{TEXTS[0]}\nanother\n")
     assert run(["neighbours", "texts.tsv", "-o", "out.tsv", "--quiet"]) == 0
     assert embedded[3:] == [1]  # the other text is known
@@ -262,12 +262,13 @@ def test_facets_with_weights_order_the_texts(project, capsys, tmp_path, word_enc
     layout = plan_layout(["animal", "place"], width=2, dimension=5, first=1)
     (tmp_path / "faceted" / FILE_NAME).write_text(layout.text())
     search = ["search", "a dog in the park", "--encoder", "./faceted", "--among", "texts.tsv", "--json"]
+    assert run([*search, "--facet", "colour"]) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == UnknownName.code
+    assert not (project / "runs/.vectors").exists(), "texts were encoded before the facet was looked up"
     assert run([*search, "--facet", "place", "--facet", "animal=-1", "-k", "1"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["weights"] == {"place": 1.0, "animal": -1.0}
     assert found["found"] == [{"rank": 1, "similarity": 0.5, "text": "a cat in the park", "id": "v"}]
-    assert run([*search, "--facet", "colour"]) == 1
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == UnknownName.code
     assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal"]) == 1
     assert told(capsys.readouterr().err, CannotExplain)
     for wrong in ("animal=much", "animal=inf"):
