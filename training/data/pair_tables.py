@@ -8,14 +8,16 @@ A cat.  A cow.           1  A dog.       0       2
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import SplitsOverlap
+from features.core.files import write_table
 from features.core.wording import all_of
 from features.sentences import leakage_key
 from training.data.releases import OpenRelease, choose_rows
@@ -31,8 +33,12 @@ Positions = NDArray[np.int64]
 class IndexedPairs:
     """Pairs of sentences; each sentence is stored once."""
 
+    COLUMNS: ClassVar[tuple[str, ...]]
+    """Columns that every table of such pairs has, besides its texts."""
+
     texts: tuple[str, ...]  # the unique sentences, (n_texts,)
     pairs: pl.DataFrame  # one row per pair, with `POSITIONS` in `texts`
+    source: dict[str, Any] = field(default_factory=dict, kw_only=True)  # for model cards: release and versions, or file
 
     def __len__(self) -> int:
         return self.pairs.height
@@ -77,6 +83,12 @@ class IndexedPairs:
         """Return the pairs for which `kept`, (n_pairs,), is true, with only their sentences."""
         return self._with(self.pairs.filter(kept))
 
+    def export(self, path: Path) -> None:
+        """Write pairs and texts as one table that `from_file` reads."""
+        texts = pl.Series(self.texts, dtype=pl.String)
+        sides = (texts.gather(self.pairs[place]).alias(name) for name, place in zip(TEXTS, POSITIONS, strict=True))
+        write_table(self.pairs.select(*self.COLUMNS, *sides, pl.exclude(*self.COLUMNS, *POSITIONS)), path)
+
     def _with(self, rows: pl.DataFrame) -> Self:
         used = np.union1d(*(rows[name].to_numpy() for name in POSITIONS))
         moved = [pl.Series(name, np.searchsorted(used, rows[name].to_numpy()), dtype=pl.Int64) for name in POSITIONS]
@@ -106,13 +118,6 @@ def index_sentences(pinned: OpenRelease, pairs: pl.DataFrame) -> tuple[pl.DataFr
         named = sentences.select(pl.col("sentence_id").alias(sentence), pl.col("position").alias(position))
         pairs = pairs.join(named, on=sentence, how="inner", maintain_order="left")
     return sentences, pairs
-
-
-def with_texts(texts: Sequence[str], pairs: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Return some columns of pairs, then `TEXTS`."""
-    of_positions = pl.Series(texts, dtype=pl.String)
-    named = zip(TEXTS, POSITIONS, strict=True)
-    return pairs.select(*columns, *(of_positions.gather(pairs[position]).alias(name) for name, position in named))
 
 
 def digest_of(texts: Iterable[str], *parts: bytes) -> str:
@@ -185,6 +190,4 @@ def _in_another(data: Pairs, split: str, numbers: Sequence[int]) -> pl.Series:
         pl.max_horizontal(*POSITIONS).alias("high"),
         (data.pairs["split"] == split).alias("is_learnt"),
     )
-    others = ends.filter(~pl.col("is_learnt")).select("low", "high", found=True).unique()
-    overlap = ends.join(others, on=("low", "high"), how="left", maintain_order="left")["found"].fill_null(value=False)
-    return overlap & ends["is_learnt"]
+    return ends.select(pl.col("is_learnt") & ~pl.col("is_learnt").all().over("low", "high")).to_series()
