@@ -71,15 +71,6 @@ def random_state(device: "torch.device") -> dict[str, Any]:
     return {"cpu": torch.get_rng_state(), "gpu": torch.cuda.get_rng_state(device) if on_gpu else None}
 
 
-def set_random_state(state: dict[str, Any], device: "torch.device") -> None:
-    """Restore the random generators of this process from `random_state` on the same kind of device."""
-    import torch
-
-    torch.set_rng_state(state["cpu"])
-    if device.type == "cuda":
-        torch.cuda.set_rng_state(state["gpu"], device)
-
-
 def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device", *, seed: int, step: int) -> str:
     """Restore the random generators from those of a checkpoint, or reseed them if these do not fit, and say why not.
 
@@ -90,7 +81,9 @@ def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device
 
     state = states[rank()] if len(states) == world() else None
     if state is not None and (state["gpu"] is not None) == (device.type == "cuda"):
-        set_random_state(state, device)
+        torch.set_rng_state(state["cpu"])
+        if device.type == "cuda":
+            torch.cuda.set_rng_state(state["gpu"], device)
         return ""
     torch.manual_seed((seed * 1_000_003 + step) * 1_009 + rank())
     if state is None:
