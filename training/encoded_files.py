@@ -179,10 +179,7 @@ def _columns(
     ranges: NDArray[np.float32] | None,
 ) -> dict[str, NDArray[Any]]:
     """Return the columns of some embeddings, each (n, d of the column)."""
-    slices = {VECTOR: slice(None)}
-    if layout is not None:
-        facets = {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
-        slices = {"residual": layout.residual} | facets
+    slices = {VECTOR: slice(None)} if layout is None else layout.slices
     return {
         name: _quantised(vectors[:, dimensions], precision, None if ranges is None else ranges[:, dimensions])
         for name, dimensions in slices.items()

@@ -166,11 +166,10 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
                 log.warning("%s", calibration.doubt)
         elif classifier:
             log.warning("its probabilities may be too high or too low: calibrating them takes %s", NEEDED)
-        threshold = classifier.threshold if classifier else None
         facts = {
             "corpora": corpora_of(self.data.pairs, self.settings, self.job.licences),
             "calibration": calibration and asdict(calibration),
-            "threshold": threshold.recorded() if threshold else None,
+            "threshold": asdict(classifier.threshold) if classifier and classifier.threshold else None,
             "chosen_by": self.ratings.recorded() if self.ratings else {"set": None},
             **self.facts(task.backbone, task.prepared),
         }

@@ -272,7 +272,8 @@ def write_card(training: Mapping[str, Any]) -> str:
     Each kind has a template, which extends `templates/card.md`.
     """
     settings, dev = training["settings"], training["dev"] or {}
-    calibration, below = training.get("calibration"), settings.get("words_below", 0)
+    calibration, threshold = training.get("calibration"), training.get("threshold")
+    below = settings.get("words_below", 0)
     return render_card(
         f"training.encoders.{settings['kind']}/card.md",
         training=training,
@@ -281,7 +282,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         last_kept="The model of the last step was kept, whatever its dev score",
         dev_scores=", ".join(f"{score_in_words(name)} {value:.4f}" for name, value in dev.items()),
         calibration=Calibration.read(calibration) if calibration else None,
-        threshold=LabelThreshold.read(training.get("threshold")),
+        threshold=LabelThreshold(**threshold) if threshold else None,
         needed=NEEDED,
         usual_parts=USUAL_PARTS,
         layer_of_words=f", from the layer {below} below the last one," if below else "",

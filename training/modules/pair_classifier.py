@@ -95,7 +95,7 @@ class PairClassifier(nn.Module):
             "parts": self.parts,
             "dimension": self._dimension,
             "calibration": self.calibration and asdict(self.calibration),
-            "threshold": self.threshold.recorded() if self.threshold else None,
+            "threshold": self.threshold and asdict(self.threshold),
         }
         (folder / SETTINGS_FILE).write_text(json.dumps(described, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
@@ -135,7 +135,7 @@ class PairClassifier(nn.Module):
             classifier = cls(described["dimension"], described["labels"], described["parts"])
             classifier.load_state_dict(load_file(folder / WEIGHTS_FILE))
             classifier.calibration = _read_calibration(described["calibration"], len(classifier.labels))
-            classifier.threshold = LabelThreshold.read(described["threshold"])
+            classifier.threshold = described["threshold"] and LabelThreshold(**described["threshold"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             why = str(error).partition("\n")[0].rstrip(".")
             raise EncoderDamaged(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error
