@@ -77,7 +77,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         self.ratings = chosen_ratings(self.job)
         digest = data.digest() + (f"+{self.structure.digest()}" if self.structure else "")
         self.plan = TrainingPlan.of(self.job, settings, digest, data.source, ratings=self.ratings, dropped=dropped)
-        return train_once(self.job, self.plan, self._learn)
+        return train_once(self.plan, self._learn)
 
     @staticmethod
     @abstractmethod
@@ -122,7 +122,6 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
             log.warning("%s (split %r) to choose the best model by: the last one is kept", there, split)
 
     def _learn(self) -> None:
-        from training.encoders.frozen_states import SharedStates
         from training.encoders.learning import learn
         from training.encoders.pair_task import PairTable, Prepared
         from training.loop.machine import prepare_machine
@@ -132,12 +131,10 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         ratings = self.ratings.among(self.data.texts) if self.ratings else None
         machine = prepare_machine(self.settings.loop, self.job.output)
         backbone, tokens = self._prepare(ratings.further if ratings else (), str(machine.device), machine.precision)
-        shared = SharedStates(self.job.shared, self.plan.backbone_digest) if self.job.shared else None
-        backbone.keep_states(tokens, shared)
+        backbone.keep_states(tokens, self.plan.shared)
         prepared = Prepared(tokens=tokens, train=train, dev=dev, ratings=ratings)
         about = f"{len(train)} training pairs, {len(dev)} dev pairs, {len(self.data.texts)} sentences"
-        make_task = self.make_task(backbone, prepared)
-        learn(self.plan, machine, self.job.output, make_task, self._complete, about=about)
+        learn(self.plan, machine, self.make_task(backbone, prepared), self._complete, about=about)
 
     def _prepare(self, further: Sequence[str], device: str, precision: Any) -> "tuple[Backbone, Tokens]":
         """Return the backbone to tune, and the word pieces of all sentences, those of the ratings last."""
@@ -167,14 +164,14 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         elif classifier:
             log.warning("its probabilities may be too high or too low: calibrating them takes %s", NEEDED)
         facts = {
-            "corpora": corpora_of(self.data.pairs, self.settings, self.job.licences),
+            "corpora": corpora_of(self.plan, self.data.pairs),
             "calibration": calibration and asdict(calibration),
             "threshold": asdict(classifier.threshold) if classifier and classifier.threshold else None,
             "chosen_by": self.ratings.recorded() if self.ratings else {"set": None},
             **self.facts(task.backbone, task.prepared),
         }
         further = classifier.save if classifier else None
-        write_encoder(self.job, self.plan, learnt, task.backbone, facts, further=further)
+        write_encoder(self.plan, learnt, task.backbone, facts, further=further)
 
 
 def training_labels(data: LabelledPairs, settings: EncoderSettings) -> dict[str, int]:

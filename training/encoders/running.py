@@ -31,6 +31,7 @@ from training.writing import read_json, require_writable, whole_folder, write_js
 
 if TYPE_CHECKING:
     from training.encoders.backbone import Backbone
+    from training.encoders.frozen_states import SharedStates
     from training.loop.loop import Outcome
     from training.loop.task import Task
 
@@ -39,8 +40,9 @@ TaskT = TypeVar("TaskT", bound="Task")
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """Everything that determines the result of a training."""
+    """A job, and everything that determines its result."""
 
+    job: TrainingJob[Any, Any]
     settings: EncoderSettings  # settings, with everything that follows from the data
     data_digest: str  # digest of the training data (`MeasuredPairs.digest`, `LabelledTexts.digest`)
     backbone_digest: str  # digest of the files of the start model
@@ -63,12 +65,19 @@ class TrainingPlan:
         """Return the plan of a job from its completed settings and its data."""
         folder = models.locate(settings.backbone, job.base)
         digest = ratings.digest if ratings else ""
-        return cls(settings, data_digest, models.digest(folder), source, digest, dropped, folder)
+        return cls(job, settings, data_digest, models.digest(folder), source, digest, dropped, folder)
 
     @property
     def decisive(self) -> dict[str, Any]:
         """Settings that determine the result."""
         return flattened(decisive(self.settings, exclude=UNDECISIVE))
+
+    @property
+    def shared(self) -> "SharedStates | None":
+        """Outputs of frozen layers that trainings of one command share, if there are several."""
+        from training.encoders.frozen_states import SharedStates
+
+        return SharedStates(self.job.shared, self.backbone_digest) if self.job.shared else None
 
     @property
     def identity(self) -> str:
@@ -100,9 +109,9 @@ class Learnt(Generic[TaskT]):
     tried: tuple[Tried, ...] = ()  # all points that were tried, in order
 
 
-def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, learn: Callable[[], None]) -> Path:
+def train_once(plan: TrainingPlan, learn: Callable[[], None]) -> Path:
     """Train the encoder of a plan, unless it is there already, and return its folder."""
-    settings = plan.settings
+    job, settings = plan.job, plan.settings
     if settings.by_ratings and not plan.ratings_digest:
         raise WrongValue(
             f"Encoders of kind {settings.kind!r} are chosen only by {' or '.join(settings.OWN_CHOICES)}, but "
@@ -125,7 +134,7 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, learn: Callable[[
                     *(settings.name, train),
                 )
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json", exclude={"shared"}))
-            with all_processes(plan.settings.loop, TRAIN, job):
+            with all_processes(settings.loop, TRAIN, job):
                 learn()
     return encoder
 
@@ -202,25 +211,22 @@ def _difference(training: Mapping[str, Any], plan: TrainingPlan) -> str:
     return " and ".join(parts)
 
 
-def corpora_of(
-    rows: pl.DataFrame, settings: EncoderSettings, licences: Mapping[str, str], *, unit: str = "pairs"
-) -> dict[str, dict[str, Any]]:
+def corpora_of(plan: TrainingPlan, rows: pl.DataFrame, *, unit: str = "pairs") -> dict[str, dict[str, Any]]:
     """Return the counts and the licence of each corpus, as in training.json, from `corpus` and `split` of each item."""
     counts = {(corpus, split): count for corpus, split, count in rows.group_by("corpus", "split").len().iter_rows()}
-    train, dev = settings.splits
+    train, dev = plan.settings.splits
     return {
         corpus: {
             "train": counts.get((corpus, train), 0),
             "dev": counts.get((corpus, dev), 0),
             "unit": unit,
-            "licence": licences.get(corpus, ""),
+            "licence": plan.job.licences.get(corpus, ""),
         }
         for corpus in sorted({corpus for corpus, _ in counts})
     }
 
 
 def write_encoder(
-    job: TrainingJob[Any, Any],
     plan: TrainingPlan,
     learnt: Learnt[Any],
     backbone: "Backbone",
@@ -229,7 +235,7 @@ def write_encoder(
     further: Callable[[Path], None] | None = None,
 ) -> None:
     """Write model, training.json, README.md and `further` files; the folder appears when it is complete."""
-    folder, training = job.output / ENCODER, {**_report(plan, learnt, backbone), **facts}
+    folder, training = plan.job.output / ENCODER, {**_report(plan, learnt, backbone), **facts}
     with whole_folder(folder) as partial:
         backbone.model.save_pretrained(str(partial), create_model_card=False)
         if further is not None:

@@ -60,10 +60,10 @@ def train(job: S3bertJob) -> Path:
     data = some_pairs(kept.select(splits=settings.splits), settings)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     plan = TrainingPlan.of(job, settings, data.digest(), data.source, ratings=ratings, dropped=dropped)
-    return train_once(job, plan, lambda: _train(job, plan, data, ratings))
+    return train_once(plan, lambda: _train(plan, data, ratings))
 
 
-def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None) -> None:
+def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None) -> None:
     import torch
 
     from training.encoders.learning import learn, learn_first
@@ -85,7 +85,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     train_pairs, dev_pairs = (np.flatnonzero((data.pairs["split"] == split).to_numpy()) for split in settings.splits)
     warn_of_little(data, settings)
     placed = ratings.among(data.texts) if ratings else None
-    machine = prepare_machine(settings.loop, job.output)
+    machine = prepare_machine(settings.loop, plan.job.output)
     backbone = load_backbone(settings, plan.backbone, machine)
     start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)
     targets = make_targets(data.metrics(facets), train_pairs, settings)
@@ -122,7 +122,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         dense = mapped.dense if mapped else None
         if before and before.facets[0].start:
             dense = learn_facets(cast("Dense", backbone.model[-1]))
-        return TunedLayers(backbone, _kept_tokens(job, plan, start, prepared, finished), dense)
+        return TunedLayers(backbone, _kept_tokens(plan, start, prepared, finished), dense)
 
     if settings.layers_tuned:
         parts[LAYERS] = lambda settings: S3bertTask(layers(), decomposition, prepared, settings, settings.loop)
@@ -132,15 +132,15 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     report: dict[str, object] = {}
 
     def complete(learnt: "Learnt[S3bertTask]") -> None:
-        _complete(job, plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
+        _complete(plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
 
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
     for part, make_task in parts.items():
         with few_threads(settings.loop) if part == MAP else nullcontext():
             if part == [*parts][-1]:
-                learn(plan, machine, job.output, make_task, complete, about=about, before=_draw_back)
+                learn(plan, machine, make_task, complete, about=about, before=_draw_back)
             else:
-                report[part] = _in_short(learn_first(plan, machine, job.output / part, make_task(settings)))
+                report[part] = _in_short(learn_first(plan, machine, part, make_task(settings)))
 
 
 def _layout(settings: S3bertSettings, backbone: "Backbone", before: FacetLayout | None, *, first: int) -> FacetLayout:
@@ -169,12 +169,8 @@ def _draw_back(learnt: "Learnt[S3bertTask]") -> None:
         learnt.outcome.best_scores = dict(looked.scores) if looked else None
 
 
-def _kept_tokens(
-    job: S3bertJob, plan: TrainingPlan, start: "StartEmbeddings", prepared: "Prepared", finished: "Prepared"
-) -> "Tokens":
+def _kept_tokens(plan: TrainingPlan, start: "StartEmbeddings", prepared: "Prepared", finished: "Prepared") -> "Tokens":
     """Return the word pieces of the sentences of batches, dev and ratings; the frozen layers' outputs are kept."""
-    from training.encoders.frozen_states import SharedStates
-
     settings = cast("S3bertSettings", plan.settings)
     pairs = np.concatenate([prepared.drawn.all, finished.drawn.all, prepared.dev])
     rated = [prepared.ratings.places] if prepared.ratings else []
@@ -184,13 +180,11 @@ def _kept_tokens(
     if settings.finish:
         trained_on += finished.drawn.count(settings.finishing.loop)
     if 2 * trained_on > len(used):  # else most states would never be used
-        shared = SharedStates(job.shared, plan.backbone_digest) if job.shared else None
-        start.backbone.keep_states(tokens, shared)
+        start.backbone.keep_states(tokens, plan.shared)
     return tokens
 
 
 def _complete(
-    job: S3bertJob,
     plan: TrainingPlan,
     data: MeasuredPairs,
     learnt: "Learnt[S3bertTask]",
@@ -216,18 +210,16 @@ def _complete(
         similarities = layout.similarities(vectors[dev.first], vectors[dev.second])
     layout = layout.calibrated(similarities, dev.metrics(layout.names))
     facts = {
-        "corpora": corpora_of(data.pairs, task.settings, job.licences),
+        "corpora": corpora_of(plan, data.pairs),
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         "history": [recorded(look) for look in outcome.history],
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
         "chosen_by": ratings.chosen.recorded() if ratings else {"set": None},
         **report,
     }
-    write_encoder(
-        job, plan, learnt, backbone, facts, further=lambda folder: write_text(folder / FILE_NAME, layout.text())
-    )
+    write_encoder(plan, learnt, backbone, facts, further=lambda folder: write_text(folder / FILE_NAME, layout.text()))
     for part in (MAP, LAYERS):
-        shutil.rmtree(job.output / part, ignore_errors=True)
+        shutil.rmtree(plan.job.output / part, ignore_errors=True)
 
 
 def _embed(texts: Sequence[str], task: "S3bertTask", data: MeasuredPairs, backbone: "Backbone") -> NDArray[np.float32]:
