@@ -1,19 +1,20 @@
 """Train an encoder of aspects."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+import torch
 
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
 from training.encoders.aspect.settings import AspectSettings
+from training.encoders.aspect.task import AspectTask, position_of_layers, start_model
+from training.encoders.backbone import Backbone
+from training.encoders.learning import learn
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.jobs import Source, TrainingJob
-
-if TYPE_CHECKING:
-    from training.encoders.aspect.task import AspectTask
+from training.loop.machine import prepare_machine
 
 AspectJob = TrainingJob[Source, AspectSettings]
 
@@ -28,13 +29,6 @@ def train(job: AspectJob) -> Path:
 
 
 def _train(plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) -> None:
-    import torch
-
-    from training.encoders.aspect.task import AspectTask, position_of_layers, start_model
-    from training.encoders.backbone import Backbone
-    from training.encoders.learning import learn
-    from training.loop.machine import prepare_machine
-
     curriculum = plan_lessons(data, settings)
     machine = prepare_machine(settings.loop, plan.job.output)
     routes = [lesson.route for lesson in curriculum.lessons if lesson.route is not None]
@@ -51,7 +45,7 @@ def _train(plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) ->
         backbone.keep_embeddings(tokens, used, before=position)
     cut = f"{int(tokens.cut[used].sum())} of these {len(used)} truncated at {backbone.model.max_seq_length} tokens"
 
-    def complete(learnt: "Learnt[AspectTask]") -> None:
+    def complete(learnt: Learnt[AspectTask]) -> None:
         backbone.eval()
         drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
         # Of a split, what was trained on or chosen by; others lack the label for it.

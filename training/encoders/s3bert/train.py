@@ -6,13 +6,18 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from sentence_transformers.base.modules import Dense
+from torch import Tensor
 
 from training.data.measured_pairs import MeasuredPairs
 from training.data.pair_tables import apart
+from training.encoders.backbone import Backbone, Tokens
+from training.encoders.learning import learn, learn_first
 from training.encoders.loading import load_encoder
 from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
@@ -27,18 +32,24 @@ from training.encoders.s3bert.data import (
 )
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.task import (
+    MappedEmbeddings,
+    Prepared,
+    S3bertTask,
+    StartEmbeddings,
+    TunedLayers,
+    add_map,
+    few_threads,
+    learn_facets,
+    recorded,
+    scale_facets,
+)
 from training.jobs import Source, TrainingJob
+from training.loop.loop import Outcome
+from training.loop.machine import Machine, prepare_machine
+from training.objectives import DecompositionObjective
 from training.runs import LAYERS, MAP
 from training.writing import write_text
-
-if TYPE_CHECKING:
-    from sentence_transformers.base.modules import Dense
-    from torch import Tensor
-
-    from training.encoders.backbone import Backbone, Tokens
-    from training.encoders.s3bert.task import Prepared, S3bertTask, StartEmbeddings
-    from training.loop.loop import Outcome
-    from training.loop.machine import Machine
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
 
@@ -64,22 +75,6 @@ def train(job: S3bertJob) -> Path:
 
 
 def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None) -> None:
-    import torch
-
-    from training.encoders.learning import learn, learn_first
-    from training.encoders.s3bert.task import (
-        MappedEmbeddings,
-        Prepared,
-        S3bertTask,
-        StartEmbeddings,
-        TunedLayers,
-        add_map,
-        few_threads,
-        learn_facets,
-    )
-    from training.loop.machine import prepare_machine
-    from training.objectives import DecompositionObjective
-
     settings = cast("S3bertSettings", plan.settings)
     facets, width = settings.facets or (), settings.facet_dimensions
     train_pairs, dev_pairs = (np.flatnonzero((data.pairs["split"] == split).to_numpy()) for split in settings.splits)
@@ -131,7 +126,7 @@ def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | Non
         parts["finish"] = lambda _: S3bertTask(layers(), decomposition, finished, last, last.loop)
     report: dict[str, object] = {}
 
-    def complete(learnt: "Learnt[S3bertTask]") -> None:
+    def complete(learnt: Learnt[S3bertTask]) -> None:
         _complete(plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
 
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
@@ -143,7 +138,7 @@ def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | Non
                 report[part] = _in_short(learn_first(plan, machine, part, make_task(settings)))
 
 
-def _layout(settings: S3bertSettings, backbone: "Backbone", before: FacetLayout | None, *, first: int) -> FacetLayout:
+def _layout(settings: S3bertSettings, backbone: Backbone, before: FacetLayout | None, *, first: int) -> FacetLayout:
     planned = plan_layout(
         settings.facets or (),
         width=settings.facet_dimensions,
@@ -154,14 +149,12 @@ def _layout(settings: S3bertSettings, backbone: "Backbone", before: FacetLayout 
     return planned.model_copy(update={"maps_start": not settings.layers_tuned})
 
 
-def _in_short(outcome: "Outcome") -> dict[str, object]:
-    from training.encoders.s3bert.task import recorded
-
+def _in_short(outcome: Outcome) -> dict[str, object]:
     history = [recorded(look) for look in outcome.history]
     return {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
 
 
-def _draw_back(learnt: "Learnt[S3bertTask]") -> None:
+def _draw_back(learnt: Learnt[S3bertTask]) -> None:
     """Replace the final weights by the mean with those before that `share` asks for, and look at dev once more."""
     if learnt.task.settings.share < 1:
         learnt.task.draw_back()
@@ -169,7 +162,7 @@ def _draw_back(learnt: "Learnt[S3bertTask]") -> None:
         learnt.outcome.best_scores = dict(looked.scores) if looked else None
 
 
-def _kept_tokens(plan: TrainingPlan, start: "StartEmbeddings", prepared: "Prepared", finished: "Prepared") -> "Tokens":
+def _kept_tokens(plan: TrainingPlan, start: StartEmbeddings, prepared: Prepared, finished: Prepared) -> Tokens:
     """Return the word pieces of the sentences of batches, dev and ratings; the frozen layers' outputs are kept."""
     settings = cast("S3bertSettings", plan.settings)
     pairs = np.concatenate([prepared.drawn.all, finished.drawn.all, prepared.dev])
@@ -187,13 +180,11 @@ def _kept_tokens(plan: TrainingPlan, start: "StartEmbeddings", prepared: "Prepar
 def _complete(
     plan: TrainingPlan,
     data: MeasuredPairs,
-    learnt: "Learnt[S3bertTask]",
-    backbone: "Backbone",
+    learnt: Learnt[S3bertTask],
+    backbone: Backbone,
     layout: FacetLayout,
     report: dict[str, object],
 ) -> None:
-    from training.encoders.s3bert.task import recorded, scale_facets
-
     task, outcome = learnt.task, learnt.outcome
     ratings = task.prepared.ratings
     backbone.eval()
@@ -222,7 +213,7 @@ def _complete(
         shutil.rmtree(plan.job.output / part, ignore_errors=True)
 
 
-def _embed(texts: Sequence[str], task: "S3bertTask", data: MeasuredPairs, backbone: "Backbone") -> NDArray[np.float32]:
+def _embed(texts: Sequence[str], task: S3bertTask, data: MeasuredPairs, backbone: Backbone) -> NDArray[np.float32]:
     if task.settings.layers_tuned:
         vectors: NDArray[np.float32] = backbone.model.encode(
             list(texts), batch_size=64, convert_to_numpy=True, show_progress_bar=False
@@ -232,12 +223,8 @@ def _embed(texts: Sequence[str], task: "S3bertTask", data: MeasuredPairs, backbo
     return task.embedder.embed_many(np.array([position[text] for text in texts], dtype=np.int64))
 
 
-def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") -> "Backbone":
+def load_backbone(settings: S3bertSettings, folder: Path, machine: Machine) -> Backbone:
     """Load the start model from its folder as a backbone to tune."""
-    import torch
-
-    from training.encoders.backbone import Backbone
-
     # Embeddings that a map is learnt from are those of the start model to the last digits.
     precision = machine.precision if settings.layers_tuned else torch.float32
     backbone = Backbone(load_encoder(folder, device=str(machine.device)), settings, precision)
@@ -247,7 +234,7 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
     return backbone
 
 
-def _scaled(layout: FacetLayout, scales: "Tensor", targets: Targets) -> FacetLayout:
+def _scaled(layout: FacetLayout, scales: Tensor, targets: Targets) -> FacetLayout:
     slopes = scales.detach().cpu().numpy() * targets.ranges
     facets = tuple(
         facet.model_copy(update={"slope": float(slopes[k]), "offset": float(targets.offsets[k])})
