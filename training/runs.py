@@ -138,6 +138,12 @@ def is_finished(run: Path) -> bool:
     return (run / ENCODER / TRAINING_FILE).is_file()
 
 
+def training_of(encoder: Path) -> dict[str, Any]:
+    """Return how an encoder was trained, its `training.json`; empty if it was not trained by facetflow."""
+    file = encoder / TRAINING_FILE
+    return dict(read_json(file)) if file.is_file() else {}
+
+
 def find_encoder(runs: Path, name: str) -> Path:
     """Return the finished encoder of a run, by its id or the beginning of it, or the newest of those with a name."""
     begun = runs_named(runs, name)

@@ -67,11 +67,11 @@ class OpenRelease:
         return ReleaseLacks(f"{self.name} has {what}")
 
 
-def has_rows(root: Location, release: int | None, table: str) -> bool:
-    """Return whether a table of a release, by default the latest, has rows, without reading it."""
+def has_rows(root: Location, table: str) -> bool:
+    """Return whether a table of the latest release has rows, without reading it."""
     from features.store.store import Store
 
-    return Store.open(root).release(release).rows.get(table, 0) > 0
+    return Store.open(root).release().rows.get(table, 0) > 0
 
 
 def read_export(path: Path, columns: Sequence[str], *, words: bool = True) -> pl.DataFrame:

@@ -28,18 +28,6 @@ class PairClassifier(nn.Module):
     Sources:
         - `("u", "v", "|u-v|")`: SBERT (Reimers & Gurevych 2019, §3) and SBERT-RGCN (Peng et al. 2021).
         - `("|u-v|", "u*v")`: PAS-SBERT (Peng et al. 2022); its output does not depend on the order of the pair.
-
-    Args:
-        dimension: dimension of an embedding (d).
-        labels: labels in the order of the logits.
-        parts: parts of its input, in this order.
-
-    Attributes:
-        calibration: calibration of its probabilities; None if they are the softmax of the logits.
-        threshold: threshold of its positive label that dev pairs chose; None if they could not.
-
-    Raises:
-        ValueError: when a part is unknown.
     """
 
     def __init__(self, dimension: int, labels: Sequence[str], parts: Sequence[Part] = USUAL_PARTS) -> None:
@@ -49,8 +37,8 @@ class PairClassifier(nn.Module):
         self.labels = tuple(labels)
         self.parts = tuple(parts)
         self.linear = nn.Linear(dimension * len(self.parts), len(self.labels))
-        self.calibration: Calibration | None = None
-        self.threshold: LabelThreshold | None = None
+        self.calibration: Calibration | None = None  # the probabilities are then the softmax of the logits
+        self.threshold: LabelThreshold | None = None  # of its positive label, if dev pairs could choose one
 
     @property
     def is_symmetric(self) -> bool:
