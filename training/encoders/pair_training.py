@@ -43,6 +43,8 @@ TransformerT = TypeVar("TransformerT", bound="StructuredTransformer")
 class PairTraining(ABC, Generic[SettingsT, StructureT]):
     """One training; a finished job does nothing."""
 
+    reads: ClassVar[type[Any]]
+    """What is read as structure of the sentences, unless the settings ask for a twin without."""
     lacking: ClassVar[str]
     """End of the log message on sentences without a structure."""
 
@@ -73,7 +75,8 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
                 "are also in another split: check `files` of the corpora."
             )
         self.settings, self.data = settings, data
-        self.structure = self.read_structure()
+        is_twin = self.reads.STAGE in settings.unread
+        self.structure = None if is_twin else self.job.source.read_parses(self.reads, data.texts)
         self.ratings = chosen_ratings(self.job)
         digest = data.digest() + (f"+{self.structure.digest()}" if self.structure else "")
         self.plan = TrainingPlan.of(self.job, settings, digest, data.source, ratings=self.ratings, dropped=dropped)
@@ -88,10 +91,6 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
     @abstractmethod
     def learnt_from(data: LabelledPairs, settings: Any) -> LabelledPairs:
         """Return the pairs to train on and to choose the best model by, from settings with labels."""
-
-    @abstractmethod
-    def read_structure(self) -> StructureT | None:
-        """Return the structure of the sentences; None for a twin without."""
 
     @abstractmethod
     def start(self, device: str) -> "SentenceTransformer":

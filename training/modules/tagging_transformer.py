@@ -224,12 +224,8 @@ class TaggingTransformer(StructuredTransformer):
         **further: Any,
     ) -> None:
         super().__init__(model_name_or_path, **further)
-        self.tagger, self.tagger_weights, self.roles, self.other_tagger = (
-            tagger,
-            tagger_weights,
-            list(roles),
-            other_tagger,
-        )
+        self.tagger, self.tagger_weights, self.other_tagger = tagger, tagger_weights, other_tagger
+        self.roles = list(roles)
         self.predicates, self.precision, self.tags = predicates, precision, tags
         self.drawn, self.harmed, self.harm, self.seed = drawn, harmed, harm, seed
         self._numbers = LabelNumbers(roles)

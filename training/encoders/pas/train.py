@@ -44,6 +44,7 @@ PasJob = TrainingJob[Source, PasSettings]
 class PasTraining(PairTraining[PasSettings, Frames]):
     """Training with predicates and their arguments as structure; the twin has no spans."""
 
+    reads = Frames
     lacking = "have no semantic roles and are trained on without spans; `facetflow rejects` says why"
 
     @staticmethod
@@ -71,10 +72,6 @@ class PasTraining(PairTraining[PasSettings, Frames]):
             )
         check_dev(chosen, settings, settings.positive_label)
         return chosen
-
-    def read_structure(self) -> Frames | None:
-        """Read frames."""
-        return self.job.source.read_parses(Frames, self.data.texts) if self.settings.spans != "none" else None
 
     def start(self, device: str) -> "SentenceTransformer":
         """Add spans to the backbone's pooling."""

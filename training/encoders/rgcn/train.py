@@ -47,6 +47,7 @@ _USUAL_NEGATIVE: str = RgcnSettings.model_fields["negative_label"].default
 class RgcnTraining(PairTraining[RgcnSettings, Parses]):
     """Training with dependency trees as structure; the twin has no graph."""
 
+    reads = Parses
     lacking = "have no dependency tree and are trained on without one (`facetflow rejects` says why)"
 
     @staticmethod
@@ -83,10 +84,6 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
         chosen = data.select(splits=settings.splits, corpora=settings.corpora, labels=labels)
         check_dev(chosen, settings, settings.positive_label)
         return chosen
-
-    def read_structure(self) -> Parses | None:
-        """Read trees."""
-        return self.job.source.read_parses(Parses, self.data.texts) if self.settings.graph else None
 
     def warn_of_little(self, train: "PairTable", dev: "PairTable") -> None:
         """Warn also of missing hard negatives, and of a dev pair with no other of its batch to be told from."""

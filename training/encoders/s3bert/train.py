@@ -45,7 +45,6 @@ from training.encoders.s3bert.task import (
     scale_facets,
 )
 from training.jobs import Source, TrainingJob
-from training.loop.loop import Outcome
 from training.loop.machine import Machine, prepare_machine
 from training.objectives import DecompositionObjective
 from training.runs import LAYERS, MAP
@@ -100,7 +99,9 @@ def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | Non
     if settings.map_epochs and before is None:
         vectors = start.vectors
         mapped = MappedEmbeddings(vectors, add_map(backbone.model, len(facets) * width, seed=settings.loop.seed))
-    layout = _layout(settings, backbone, before, first=mapped.vectors.shape[1] if mapped else 0)
+    first = before.facets[0].start if before else mapped.vectors.shape[1] if mapped else 0
+    layout = plan_layout(facets, width=width, dimension=backbone.dimension, first=first, similarity=settings.similarity)
+    layout = layout.model_copy(update={"maps_start": not settings.layers_tuned})
     slopes = [facet.slope for facet in before.facets] / targets.ranges if before else np.ones(len(facets))
     decomposition = DecompositionObjective(
         layout.membership(), layout.similarity, targets.weights.tolist(), slopes.tolist()
@@ -135,23 +136,9 @@ def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | Non
             if part == [*parts][-1]:
                 learn(plan, machine, make_task, complete, about=about, before=_draw_back)
             else:
-                report[part] = _in_short(learn_first(plan, machine, part, make_task(settings)))
-
-
-def _layout(settings: S3bertSettings, backbone: Backbone, before: FacetLayout | None, *, first: int) -> FacetLayout:
-    planned = plan_layout(
-        settings.facets or (),
-        width=settings.facet_dimensions,
-        dimension=backbone.dimension,
-        first=before.facets[0].start if before else first,
-        similarity=settings.similarity,
-    )
-    return planned.model_copy(update={"maps_start": not settings.layers_tuned})
-
-
-def _in_short(outcome: Outcome) -> dict[str, object]:
-    history = [recorded(look) for look in outcome.history]
-    return {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
+                outcome = learn_first(plan, machine, part, make_task(settings))
+                history = [recorded(look) for look in outcome.history]
+                report[part] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
 
 
 def _draw_back(learnt: Learnt[S3bertTask]) -> None:
