@@ -103,21 +103,22 @@ class IndexedPairs:
 def index_texts(table: pl.DataFrame) -> tuple[tuple[str, ...], pl.DataFrame]:
     """Return the unique texts of a table with `TEXTS`, in order, and the table with `POSITIONS` (int64) added."""
     texts = pl.concat([table[name].alias("text") for name in TEXTS]).unique(maintain_order=True)
-    numbered = pl.DataFrame({"text": texts}).with_row_index("position")
-    pairs = table
-    for text, position in zip(TEXTS, POSITIONS, strict=True):
-        named = numbered.select(pl.col("text").alias(text), pl.col("position").cast(pl.Int64).alias(position))
-        pairs = pairs.join(named, on=text, how="left", maintain_order="left")
-    return tuple(texts.to_list()), pairs
+    return tuple(texts), table.with_columns(_positions(TEXTS, texts))
 
 
 def index_sentences(pinned: OpenRelease, pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the sentences of pairs of a release (`OpenRelease.texts_of`), and the pairs with `POSITIONS` in them."""
     sentences = pinned.texts_of(*(pairs[name] for name in SENTENCES))
-    for sentence, position in zip(SENTENCES, POSITIONS, strict=True):
-        named = sentences.select(pl.col("sentence_id").alias(sentence), pl.col("position").alias(position))
-        pairs = pairs.join(named, on=sentence, how="inner", maintain_order="left")
-    return sentences, pairs
+    return sentences, pairs.with_columns(_positions(SENTENCES, sentences["sentence_id"])).drop_nulls(POSITIONS)
+
+
+def _positions(ends: Sequence[str], among: pl.Series) -> list[pl.Expr]:
+    """Return `POSITIONS`: where the values of two columns are among others, null where they are not."""
+    numbers = pl.int_range(len(among), dtype=pl.Int64, eager=True)
+    return [
+        pl.col(end).replace_strict(among, numbers, default=None, return_dtype=pl.Int64).alias(position)
+        for end, position in zip(ends, POSITIONS, strict=True)
+    ]
 
 
 def digest_of(texts: Iterable[str], *parts: bytes) -> str:

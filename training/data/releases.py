@@ -53,13 +53,12 @@ class OpenRelease:
         return self._pinned.recipe(stage).weights or ""
 
     def texts_of(self, *sentences: pl.Series) -> pl.DataFrame:
-        """Return the texts of sentences by their ids, sorted by id: `sentence_id`, `text`, `position` from 0."""
+        """Return the texts of sentences by their ids, sorted by id: `sentence_id` and `text`."""
         ids = pl.concat(sentences).unique().implode()
         return (
             self.read("sentences", ("sentence_id", "text"))
             .filter(pl.col("sentence_id").is_in(ids))
             .sort("sentence_id")  # the order of rows in a store is not guaranteed
-            .with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("position"))
         )
 
     def lacks(self, what: str) -> InputError:
