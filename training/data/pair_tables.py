@@ -160,12 +160,9 @@ def apart(data: Pairs, split: str) -> Pairs:
     train   (A, B)   (C, D)         train   (A, B)
     dev     (D, c!)  (E, F)   ──>   dev     (D, c!)  (E, F)
 
-    Sentences that differ only in case or punctuation are the same here, as for the leakage guard.
+    Sentences are the same here whatever their case and punctuation, as for the leakage guard.
     """
-    keys: dict[str, int] = {}
-    # What is marks alone is like no other.
-    numbers = [keys.setdefault(leakage_key(text) or text, len(keys)) for text in data.texts]
-    overlap = _in_another(data, split, numbers)
+    overlap = also_elsewhere(data.pairs, POSITIONS, data.texts, split, "pairs")
     if not overlap.any():
         return data
     count = int(overlap.sum())
@@ -174,21 +171,28 @@ def apart(data: Pairs, split: str) -> Pairs:
             f"{all_of(count, 'pair')} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
             "check `files` of the corpora."
         )
-    spelt = int((overlap & ~_in_another(data, split, range(len(data.texts)))).sum())
-    log.warning(
-        "pairs of split %r that are also in another split are not trained on: %s%s",
-        *(split, f"{count:,}", f" ({spelt:,} with other case or punctuation)" if spelt else ""),
-    )
     return data.keep(~overlap)
 
 
-def _in_another(data: Pairs, split: str, numbers: Sequence[int]) -> pl.Series:
-    """Return whether each pair is of a split, and is in another one as well."""
-    number = pl.Series(list(numbers), dtype=pl.Int64)
-    ends = pl.DataFrame([number.gather(data.pairs[position]).alias(position) for position in POSITIONS])
-    ends = ends.select(
-        pl.min_horizontal(*POSITIONS).alias("low"),
-        pl.max_horizontal(*POSITIONS).alias("high"),
-        (data.pairs["split"] == split).alias("is_learnt"),
-    )
-    return ends.select(pl.col("is_learnt") & ~pl.col("is_learnt").all().over("low", "high")).to_series()
+def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[str], split: str, what: str) -> pl.Series:
+    """Return which rows of a split are also in another one, in any order of their texts, and log their number.
+
+    Texts that differ only in case or punctuation are the same here. A row has a split, and `places` of its texts.
+    """
+
+    def found(spellings: Sequence[str]) -> pl.Series:
+        numbers = pl.Series(spellings, dtype=pl.Categorical).to_physical()
+        named = rows.select("split", *(numbers.gather(rows[place]).alias(place) for place in places))
+        learnt = pl.col("split") == split
+        elsewhere = ~learnt.all().over(pl.min_horizontal(*places), pl.max_horizontal(*places))
+        return named.select(learnt & elsewhere).to_series()
+
+    overlap = found([leakage_key(text) or text for text in texts])  # what is marks alone is like no other
+    if overlap.any():
+        spelt = int((overlap & ~found(texts)).sum())
+        log.warning(
+            "%s %s of split %r are also in another split and are not trained on%s",
+            *(f"{int(overlap.sum()):,}", what, split),
+            f" ({spelt:,} with other case or punctuation)" if spelt else "",
+        )
+    return overlap
