@@ -12,7 +12,7 @@ before it or because it is a blank, has place 0 and is not a node of the graph.
 """
 
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,6 +87,7 @@ class ParsingTransformer(StructuredTransformer):
     """
 
     what = "trees"
+    parsed_by = ("parser", "parser_identity", "parser_weights", "other_parser")
     # Heads first: they are 0 only in padding, whereas a word without a piece has place 0.
     columns = ((HEADS, PLACES, LABELS),)
     config_keys: list[str] = [  # noqa: RUF012 - as there
@@ -110,11 +111,6 @@ class ParsingTransformer(StructuredTransformer):
         self.parser, self.parser_identity, self.labels = parser, parser_identity, list(labels)
         self.parser_weights, self.random_trees, self.other_parser = parser_weights, random_trees, other_parser
         self._tree_labels = LabelNumbers(labels)
-
-    @property
-    def made_by(self) -> Hashable:
-        """The parser and its longest sentence."""
-        return self.parser, self.parser_identity, self.parser_weights, self.max_words, self.other_parser
 
     def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
         """Return the trees of texts."""

@@ -17,7 +17,7 @@ All are batch first, int64, and 0 is padding.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -199,6 +199,7 @@ class TaggingTransformer(StructuredTransformer):
     """
 
     what = "spans"
+    parsed_by = ("tagger", "tagger_weights", "predicates", "precision", "tags", "other_tagger")
     columns = ((NUMBERS, SPAN_PLACES), (ROLES,))
     config_keys: list[str] = [  # noqa: RUF012 - as there
         *Transformer.config_keys,
@@ -229,12 +230,6 @@ class TaggingTransformer(StructuredTransformer):
         self.predicates, self.precision, self.tags = predicates, precision, tags
         self.drawn, self.harmed, self.harm, self.seed = drawn, harmed, harm, seed
         self._numbers = LabelNumbers(roles)
-
-    @property
-    def made_by(self) -> Hashable:
-        """The tagger, what finds its predicates, and its longest sentence."""
-        tagger = (self.tagger, self.tagger_weights, self.precision, self.other_tagger)
-        return *tagger, self.predicates, self.tags, self.max_words
 
     @property
     def choice(self) -> SpanChoice:
