@@ -33,7 +33,7 @@ def embed_together(
             return backbone.embed(tokens, some, route)
         order = np.argsort(tokens.lengths[some], kind="stable")
         # On the device, so that dropout is repeated by the random numbers of that device.
-        pieces = torch.from_numpy(some[order]).to(backbone.device).split(at_once)
+        pieces = torch.split(torch.from_numpy(some[order]).to(backbone.device), at_once)
         embeddings = torch.cat([checkpoint(embed_piece, piece, use_reentrant=False) for piece in pieces])
         return embeddings[torch.from_numpy(np.argsort(order)).to(embeddings.device)]
 

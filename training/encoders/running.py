@@ -9,17 +9,21 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import polars as pl
 
 from features import models
 from features.core.faults import EncoderDamaged, OtherSettings, WrongValue
+from training.encoders.backbone import Backbone
+from training.encoders.frozen_states import SharedStates
 from training.encoders.ratings import ChosenRatings
 from training.encoders.settings import EncoderSettings, is_chosen, score_in_words
 from training.jobs import TRAIN, TrainingJob
 from training.loop import together
+from training.loop.loop import Outcome
 from training.loop.settings import decisive
+from training.loop.task import Task
 from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
 from training.modules.calibration import NEEDED, Calibration
@@ -29,13 +33,7 @@ from training.thresholds import LabelThreshold
 from training.types import USUAL_PARTS
 from training.writing import read_json, require_writable, whole_folder, write_json, write_text
 
-if TYPE_CHECKING:
-    from training.encoders.backbone import Backbone
-    from training.encoders.frozen_states import SharedStates
-    from training.loop.loop import Outcome
-    from training.loop.task import Task
-
-TaskT = TypeVar("TaskT", bound="Task")
+TaskT = TypeVar("TaskT", bound=Task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +71,8 @@ class TrainingPlan:
         return flattened(decisive(self.settings, exclude=UNDECISIVE))
 
     @property
-    def shared(self) -> "SharedStates | None":
+    def shared(self) -> SharedStates | None:
         """Outputs of frozen layers that trainings of one command share, if there are several."""
-        from training.encoders.frozen_states import SharedStates
-
         return SharedStates(self.job.shared, self.backbone_digest) if self.job.shared else None
 
     @property
@@ -104,7 +100,7 @@ class Learnt(Generic[TaskT]):
     """Result of a training."""
 
     task: TaskT  # task whose model has the final weights
-    outcome: "Outcome"  # outcome of its loop
+    outcome: Outcome  # outcome of its loop
     values: dict[str, float]  # values chosen by a search; empty if there was none
     tried: tuple[Tried, ...] = ()  # all points that were tried, in order
 
@@ -229,7 +225,7 @@ def corpora_of(plan: TrainingPlan, rows: pl.DataFrame, *, unit: str = "pairs") -
 def write_encoder(
     plan: TrainingPlan,
     learnt: Learnt[Any],
-    backbone: "Backbone",
+    backbone: Backbone,
     facts: Mapping[str, Any],
     *,
     further: Callable[[Path], None] | None = None,
@@ -246,7 +242,7 @@ def write_encoder(
     log.info("%s is done: %.0f %s/s", folder, learnt.outcome.per_second, learnt.task.unit)
 
 
-def _report(plan: TrainingPlan, learnt: Learnt[Any], backbone: "Backbone") -> dict[str, Any]:
+def _report(plan: TrainingPlan, learnt: Learnt[Any], backbone: Backbone) -> dict[str, Any]:
     name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
     asked = plan.settings.model_dump(mode="json")
     used = plan.settings.with_values(learnt.values).model_dump(mode="json", exclude={"search"})

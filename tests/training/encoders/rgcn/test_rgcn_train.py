@@ -22,6 +22,7 @@ from features.core.faults import (
 )
 from features.models import locate
 from features.parsers.settings import DependencySettings
+from training.encoders.judged_pairs import training_labels
 from training.encoders.loading import load_encoder
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.rgcn.train import RgcnTraining, start_model, train
@@ -211,7 +212,7 @@ def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):
         ),
     ):
         data = LabelledPairs.from_table(pairs, source={})
-        learnt = RgcnTraining.learnt_from(data, RgcnTraining.resolved(data, settings))
+        learnt = RgcnTraining.learnt_from(data, settings.with_labels(training_labels(data, settings)))
         PairTable(learnt, "train", settings).warn_of_no_negatives(settings)
         assert caplog.messages[-1].startswith(said)
 
