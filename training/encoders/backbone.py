@@ -14,11 +14,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -28,9 +29,6 @@ from training.encoders.frozen_states import SharedStates, size_of, unnamed_file
 from training.encoders.settings import TunedSettings
 from training.modules.layers import WORDS, find_attention, find_layers
 from training.progress import log, with_progress
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 _TOKENS_AT_ONCE = 8192  # of a batch without gradient: keeps memory bounded and matrices large
 _PIECES = 4  # of a batch, each padded to its own longest sentence
@@ -81,7 +79,7 @@ class Backbone:
 
     beside: Callable[[NDArray[np.int64]], dict[str, Tensor]] | None = None
 
-    def __init__(self, model: "SentenceTransformer", settings: TunedSettings, precision: torch.dtype) -> None:
+    def __init__(self, model: SentenceTransformer, settings: TunedSettings, precision: torch.dtype) -> None:
         self.model, self.settings, self.precision = model, settings, precision
         self.device = model.device
         transformer: Any = model.transformers_model

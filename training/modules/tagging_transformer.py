@@ -20,7 +20,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,13 +31,11 @@ from torch.nn.utils.rnn import pad_sequence
 from features.core.faults import OtherText
 from features.parsers.settings import Precision, PredicatesBy, SrlSettings
 from features.parsers.srl.frames import PREDICATE
+from features.parsers.srl.parser import SrlParser, load
 from features.stage_output import Reject
 from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, random_of, weights_of
 from training.modules.structured_transformer import StructuredTransformer
 from training.types import Drawn, Harm
-
-if TYPE_CHECKING:
-    from features.parsers.srl.parser import SrlParser
 
 NUMBERS, SPAN_PLACES, ROLES = "span_numbers", "span_places", "span_roles"
 """Keys of the tensors next to `input_ids`: the first two (n_sentences, n_members), roles (n_sentences, n_spans)."""
@@ -255,9 +253,7 @@ class TaggingTransformer(StructuredTransformer):
             for text, parse, offsets in zip(texts, parses, pieces, strict=True)
         ]
 
-    def _load_tagger(self) -> "SrlParser":
-        from features.parsers.srl.parser import load
-
+    def _load_tagger(self) -> SrlParser:
         names = ("predicates", "precision", "tags", "max_words")
         settings = SrlSettings(model=self.tagger, **{name: getattr(self, name) for name in names})
         digest = weights_of(settings)
