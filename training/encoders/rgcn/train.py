@@ -49,8 +49,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
 
     def start(self, device: str) -> SentenceTransformer:
         """Add a graph to the backbone."""
-        weights = self.job.source.tree_weights() if self.structure else ""
-        return start_model(self.plan.backbone, self.settings, self.structure, device, weights=weights)
+        return start_model(self.plan.backbone, self.settings, self.structure, device)
 
     def make_task(self, backbone: Backbone, prepared: Prepared) -> Callable[[RgcnSettings], RgcnTask]:
         """Embed the sentences by the start model if the objective is distillation."""
@@ -80,9 +79,7 @@ def _teacher(backbone: Backbone, tokens: Tokens) -> Tensor:
     return torch.from_numpy(start.embed_many(tokens, np.arange(len(tokens.lengths))))
 
 
-def start_model(
-    folder: Path, settings: RgcnSettings, parses: Parses | None, device: str, *, weights: str = ""
-) -> SentenceTransformer:
+def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, device: str) -> SentenceTransformer:
     """Return the encoder before training, a twin without parses; the seed of the loop initialises its new modules."""
     first, pooling, longest = transformer_and_pooling(folder, settings)
     sentence_width = int(pooling.get_embedding_dimension())
@@ -90,7 +87,7 @@ def start_model(
     if parses is None:
         modules = [first, pooling, LayerNorm(sentence_width)]
     else:
-        transformer = _parsing(folder, settings, parses, weights)
+        transformer = _parsing(folder, settings, parses)
         labels = 1 if settings.relations == "one" else len(LabelNumbers(transformer.labels))
         graph = GraphPooling(
             int(transformer.get_embedding_dimension()),
@@ -107,7 +104,7 @@ def start_model(
     return model
 
 
-def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str) -> ParsingTransformer:
+def _parsing(folder: Path, settings: RgcnSettings, parses: Parses) -> ParsingTransformer:
     name = settings.parser or parses.pipeline
     try:
         parser = load(DependencySettings(model=name))
@@ -124,10 +121,10 @@ def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str)
             f"the trees are by {parses.parser!r}, but the installed pipeline {name!r} is {parser.name!r}, with which "
             "the finished encoder would parse differently: pull the same version, or rebuild the trees with this one."
         )
-    if not same_weights(here := weights_of(DependencySettings(model=name)), weights):
+    if not same_weights(here := weights_of(DependencySettings(model=name)), parses.weights):
         raise OtherParser(
-            f"the trees are by {parses.parser!r} with the digest {weights[:16]!r}, but the pipeline {name!r} of the "
-            f"same name and version has the digest {here[:16]!r}, with which the finished encoder would parse "
+            f"the trees are by {parses.parser!r} with the digest {parses.weights[:16]!r}, but the pipeline {name!r} of "
+            f"the same name and version has the digest {here[:16]!r}, with which the finished encoder would parse "
             "differently: give the folder that `model` under [dependencies] named as `parser` of the encoder "
             f"{settings.name!r}, or rebuild the trees with this one."
         )
