@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from features.core.faults import CannotExplain, UnknownName
 from features.core.wording import did_you_mean
 from features.sentences import normalise
-from training.encoders.s3bert.facets import FacetLayout
+from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.similarity import TINY
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def facet_dimensions(layout: FacetLayout | None, facet: str) -> slice:
         raise UnknownName(f"the encoder has no facets, so no facet {facet!r}; leave the facet out")
     dimensions = layout.slices
     if facet not in dimensions:
-        names = f"choose from {', '.join(dimensions)}, or {WHOLE} for all of them"
+        facets_first = sorted(dimensions, key=lambda name: name == RESIDUAL)
+        names = f"choose from {', '.join(facets_first)}, or {WHOLE} for all of them"
         raise UnknownName(f"the encoder has no facet {facet!r}; {did_you_mean(facet, dimensions, names)}")
     return dimensions[facet]
 
