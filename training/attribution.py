@@ -111,11 +111,10 @@ def facet_dimensions(layout: FacetLayout | None, facet: str) -> slice:
         return slice(None)
     if layout is None:
         raise UnknownName(f"the encoder has no facets, so no facet {facet!r}; leave the facet out")
-    dimensions = {each.name: slice(each.start, each.stop) for each in layout.facets}
-    if layout.residual.start < layout.residual.stop:
-        dimensions[RESIDUAL] = layout.residual
+    dimensions = layout.slices
     if facet not in dimensions:
-        names = f"choose from {', '.join(dimensions)}, or {WHOLE} for all of them"
+        facets_first = sorted(dimensions, key=lambda name: name == RESIDUAL)
+        names = f"choose from {', '.join(facets_first)}, or {WHOLE} for all of them"
         raise UnknownName(f"the encoder has no facet {facet!r}; {did_you_mean(facet, dimensions, names)}")
     return dimensions[facet]
 

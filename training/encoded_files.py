@@ -71,25 +71,8 @@ def encode_file(
 
     Columns are `id` (that of the row, else its number from 1), `text` and `vector`; with a layout, `residual` and one
     column for each facet in place of `vector`. A row without a text, or one that cannot be read, has no vector. The
-    file's metadata name the encoder, and the ranges of int8.
-
-    Args:
-        model: the encoder, loaded.
-        encoder: its folder.
-        source: the file with the texts, as for `training.search.texts.texts_of_file`; not a pipe.
-        output: the file to write, `.parquet`, or `.arrow` for an Arrow file.
-        columns: columns of a table with the text.
-        task: route of the encoder; None for an encoder without routes.
-        layout: the encoder's facets, to write them as columns.
-        precision: of the numbers; `int8` and `binary` as sentence-transformers quantises, the ranges of int8 being
-            those of the first part.
-        processes: of the encoder, one for each GPU if there are GPUs.
-        on_rows: called with the number of rows done, and of all.
-
-    Raises:
-        InputError: the file cannot be read, or has no text.
-        ModelError: embeddings are not finite numbers.
-        RunError: another process encodes to this output, or it cannot be written.
+    file's metadata name the encoder, and the ranges of int8, which are those of the first part. Arguments and errors as
+    for `facetflow.Encoder.encode_file`; `task` is a route, if the encoder has routes.
     """
     if not source.is_file():
         raise NotAFile(f"{source_name(source)} can be read only once, and is needed twice: write it to a file first.")
@@ -179,10 +162,7 @@ def _columns(
     ranges: NDArray[np.float32] | None,
 ) -> dict[str, NDArray[Any]]:
     """Return the columns of some embeddings, each (n, d of the column)."""
-    slices = {VECTOR: slice(None)}
-    if layout is not None:
-        facets = {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
-        slices = {"residual": layout.residual} | facets
+    slices = {VECTOR: slice(None)} if layout is None else layout.slices
     return {
         name: _quantised(vectors[:, dimensions], precision, None if ranges is None else ranges[:, dimensions])
         for name, dimensions in slices.items()

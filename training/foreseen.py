@@ -26,9 +26,7 @@ def check_ahead(settings: EncoderSettings, pairs: pl.DataFrame, labels: pl.DataF
 
 
 def _check_pairs(settings: Any, pairs: pl.DataFrame, *, has_texts: bool) -> None:
-    from training.encoders.pair_training import check_dev
-    from training.encoders.pas.train import PasTraining
-    from training.encoders.rgcn.train import RgcnTraining
+    from training.encoders.judged_pairs import check_dev, training_labels
     from training.encoders.s3bert.data import check_layers
 
     pairs = choose_rows(pairs, corpus=settings.corpora)
@@ -40,16 +38,16 @@ def _check_pairs(settings: Any, pairs: pl.DataFrame, *, has_texts: bool) -> None
         )
     if isinstance(settings, S3bertSettings):
         check_layers(settings, sorted(set(pairs.filter(split=settings.splits[0])["corpus"])))
+    if not isinstance(settings, PairSettings):
+        return
     judged = pairs.drop_nulls("label")
-    if isinstance(settings, PairSettings) and not judged.height:
+    if not judged.height:
         raise NoTrainingData(
             f"The encoder {settings.name!r} learns from labels of pairs, and no pair of its corpora has one: name the "
             'column, columns = { label = "…" }, or choose another kind of encoder.'
         )
-    trainings: dict[str, Any] = {"rgcn": RgcnTraining, "pas": PasTraining}
-    if settings.kind in trainings:  # these checks read no sentence
-        settings = trainings[settings.kind].resolved(LabelledPairs((), judged), settings)
-        check_dev(LabelledPairs((), choose_rows(judged, label=settings.labels)), settings, settings.positive_label)
+    settings = settings.with_labels(training_labels(LabelledPairs((), judged), settings))  # which reads no sentence
+    check_dev(LabelledPairs((), choose_rows(judged, label=settings.labels)), settings)
 
 
 def _check_texts(settings: AspectSettings, labels: pl.DataFrame) -> None:

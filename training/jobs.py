@@ -83,15 +83,6 @@ class Source(BaseModel):
             return kind.from_store(self.store, texts, release=self.release)
         return kind.from_file(self._export(kind.EXPORT, kind.WHAT), texts)
 
-    def tree_weights(self) -> str:
-        """Return the digest of the parser of the dependency trees; empty if the source does not record it."""
-        if self.store is None:
-            return ""
-        from features.store.store import Store
-
-        pinned = Store.open(self.store).release(self.release)
-        return (pinned.recipe(Parses.STAGE).weights or "") if Parses.STAGE in pinned.recipes else ""
-
     def _export(self, name: str, what: str) -> Path:
         given = {export: getattr(self, export) for export in _EXPORTS if getattr(self, export) is not None}
         if name not in given:

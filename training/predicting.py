@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,11 @@ from features.core.wording import counted
 from training.encoders.input_length import count_cut
 from training.evaluation.promotion import encoder_in_use_with
 from training.kinds import KINDS, learns_labels
-from training.runs import TRAINING_FILE, finished_encoders
+from training.runs import finished_encoders, training_of
 from training.search.choosing import named_encoder
 from training.search.vectors import cached_vectors, embed_in_parts
 from training.span_weights import ExplainedSentence, explain_sentences, tell_spans, weights_spans
 from training.thresholds import LabelThreshold, positive_of
-from training.writing import read_json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -162,13 +161,7 @@ def has_classifier(folder: Path) -> bool:
     """Return whether an encoder has a classifier, or had one at the end of its training."""
     from training.modules.pair_classifier import PairClassifier
 
-    return PairClassifier.is_in(folder) or learns_labels(_settings(folder))
-
-
-def _settings(folder: Path) -> Mapping[str, Any]:
-    training = read_json(file) if (file := folder / TRAINING_FILE).is_file() else {}
-    settings: Mapping[str, Any] = training.get("settings", {})
-    return settings
+    return PairClassifier.is_in(folder) or learns_labels(training_of(folder).get("settings", {}))
 
 
 def require_classifier(folder: Path) -> None:
@@ -257,7 +250,7 @@ class PairPredictor:
         labels, chosen = self._classifier.labels, self._classifier.threshold
         if given == "dev" and chosen is not None:
             return chosen
-        label = positive_of(labels, _settings(self._folder).get("positive_label"))
+        label = positive_of(labels, training_of(self._folder).get("settings", {}).get("positive_label"))
         if label is None or len(labels) != 2:
             raise NoThreshold(
                 f"A threshold needs a classifier of two labels, one of them positive; that of {str(self._folder)!r} "

@@ -30,15 +30,7 @@ license_link: README.md
 def write_folder(encoder: Path, folder: Path, name: str | None = None) -> int:
     """Write the folder of an encoder for a hub, which is whole or absent, and return its size in bytes.
 
-    Args:
-        encoder: folder of the finished encoder.
-        folder: where it is written; must not exist, or be an empty folder.
-        name: `owner/name` on the Hub, for the card's examples.
-
-    Raises:
-        NotAnEncoder: the encoder was not trained by facetflow: its data and terms are unknown.
-        ModelUnfit: it has weights that run code when they are loaded.
-        OutputOverwrites: there is something in the folder already.
+    The folder must be new, or empty. The name is `owner/name` on the Hub, for the card's examples.
     """
     if not (encoder / TRAINING_FILE).is_file() or not (encoder / CARD).is_file():
         raise NotAnEncoder(

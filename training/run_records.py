@@ -81,14 +81,9 @@ def trained_as(run: Path) -> Identity:
     return _read(run).identity if is_finished(run) else {}
 
 
-def evaluated_as(run: Path) -> Identity:
-    """Return the identity of the last evaluation of a run; empty if none succeeded since one failed."""
-    return _read(run, _EVALUATION).identity
-
-
-def failed_evaluation(run: Path) -> str:
-    """Return why the last evaluation of a run failed; empty if it did not."""
-    return _read(run, _EVALUATION).message
+def evaluation_of(run: Path) -> RunState:
+    """Return the state of the last evaluation of a run by all of its suites: its identity, or why it failed."""
+    return _read(run, _EVALUATION)
 
 
 def state_of(run: Path) -> RunState:

@@ -11,7 +11,6 @@
 The **id** of a run is its path below the folder of runs: `syntax/00002-9a1c33/seed-0`.
 """
 
-import difflib
 import hashlib
 import json
 import re
@@ -21,6 +20,7 @@ from typing import Any
 
 from features.core.errors import ModelError
 from features.core.faults import EncoderUnfinished, NameNotAllowed, NoEncoder, OtherSettings, RunGone, UnknownRun
+from features.core.wording import did_you_mean
 from training.loop.settings import Trainable, decisive
 from training.writing import read_json
 
@@ -138,6 +138,12 @@ def is_finished(run: Path) -> bool:
     return (run / ENCODER / TRAINING_FILE).is_file()
 
 
+def training_of(encoder: Path) -> dict[str, Any]:
+    """Return how an encoder was trained, its `training.json`; empty if it was not trained by facetflow."""
+    file = encoder / TRAINING_FILE
+    return dict(read_json(file)) if file.is_file() else {}
+
+
 def find_encoder(runs: Path, name: str) -> Path:
     """Return the finished encoder of a run, by its id or the beginning of it, or the newest of those with a name."""
     begun = runs_named(runs, name)
@@ -158,9 +164,8 @@ def find_encoder(runs: Path, name: str) -> Path:
     names = sorted({name for run in finished for name in (encoder_name(run), run_id(runs, run))})
     if not names:
         raise NoEncoder(f"There is no encoder {name!r} in {str(runs)!r}, nor any other: run `facetflow train` first.")
-    close = difflib.get_close_matches(name, names, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    raise UnknownRun(f"There is no encoder or run {name!r} in {str(runs)!r}{hint}; there are: {', '.join(names)}.")
+    there_are = did_you_mean(name, names, f"there are: {', '.join(names)}")
+    raise UnknownRun(f"There is no encoder or run {name!r} in {str(runs)!r}; {there_are}.")
 
 
 def no_training(runs: Path, name: str) -> ModelError:

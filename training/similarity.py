@@ -1,7 +1,9 @@
-"""Cosines of embeddings, pair by pair, and rank correlations, column by column."""
+"""Similarities of embeddings, pair by pair, and rank correlations, column by column."""
 
 import numpy as np
 from numpy.typing import NDArray
+
+from training.types import Similarity
 
 TINY = 1e-12
 """Lower bound of a norm in a division: the cosine with a zero vector is 0."""
@@ -9,9 +11,18 @@ TINY = 1e-12
 
 def cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the cosine of each pair of vectors, (n_pairs, dimension) each: (n_pairs,), in [-1, 1]."""
-    u, v, ones = left.astype(np.float64), right.astype(np.float64), np.ones((left.shape[1], 1))
-    norms = np.sqrt((u * u) @ ones) * np.sqrt((v * v) @ ones)
-    return np.asarray(((u * v) @ ones) / np.maximum(norms, TINY))[:, 0]
+    return slice_similarities(left, right, np.ones((left.shape[1], 1), np.float32), "cosine")[:, 0]
+
+
+def slice_similarities(
+    left: NDArray[np.float32], right: NDArray[np.float32], membership: NDArray[np.float32], similarity: Similarity
+) -> NDArray[np.float64]:
+    """Return the similarity in groups of dimensions, (n_pairs, n_groups), by membership, (dimension, n_groups)."""
+    u, v, groups = left.astype(np.float64), right.astype(np.float64), membership.astype(np.float64)
+    if similarity == "manhattan":
+        return np.asarray(1.0 - np.abs(u - v) @ groups)
+    norms = np.sqrt((u * u) @ groups) * np.sqrt((v * v) @ groups)
+    return np.asarray(((u * v) @ groups) / np.maximum(norms, TINY))
 
 
 def spearman(predicted: NDArray[np.floating], measured: NDArray[np.floating]) -> list[float | None]:

@@ -6,9 +6,8 @@ positive    .5: it is the more probable one     accuracy, if probabilities are c
             best_f1(dev pairs)                  F1, which counts the positive pairs alone
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +39,6 @@ class LabelThreshold:
         """The threshold as a sentence."""
         chosen = "" if self.pairs is None else f", the best for F1 on the {self.pairs:,} dev pairs of its training"
         return f"The label is {self.label!r} from a probability of {self.value:.3f}{chosen}."
-
-    def recorded(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, recorded: Mapping[str, Any] | None) -> Self | None:
-        """Return it from JSON; None for None."""
-        return None if recorded is None else cls(**recorded)
 
 
 def best_f1(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:

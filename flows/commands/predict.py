@@ -1,5 +1,6 @@
 """`facetflow predict`: label each pair of a table with the classifier of an encoder."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,7 +136,7 @@ def _described(predictions: "Predictions", wrong: "Sequence[PairCells]") -> dict
     rate, parsing = predictions.pairs_per_second, predictions.share_of_parsing
     return {
         "labels": _counts(predictions),
-        "threshold": predictions.threshold and predictions.threshold.recorded(),
+        "threshold": predictions.threshold and asdict(predictions.threshold),
         "wrong": [{"line": row.line, "message": row.problem} for row in wrong],
         "calibrated_by": predictions.calibrated_by,
         "doubt": predictions.doubt or None,

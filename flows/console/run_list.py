@@ -11,7 +11,7 @@ from training.evaluation.run import METRICS_FILE, read_scores
 from training.evaluation.suites import load_suite, scored_suites
 from training.evaluation.tables import ScoreTable, hundred
 from training.kinds import release_of
-from training.run_records import failed_evaluation, state_of
+from training.run_records import evaluation_of, state_of
 from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, run_id, seed_of
 from training.writing import read_json
 
@@ -115,7 +115,7 @@ def _described(runs: Path, run: Path) -> dict[str, Any]:
         "message": state.message,
         "at": state.at,
         "refused": was_refused(run),
-        "evaluation_failed": failed_evaluation(run),
+        "evaluation_failed": evaluation_of(run).message,
         "chosen": search.get("chosen", {}),
         "tried": search.get("tried", []),
     }

@@ -38,7 +38,7 @@ from training.evaluation.promotion import PROMOTION_FILE
 from training.evaluation_sets import rating_digest, read_rating_sets
 from training.jobs import EvaluationJob, Source
 from training.kinds import KINDS, read_encoder_job, tables_of
-from training.run_records import Identity, evaluated_as, failed_evaluation, trained_as
+from training.run_records import Identity, evaluation_of, trained_as
 from training.runs import (
     ENCODER,
     TRAINING_JOB,
@@ -170,12 +170,12 @@ def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Itera
             continue
         name = run_id(project.runs, seed)
         expected = evaluation_identity(trained_as(seed), name, evaluation_job(project, seed))
-        before = evaluated_as(seed)
+        before = evaluation_of(seed).identity
         if before == expected and (seed / PROMOTION_FILE).is_file():
             continue
         missing.append(name)
         identities.append(expected)
-        if failed_evaluation(seed):
+        if evaluation_of(seed).message:
             reasons.append("its evaluation failed")
         elif before and before != expected:
             reasons.append(f"{_differences(before, expected)} changed since it was evaluated")

@@ -22,7 +22,7 @@ from training.evaluation.promotion import PROMOTION_FILE, current_run, was_refus
 from training.evaluation.run import METRICS_FILE
 from training.evaluation.suites import suites_of
 from training.kinds import read_encoder_job
-from training.run_records import RunState, failed_evaluation, state_of
+from training.run_records import RunState, evaluation_of, state_of
 from training.runs import (
     ENCODER,
     TRAINING_FILE,
@@ -178,7 +178,7 @@ def _after(runs: Path, name: str) -> Iterator[Shortfall]:
     seeds = [run for run in seeds_of(newest(finished)) if is_finished(run)]
     current = current_run(runs, name)
     promote = "" if current is None else " --promote"
-    failed = {run: message for run in seeds if (message := failed_evaluation(run))}
+    failed = {run: message for run in seeds if (message := evaluation_of(run).message)}
     for run, message in failed.items():
         failed_id = run_id(runs, run)
         advice = f"`facetflow evaluate {failed_id}{promote}` tries again"

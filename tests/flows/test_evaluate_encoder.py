@@ -16,7 +16,7 @@ from flows.trainings.due import evaluation_job
 from flows.trainings.finished_runs import left_behind, runs_to_evaluate, suites_to_score
 from training.evaluation.promotion import Verdict, current_run, promote
 from training.evaluation.suites import suites_of
-from training.run_records import LOCK, failed_evaluation
+from training.run_records import LOCK, evaluation_of
 
 SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
 OTHERS = ("syntax/00001-aaaaaa/seed-0", "twin/00001-bbbbbb/seed-0")
@@ -145,16 +145,16 @@ def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project
     with refused(PartlyDoneError):
         evaluate_encoder.evaluate_encoder.fn(name="syntax")
     failed = "1 of 2 jobs failed (there is nothing to score on) (FF500)."
-    assert [failed_evaluation(run) for run in runs] == [failed, ""]
+    assert [evaluation_of(run).message for run in runs] == [failed, ""]
     monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: None)
     evaluate_encoder.evaluate_encoder.fn(name="syntax", suites=["facets"])
-    assert failed_evaluation(runs[0]), "an evaluation by some suites says nothing of the whole one"
+    assert evaluation_of(runs[0]).message, "an evaluation by some suites says nothing of the whole one"
     evaluate_encoder.evaluate_encoder.fn(name="syntax")
-    assert [failed_evaluation(run) for run in runs] == ["", ""]
+    assert [evaluation_of(run).message for run in runs] == ["", ""]
     monkeypatch.setattr(evaluate_encoder, "promote_best", promote_best)
     with pytest.raises(InputError):
         evaluate_encoder.evaluate_encoder.fn(name="syntax", promote=True)
-    assert [failed_evaluation(run) for run in runs] == ["The current encoder cannot be read (FF100)."] * 2
+    assert [evaluation_of(run).message for run in runs] == ["The current encoder cannot be read (FF100)."] * 2
 
 
 @pytest.mark.parametrize(("unattended", "promoted"), [(True, False), (False, True)])

@@ -57,7 +57,7 @@ class ToyTask:
 
 
 def train(job):
-    plan = TrainingPlan(job.settings, data_digest="numbers", backbone_digest="none", source={})
+    plan = TrainingPlan(job, job.settings, data_digest="numbers", backbone_digest="none", source={})
 
     def complete(learnt):
         (job.output / ENCODER).mkdir()
@@ -66,9 +66,9 @@ def train(job):
 
     def start():
         machine = prepare_machine(job.settings.loop, job.output)
-        learn(plan, machine, job.output, lambda settings: ToyTask(settings.goal), complete, about="a number")
+        learn(plan, machine, lambda settings: ToyTask(settings.goal), complete, about="a number")
 
-    return train_once(job, plan, start)
+    return train_once(plan, start)
 """
 
 

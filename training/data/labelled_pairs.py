@@ -6,7 +6,7 @@ pairs.parquet ─from_file┘      └──export──> a machine without a st
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -14,30 +14,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.files import write_table
 from features.store.locations import Location
-from training.data.pair_tables import (
-    SENTENCES,
-    TEXTS,
-    IndexedPairs,
-    digest_of,
-    index_sentences,
-    index_texts,
-    with_texts,
-)
+from training.data.pair_tables import POSITIONS, SENTENCES, TEXTS, IndexedPairs, digest_of, index_sentences, index_texts
 from training.data.releases import OpenRelease, read_export
-
-JUDGED_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "label")
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPairs(IndexedPairs):
-    """Pairs of sentences, each with a label: `JUDGED_COLUMNS`, and `POSITIONS` in the unique sentences."""
+    """Pairs of sentences, each with a label."""
 
     EXPORT: ClassVar[str] = "judged"
     WHAT: ClassVar[str] = "pairs with labels"
-
-    source: dict[str, Any] = field(default_factory=dict)  # for model cards: release and versions, or file
+    COLUMNS: ClassVar[tuple[str, ...]] = ("pair_id", "corpus", "split", "label")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -58,30 +46,26 @@ class LabelledPairs(IndexedPairs):
 
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any text, pair or label."""
-        columns = ("\0".join(self.pairs[column]).encode() for column in JUDGED_COLUMNS)
+        columns = ("\0".join(self.pairs[column]).encode() for column in self.COLUMNS)
         return digest_of(self.texts, *columns, self.first.tobytes(), self.second.tobytes())
-
-    def export(self, path: Path) -> None:
-        """Write pairs, texts and labels as one table that `from_file` reads."""
-        write_table(with_texts(self.texts, self.pairs, JUDGED_COLUMNS), path)
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
         """Read a table of `export`; errors as for `read_export`."""
-        return cls.from_table(read_export(path, (*JUDGED_COLUMNS, *TEXTS)), source={"file": path.name})
+        return cls.from_table(read_export(path, (*cls.COLUMNS, *TEXTS)), source={"file": path.name})
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
-        """Make labelled pairs from a table with `JUDGED_COLUMNS`, `text_a` and `text_b`."""
+        """Make labelled pairs from a table with `COLUMNS`, `text_a` and `text_b`."""
         texts, pairs = index_texts(table)
-        return cls(texts=texts, pairs=pairs.select(*JUDGED_COLUMNS, "first", "second"), source=source)
+        return cls(texts, pairs.select(*cls.COLUMNS, *POSITIONS), source=source)
 
     @classmethod
     def from_store(cls, root: Location, *, release: int | None = None) -> Self:
         """Read the pairs of a release, by default the latest, that have a label; this needs no stage."""
         pinned = OpenRelease(root, release)
         judged = (
-            pinned.read("pairs", (*JUDGED_COLUMNS, *SENTENCES))
+            pinned.read("pairs", (*cls.COLUMNS, *SENTENCES))
             .filter(pl.col("label").is_not_null())
             .sort("pair_id")  # the order of rows in a store is not guaranteed
         )
@@ -90,8 +74,4 @@ class LabelledPairs(IndexedPairs):
                 "no pair with a label: name judged pairs under [[corpora]] (docs/reference/corpora.md) and build again"
             )
         sentences, judged = index_sentences(pinned, judged)
-        return cls(
-            texts=tuple(sentences["text"].to_list()),
-            pairs=judged.select(*JUDGED_COLUMNS, "first", "second"),
-            source=pinned.source,
-        )
+        return cls(tuple(sentences["text"]), judged.select(*cls.COLUMNS, *POSITIONS), source=pinned.source)

@@ -82,14 +82,9 @@ class LabelledTexts:
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
         """Make labelled texts from a table with `text` and `LABEL_COLUMNS`, in which rows may repeat."""
         rows = table.select(_TABLE).unique().sort(_TABLE)
-        texts = rows["text"].unique().sort()
-        positions = pl.DataFrame({"text": texts}).with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("position"))
-        labels = rows.join(positions, on="text", how="inner", maintain_order="left")
-        return cls(
-            texts=tuple(texts.to_list()),
-            labels=labels.select(pl.col("position").alias("text"), *LABEL_COLUMNS),
-            source=source,
-        )
+        texts = tuple(rows["text"].unique(maintain_order=True))
+        labels = rows.with_columns(pl.col("text").rle_id().cast(pl.Int64))
+        return cls(texts, labels, source)
 
     @classmethod
     def from_store(cls, root: Location, *, release: int | None = None) -> Self:

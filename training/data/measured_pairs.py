@@ -6,7 +6,7 @@ pairs.parquet ──from_file─┘      └──export──> a machine withou
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -15,44 +15,29 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import RowWrong
-from features.core.files import write_table
 from features.metrics.registry import METRIC_NAMES
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.metrics import METRIC_STAGE
 from features.store.locations import Location
-from training.data.pair_tables import (
-    POSITIONS,
-    SENTENCES,
-    TEXTS,
-    IndexedPairs,
-    digest_of,
-    index_sentences,
-    index_texts,
-    with_texts,
-)
+from training.data.pair_tables import POSITIONS, SENTENCES, TEXTS, IndexedPairs, digest_of, index_sentences, index_texts
 from training.data.releases import OpenRelease, read_export
-
-PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive_id", "score")
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPairs(IndexedPairs):
-    """Pairs of sentences with their metrics; each sentence is stored once.
-
-    A row has `PAIR_COLUMNS`, `POSITIONS`, and the metrics, first the built-in ones, then the project's.
-    """
+    """Pairs of sentences with their metrics, first the built-in ones, then the project's."""
 
     EXPORT: ClassVar[str] = "pairs"
     WHAT: ClassVar[str] = "measured pairs"
+    COLUMNS: ClassVar[tuple[str, ...]] = ("pair_id", "corpus", "split", "kind", "positive_id", "score")
 
-    teacher: NDArray[np.float32] | None = None  # the teacher's embeddings of `texts`, (n_texts, d), if there are any
+    teacher: NDArray[np.float32] | None = None  # its embeddings of `texts`, (n_texts, d); an export has none
     teacher_digest: str = ""  # digest of the teacher's files; empty if unknown
-    source: dict[str, Any] = field(default_factory=dict)  # for model cards: release and versions, or file
 
     @property
     def metric_names(self) -> tuple[str, ...]:
         """The metrics, in the order of their columns."""
-        return tuple(name for name in self.pairs.columns if name not in {*PAIR_COLUMNS, *POSITIONS})
+        return _metrics_of(self.pairs)
 
     def metrics(self, names: Sequence[str] | None = None) -> NDArray[np.float32]:
         """Return the values of some metrics, by default of all, (n_pairs, n_names)."""
@@ -69,27 +54,20 @@ class MeasuredPairs(IndexedPairs):
         arrays = (self.first, self.second, self.metrics(), np.empty(0) if self.teacher is None else self.teacher)
         return digest_of(self.texts, *words, *(np.ascontiguousarray(array).tobytes() for array in arrays))
 
-    def export(self, path: Path) -> None:
-        """Write pairs, texts and metrics as one table that `from_file` reads; the teacher has to encode again there."""
-        table = with_texts(self.texts, self.pairs, (*PAIR_COLUMNS, *self.metric_names))
-        write_table(table.select(*PAIR_COLUMNS, *TEXTS, *self.metric_names), path)
-
     @classmethod
     def from_file(cls, path: Path) -> Self:
         """Read a table of `export`, in which every other column is a metric; errors as for `read_export`."""
-        table = read_export(path, (*PAIR_COLUMNS, *TEXTS, *METRIC_NAMES), words=False)
+        table = read_export(path, (*cls.COLUMNS, *TEXTS, *METRIC_NAMES), words=False)
         return cls.from_table(table, source={"file": path.name})
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
-        """Make measured pairs from a table with `PAIR_COLUMNS`, `text_a`, `text_b` and the metrics."""
-        own = [name for name in table.columns if name not in {*PAIR_COLUMNS, *TEXTS, *METRIC_NAMES}]
+        """Make measured pairs from a table with `COLUMNS`, `text_a`, `text_b` and the metrics."""
         texts, pairs = index_texts(table)
-        return cls(
-            texts=texts,
-            pairs=_checked(pairs.select(*PAIR_COLUMNS, *POSITIONS, *METRIC_NAMES, *own), str(source)),
-            source=source,
+        pairs = pairs.select(
+            *cls.COLUMNS, *POSITIONS, *METRIC_NAMES, pl.exclude(*cls.COLUMNS, *POSITIONS, *TEXTS, *METRIC_NAMES)
         )
+        return cls(texts, _checked(pairs, str(source)), source=source)
 
     @classmethod
     def from_store(cls, root: Location, *, release: int | None = None) -> Self:
@@ -102,7 +80,7 @@ class MeasuredPairs(IndexedPairs):
         own = pinned.parameters(METRIC_STAGE.name).get("own", {})
         metrics = (*METRIC_NAMES, *(name for name in table.columns if name in own))
         measured = (
-            pinned.read("pairs", (*PAIR_COLUMNS, *SENTENCES))
+            pinned.read("pairs", (*cls.COLUMNS, *SENTENCES))
             .join(table.select("pair_id", *metrics), on="pair_id", how="inner")
             .sort("pair_id")  # the order of rows in a store is not guaranteed
         )
@@ -112,8 +90,8 @@ class MeasuredPairs(IndexedPairs):
             raise pinned.lacks("no measured pair; build the features first")
         embedded = EMBEDDING_STAGE.name in pinned
         return cls(
-            texts=tuple(sentences["text"].to_list()),
-            pairs=_checked(measured.select(*PAIR_COLUMNS, *POSITIONS, *metrics), str(root)),
+            texts=tuple(sentences["text"]),
+            pairs=_checked(measured.select(*cls.COLUMNS, *POSITIONS, *metrics), str(root)),
             teacher=_teacher(pinned, sentences) if embedded else None,
             teacher_digest=pinned.weights(EMBEDDING_STAGE.name) if embedded else "",
             source=pinned.source,
@@ -129,8 +107,12 @@ def _teacher(pinned: OpenRelease, sentences: pl.DataFrame) -> NDArray[np.float32
     return joined["vector"].explode().to_numpy().reshape(joined.height, -1).astype(np.float32)
 
 
+def _metrics_of(pairs: pl.DataFrame) -> tuple[str, ...]:
+    return tuple(name for name in pairs.columns if name not in {*MeasuredPairs.COLUMNS, *POSITIONS})
+
+
 def _checked(pairs: pl.DataFrame, origin: str) -> pl.DataFrame:
-    for name in (name for name in pairs.columns if name not in {*PAIR_COLUMNS, *POSITIONS}):
+    for name in _metrics_of(pairs):
         if not pairs.schema[name].is_numeric():
             raise RowWrong(f"metric {name!r} in {origin} has type {pairs.schema[name]}, not numbers; leave it out")
         bad = pairs.filter(~pl.col(name).is_finite().fill_null(value=False))

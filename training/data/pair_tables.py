@@ -8,14 +8,16 @@ A cat.  A cow.           1  A dog.       0       2
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import SplitsOverlap
+from features.core.files import write_table
 from features.core.wording import all_of
 from features.sentences import leakage_key
 from training.data.releases import OpenRelease, choose_rows
@@ -31,8 +33,12 @@ Positions = NDArray[np.int64]
 class IndexedPairs:
     """Pairs of sentences; each sentence is stored once."""
 
+    COLUMNS: ClassVar[tuple[str, ...]]
+    """Columns that every table of such pairs has, besides its texts."""
+
     texts: tuple[str, ...]  # the unique sentences, (n_texts,)
     pairs: pl.DataFrame  # one row per pair, with `POSITIONS` in `texts`
+    source: dict[str, Any] = field(default_factory=dict, kw_only=True)  # for model cards: release and versions, or file
 
     def __len__(self) -> int:
         return self.pairs.height
@@ -77,6 +83,12 @@ class IndexedPairs:
         """Return the pairs for which `kept`, (n_pairs,), is true, with only their sentences."""
         return self._with(self.pairs.filter(kept))
 
+    def export(self, path: Path) -> None:
+        """Write pairs and texts as one table that `from_file` reads."""
+        texts = pl.Series(self.texts, dtype=pl.String)
+        sides = (texts.gather(self.pairs[place]).alias(name) for name, place in zip(TEXTS, POSITIONS, strict=True))
+        write_table(self.pairs.select(*self.COLUMNS, *sides, pl.exclude(*self.COLUMNS, *POSITIONS)), path)
+
     def _with(self, rows: pl.DataFrame) -> Self:
         used = np.union1d(*(rows[name].to_numpy() for name in POSITIONS))
         moved = [pl.Series(name, np.searchsorted(used, rows[name].to_numpy()), dtype=pl.Int64) for name in POSITIONS]
@@ -91,28 +103,22 @@ class IndexedPairs:
 def index_texts(table: pl.DataFrame) -> tuple[tuple[str, ...], pl.DataFrame]:
     """Return the unique texts of a table with `TEXTS`, in order, and the table with `POSITIONS` (int64) added."""
     texts = pl.concat([table[name].alias("text") for name in TEXTS]).unique(maintain_order=True)
-    numbered = pl.DataFrame({"text": texts}).with_row_index("position")
-    pairs = table
-    for text, position in zip(TEXTS, POSITIONS, strict=True):
-        named = numbered.select(pl.col("text").alias(text), pl.col("position").cast(pl.Int64).alias(position))
-        pairs = pairs.join(named, on=text, how="left", maintain_order="left")
-    return tuple(texts.to_list()), pairs
+    return tuple(texts), table.with_columns(_positions(TEXTS, texts))
 
 
 def index_sentences(pinned: OpenRelease, pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the sentences of pairs of a release (`OpenRelease.texts_of`), and the pairs with `POSITIONS` in them."""
     sentences = pinned.texts_of(*(pairs[name] for name in SENTENCES))
-    for sentence, position in zip(SENTENCES, POSITIONS, strict=True):
-        named = sentences.select(pl.col("sentence_id").alias(sentence), pl.col("position").alias(position))
-        pairs = pairs.join(named, on=sentence, how="inner", maintain_order="left")
-    return sentences, pairs
+    return sentences, pairs.with_columns(_positions(SENTENCES, sentences["sentence_id"])).drop_nulls(POSITIONS)
 
 
-def with_texts(texts: Sequence[str], pairs: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Return some columns of pairs, then `TEXTS`."""
-    of_positions = pl.Series(texts, dtype=pl.String)
-    named = zip(TEXTS, POSITIONS, strict=True)
-    return pairs.select(*columns, *(of_positions.gather(pairs[position]).alias(name) for name, position in named))
+def _positions(ends: Sequence[str], among: pl.Series) -> list[pl.Expr]:
+    """Return `POSITIONS`: where the values of two columns are among others, null where they are not."""
+    numbers = pl.int_range(len(among), dtype=pl.Int64, eager=True)
+    return [
+        pl.col(end).replace_strict(among, numbers, default=None, return_dtype=pl.Int64).alias(position)
+        for end, position in zip(ends, POSITIONS, strict=True)
+    ]
 
 
 def digest_of(texts: Iterable[str], *parts: bytes) -> str:
@@ -154,12 +160,9 @@ def apart(data: Pairs, split: str) -> Pairs:
     train   (A, B)   (C, D)         train   (A, B)
     dev     (D, c!)  (E, F)   ──>   dev     (D, c!)  (E, F)
 
-    Sentences that differ only in case or punctuation are the same here, as for the leakage guard.
+    Sentences are the same here whatever their case and punctuation, as for the leakage guard.
     """
-    keys: dict[str, int] = {}
-    # What is marks alone is like no other.
-    numbers = [keys.setdefault(leakage_key(text) or text, len(keys)) for text in data.texts]
-    overlap = _in_another(data, split, numbers)
+    overlap = also_elsewhere(data.pairs, POSITIONS, data.texts, split, "pairs")
     if not overlap.any():
         return data
     count = int(overlap.sum())
@@ -168,23 +171,28 @@ def apart(data: Pairs, split: str) -> Pairs:
             f"{all_of(count, 'pair')} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
             "check `files` of the corpora."
         )
-    spelt = int((overlap & ~_in_another(data, split, range(len(data.texts)))).sum())
-    log.warning(
-        "pairs of split %r that are also in another split are not trained on: %s%s",
-        *(split, f"{count:,}", f" ({spelt:,} with other case or punctuation)" if spelt else ""),
-    )
     return data.keep(~overlap)
 
 
-def _in_another(data: Pairs, split: str, numbers: Sequence[int]) -> pl.Series:
-    """Return whether each pair is of a split, and is in another one as well."""
-    number = pl.Series(list(numbers), dtype=pl.Int64)
-    ends = pl.DataFrame([number.gather(data.pairs[position]).alias(position) for position in POSITIONS])
-    ends = ends.select(
-        pl.min_horizontal(*POSITIONS).alias("low"),
-        pl.max_horizontal(*POSITIONS).alias("high"),
-        (data.pairs["split"] == split).alias("is_learnt"),
-    )
-    others = ends.filter(~pl.col("is_learnt")).select("low", "high", found=True).unique()
-    overlap = ends.join(others, on=("low", "high"), how="left", maintain_order="left")["found"].fill_null(value=False)
-    return overlap & ends["is_learnt"]
+def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[str], split: str, what: str) -> pl.Series:
+    """Return which rows of a split are also in another one, in any order of their texts, and log their number.
+
+    Texts that differ only in case or punctuation are the same here. A row has a split, and `places` of its texts.
+    """
+
+    def found(spellings: Sequence[str]) -> pl.Series:
+        numbers = pl.Series(spellings, dtype=pl.Categorical).to_physical()
+        named = rows.select("split", *(numbers.gather(rows[place]).alias(place) for place in places))
+        learnt = pl.col("split") == split
+        elsewhere = ~learnt.all().over(pl.min_horizontal(*places), pl.max_horizontal(*places))
+        return named.select(learnt & elsewhere).to_series()
+
+    overlap = found([leakage_key(text) or text for text in texts])  # what is marks alone is like no other
+    if overlap.any():
+        spelt = int((overlap & ~found(texts)).sum())
+        log.warning(
+            "%s %s of split %r are also in another split and are not trained on%s",
+            *(f"{int(overlap.sum()):,}", what, split),
+            f" ({spelt:,} with other case or punctuation)" if spelt else "",
+        )
+    return overlap

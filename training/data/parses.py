@@ -94,10 +94,11 @@ class ParsedSentences:
         parses = pinned.read(cls.STAGE, ("sentence_id", "parser", *cls.WORDS, *cls.POSITIONS))
         parameters, weights = pinned.parameters(cls.STAGE), pinned.weights(cls.STAGE)
         by = {name: pl.lit(parameters[key] if key else weights) for name, key in cls.RECIPE.items()}
-        return cls._of(sentences.join(parses, on="sentence_id", how="inner").with_columns(**by), texts, pinned.name)
+        table = sentences.join(parses, on="sentence_id", how="inner").with_columns(**by)
+        return cls._of(table, texts, pinned.name, weights=weights)
 
     @classmethod
-    def _of(cls, table: pl.DataFrame, texts: Sequence[str] | None, where: str) -> Self:
+    def _of(cls, table: pl.DataFrame, texts: Sequence[str] | None, where: str, **known: str) -> Self:
         if texts is not None:
             table = table.filter(pl.col("text").is_in(pl.Series(texts, dtype=pl.String).implode()))
         if not table.height:
@@ -110,7 +111,7 @@ class ParsedSentences:
             several = f"parsers ({', '.join(names)})" if len(names) > 1 else f"versions of {names[0]}"
             raise SeveralParsers(f"{where} has {cls.WHAT} from several {several}: build again with one.")
         parses = table.select("text", *cls.WORDS, *cls.POSITIONS).unique("text").sort("text")
-        return cls(parses, **parsers.row(0, named=True))
+        return cls(parses, **(parsers.row(0, named=True) | known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ class Parses(ParsedSentences):
     RECIPE: ClassVar[Mapping[str, str]] = {"max_words": "max_words"}
 
     max_words: int  # maximum length of a sentence to parse
+    weights: str = ""  # digest of the parser, as in the recipe of the release; empty where it is not recorded
 
     @property
     def pipeline(self) -> str:

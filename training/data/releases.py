@@ -53,13 +53,12 @@ class OpenRelease:
         return self._pinned.recipe(stage).weights or ""
 
     def texts_of(self, *sentences: pl.Series) -> pl.DataFrame:
-        """Return the texts of sentences by their ids, sorted by id: `sentence_id`, `text`, `position` from 0."""
+        """Return the texts of sentences by their ids, sorted by id: `sentence_id` and `text`."""
         ids = pl.concat(sentences).unique().implode()
         return (
             self.read("sentences", ("sentence_id", "text"))
             .filter(pl.col("sentence_id").is_in(ids))
             .sort("sentence_id")  # the order of rows in a store is not guaranteed
-            .with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("position"))
         )
 
     def lacks(self, what: str) -> InputError:
@@ -67,11 +66,11 @@ class OpenRelease:
         return ReleaseLacks(f"{self.name} has {what}")
 
 
-def has_rows(root: Location, release: int | None, table: str) -> bool:
-    """Return whether a table of a release, by default the latest, has rows, without reading it."""
+def has_rows(root: Location, table: str) -> bool:
+    """Return whether a table of the latest release has rows, without reading it."""
     from features.store.store import Store
 
-    return Store.open(root).release(release).rows.get(table, 0) > 0
+    return Store.open(root).release().rows.get(table, 0) > 0
 
 
 def read_export(path: Path, columns: Sequence[str], *, words: bool = True) -> pl.DataFrame:

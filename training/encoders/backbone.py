@@ -14,23 +14,21 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from features.core.faults import OutOfRange
 from features.core.file_errors import explain
-from training.encoders.frozen_states import SharedStates, size_of, unnamed_file
+from training.encoders.frozen_states import Form, SharedStates, unnamed_file
 from training.encoders.settings import TunedSettings
 from training.modules.layers import WORDS, find_attention, find_layers
 from training.progress import log, with_progress
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 _TOKENS_AT_ONCE = 8192  # of a batch without gradient: keeps memory bounded and matrices large
 _PIECES = 4  # of a batch, each padded to its own longest sentence
@@ -81,7 +79,7 @@ class Backbone:
 
     beside: Callable[[NDArray[np.int64]], dict[str, Tensor]] | None = None
 
-    def __init__(self, model: "SentenceTransformer", settings: TunedSettings, precision: torch.dtype) -> None:
+    def __init__(self, model: SentenceTransformer, settings: TunedSettings, precision: torch.dtype) -> None:
         self.model, self.settings, self.precision = model, settings, precision
         self.device = model.device
         transformer: Any = model.transformers_model
@@ -174,17 +172,13 @@ class Backbone:
         """Compute and keep the states at the cut for all sentences, if backbone, memory and disk allow; log it."""
         if self.transformer.config.model_type not in _CUTTABLE or not self.frozen:
             return False
-        shape = (len(tokens.ids), int(self.transformer.config.hidden_size))
+        form = Form(len(tokens.ids), int(self.transformer.config.hidden_size), self.precision)
         if shared is not None and self.device.type == "cpu":
+            at_most = self.settings.disk_gib * _GIB
             self.states = shared.find_or_make(
-                tokens.digest(),
-                len(self.frozen),
-                shape=shape,
-                precision=self.precision,
-                at_most=self.settings.disk_gib * _GIB,
-                compute=lambda states: self._compute_states(tokens, states),
+                tokens.digest(), len(self.frozen), form, at_most, lambda states: self._compute_states(tokens, states)
             )
-        if self.states is None and (states := self._room(shape)) is not None:
+        if self.states is None and (states := self._room(form)) is not None:
             self._compute_states(tokens, states)
             self.states = states
             log.info("the outputs of the frozen layers are kept")
@@ -211,21 +205,20 @@ class Backbone:
                 kept = outputs[real.to(self.device)].to(states.device, self.precision)
                 states[torch.from_numpy(positions)[real].to(states.device)] = kept
 
-    def _room(self, shape: tuple[int, int]) -> Tensor | None:
+    def _room(self, form: Form) -> Tensor | None:
         """Return an empty tensor for the states, in memory or in a file; None if they fit into neither."""
-        size = size_of(shape, self.precision)
-        if size <= self.settings.cache_gib * _GIB:
-            return torch.empty(shape, dtype=self.precision, device=self.device)
+        if form.size <= self.settings.cache_gib * _GIB:
+            return torch.empty((form.tokens, form.width), dtype=form.precision, device=self.device)
         # A GPU computes them faster than a disk reads them.
-        if size > self.settings.disk_gib * _GIB or self.device.type != "cpu":
+        if form.size > self.settings.disk_gib * _GIB or self.device.type != "cpu":
             return None
         try:
-            return unnamed_file(shape, self.precision)
+            return unnamed_file(form)
         except OSError as error:
             log.warning(
                 "no space in %r for %.1f GiB of outputs of the frozen layers (%s): they are recomputed in every step; "
                 "free some space, or set TMPDIR to another folder",
-                *(tempfile.gettempdir(), size / _GIB, explain(error)),
+                *(tempfile.gettempdir(), form.size / _GIB, explain(error)),
             )
             return None
 

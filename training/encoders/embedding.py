@@ -1,19 +1,17 @@
-"""Embedding a batch: divided among processes, and in pieces if memory is short (GradCache; Gao et al. 2021).
+"""Embedding a batch: divided among processes, and in pieces if memory is short (checkpointing; Chen et al. 2016).
 
-all at once    embed ──────────────── loss ── gradients
-in pieces      embed without gradient ── loss ── gradients of the embeddings ── embed each piece again, with gradient
+all at once    embed ─────────────────────────────────── loss ── gradients
+in pieces      embed each piece, forget its activations ── loss ── embed each piece again for its gradients
 """
-
-from collections.abc import Callable
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from training.encoders.backbone import Backbone, Tokens
 from training.loop import together
-from training.loop.machine import random_state, set_random_state
 
 Sentences = NDArray[np.int64]
 
@@ -27,14 +25,16 @@ def embed_together(
     by rounding and dropout masks, and everything is computed twice.
     """
 
-    def embed(some: Sentences) -> Tensor:
-        return backbone.embed(tokens, some, route)
+    def embed_piece(piece: Tensor) -> Tensor:
+        return backbone.embed(tokens, piece.cpu().numpy(), route)
 
     def embed_share(some: Sentences) -> Tensor:
         if at_once is None or len(some) <= at_once or not torch.is_grad_enabled():
-            return embed(some)
+            return backbone.embed(tokens, some, route)
         order = np.argsort(tokens.lengths[some], kind="stable")
-        embeddings = _in_pieces(embed, some[order], at_once, backbone.device)
+        # On the device, so that dropout is repeated by the random numbers of that device.
+        pieces = torch.split(torch.from_numpy(some[order]).to(backbone.device), at_once)
+        embeddings = torch.cat([checkpoint(embed_piece, piece, use_reentrant=False) for piece in pieces])
         return embeddings[torch.from_numpy(np.argsort(order)).to(embeddings.device)]
 
     world = together.world()
@@ -48,26 +48,3 @@ def embed_together(
     own = embed_share(sentences[mine if len(mine) else order[:1]])
     every = together.gathered(own[: len(mine)])
     return every[torch.from_numpy(np.argsort(np.concatenate(shares))).to(every.device)]
-
-
-def _in_pieces(
-    embed: Callable[[Sentences], Tensor], sentences: Sentences, at_once: int, device: torch.device
-) -> Tensor:
-    pieces = [sentences[start : start + at_once] for start in range(0, len(sentences), at_once)]
-    states, outputs = [], []
-    with torch.no_grad():
-        for piece in pieces:
-            states.append(random_state(device))
-            outputs.append(embed(piece))
-    embeddings = torch.cat(outputs).requires_grad_()
-
-    def learn(gradient: Tensor) -> None:
-        after = random_state(device)
-        for piece, state, part in zip(pieces, states, torch.split(gradient, at_once), strict=True):
-            set_random_state(state, device)  # the same dropout as before
-            with torch.enable_grad():
-                torch.autograd.backward(embed(piece), part)
-        set_random_state(after, device)
-
-    embeddings.register_hook(learn)  # type: ignore[no-untyped-call]
-    return embeddings

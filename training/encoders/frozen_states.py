@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +22,25 @@ from torch import Tensor
 
 from features.core.leftovers import held_file
 from training.progress import log
+
+
+class Form(NamedTuple):
+    """The form of outputs, those of all word pieces, in a file."""
+
+    tokens: int  # number of word pieces
+    width: int  # dimension of their outputs (d)
+    precision: torch.dtype
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.tokens * self.width * torch.finfo(self.precision).bits // 8
+
+    def mapped(self, file: Path | IO[bytes], mode: Literal["r+", "c"] = "r+") -> Tensor:
+        """Return the outputs in a file, (n_tokens, d)."""
+        number = np.uint16 if self.precision == torch.bfloat16 else np.uint32
+        bits = np.memmap(file, dtype=number, mode=mode, shape=(self.tokens, self.width))
+        return torch.from_numpy(bits).view(self.precision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,35 +51,27 @@ class SharedStates:
     backbone: str  # digest of the files of the start model
 
     def find_or_make(
-        self,
-        words: str,
-        layers: int,
-        *,
-        shape: tuple[int, int],
-        precision: torch.dtype,
-        at_most: float,
-        compute: Callable[[Tensor], None],
+        self, words: str, layers: int, form: Form, at_most: float, compute: Callable[[Tensor], None]
     ) -> Tensor | None:
         """Return the outputs of the frozen layers, (n_tokens, d), from a file, or compute and save them.
 
         The digest `words` is that of the word pieces of all sentences. All files have `at_most` bytes: the oldest are
         removed to make room. None if the outputs are too large, or the disk is full.
         """
-        size = size_of(shape, precision)
-        if size > at_most:
+        if form.size > at_most:
             return None
         # Sums are divided among threads, so rounding depends on their number.
-        by = (self.backbone, words, layers, str(precision), torch.__version__, torch.get_num_threads())
+        by = (self.backbone, words, layers, str(form.precision), torch.__version__, torch.get_num_threads())
         file = self.folder / f"{hashlib.sha256(repr(by).encode()).hexdigest()}.states"
         try:
             if file.exists():
-                states = _mapped(file, shape, precision, mode="c")
+                states = form.mapped(file, mode="c")
                 log.info("reusing the outputs of the frozen layers from an earlier training of this command")
                 return states
             with held_file(file.with_suffix(f".{os.getpid()}")) as made:
-                self._remove_oldest(at_most - size)
-                os.posix_fallocate(made.fileno(), 0, size)
-                states = _mapped(Path(made.name), shape, precision)
+                self._remove_oldest(at_most - form.size)
+                os.posix_fallocate(made.fileno(), 0, form.size)
+                states = form.mapped(Path(made.name))
                 compute(states)
                 Path(made.name).replace(file)
                 log.info("the outputs of the frozen layers are kept, also for later trainings of this command")
@@ -80,20 +91,8 @@ class SharedStates:
             left -= size
 
 
-def size_of(shape: tuple[int, int], precision: torch.dtype) -> int:
-    """Return the bytes of a tensor."""
-    return shape[0] * shape[1] * torch.finfo(precision).bits // 8
-
-
-def unnamed_file(shape: tuple[int, int], precision: torch.dtype) -> Tensor:
-    """Return a tensor in a temporary file that disappears with this process, however it ends."""
+def unnamed_file(form: Form) -> Tensor:
+    """Return room for outputs in a temporary file that disappears with this process, however it ends."""
     with tempfile.TemporaryFile() as file:  # unnamed, so the system frees it
-        os.posix_fallocate(file.fileno(), 0, size_of(shape, precision))  # a full disk is an error here, a crash later
-        return _mapped(file, shape, precision)
-
-
-def _mapped(
-    file: Path | IO[bytes], shape: tuple[int, int], precision: torch.dtype, mode: Literal["r+", "c"] = "r+"
-) -> Tensor:
-    bits = np.memmap(file, dtype=np.uint16 if precision == torch.bfloat16 else np.uint32, mode=mode, shape=shape)
-    return torch.from_numpy(bits).view(precision)
+        os.posix_fallocate(file.fileno(), 0, form.size)  # a full disk is an error here, a crash later
+        return form.mapped(file)

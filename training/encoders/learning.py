@@ -37,7 +37,6 @@ _TRIED = "tried.json"
 def learn(
     plan: TrainingPlan,
     machine: Machine,
-    folder: Path,
     make_task: Callable[[Any], TaskT],
     complete: Callable[[Learnt[TaskT]], None],
     *,
@@ -52,20 +51,19 @@ def learn(
     log.info("%s, %s on %s", about, str(machine.precision).removeprefix("torch."), machine.device)
     points = plan.settings.points()
     if points[0].values:
-        _search(plan, machine, folder, points, make_task, complete)
+        _search(plan, machine, points, make_task, complete)
         return
     task = make_task(plan.settings)
-    loop = _make_loop(plan.settings, task, machine, folder, plan.identity)
+    loop = _make_loop(plan, machine, plan.settings, task)
     loop.run_and_write(
         lambda outcome: complete(Learnt(task, outcome, {})),
         before=None if before is None else lambda outcome: before(Learnt(task, outcome, {})),
     )
 
 
-def learn_first(plan: TrainingPlan, machine: Machine, folder: Path, task: Task) -> Outcome:
+def learn_first(plan: TrainingPlan, machine: Machine, part: str, task: Task) -> Outcome:
     """Train what a training starts from, in a folder of its own within that of the run, where it also resumes."""
-    require_writable(folder)
-    loop = _make_loop(plan.settings, task, machine, folder, f"{plan.identity}, {folder.name}", folder.name)
+    loop = _make_loop(plan, machine, plan.settings, task, part)
     with loop.saying_what_is_left():
         return loop.run()
 
@@ -73,13 +71,12 @@ def learn_first(plan: TrainingPlan, machine: Machine, folder: Path, task: Task) 
 def _search(
     plan: TrainingPlan,
     machine: Machine,
-    folder: Path,
     points: list[Point],
     make_task: Callable[[Any], TaskT],
     complete: Callable[[Learnt[TaskT]], None],
 ) -> None:
     """Try each point from the same start weights, then complete the best from its checkpoint."""
-    folder = folder / SEARCH
+    folder = plan.job.output / SEARCH
     task = make_task(points[0].settings)
     if _known(folder, points[0], plan.identity) is None and not together.from_first(task.judge() is not None):
         raise _no_score("there is none")
@@ -90,9 +87,7 @@ def _search(
         with torch.no_grad():
             for name, value in _learning(task).items():
                 value.copy_(start[name])
-        require_writable(folder / point.name)
-        identity = f"{plan.identity}, {point.name}"
-        return task, _make_loop(point.settings, task, machine, folder / point.name, identity, point.name)
+        return task, _make_loop(plan, machine, point.settings, task, point.name, within=SEARCH)
 
     tried: list[Tried] = []
     for number, point in enumerate(points, start=1):
@@ -123,8 +118,11 @@ def _no_score(why: str) -> SettingsError:
 
 
 def _make_loop(
-    settings: EncoderSettings, task: Task, machine: Machine, folder: Path, identity: str, part: str = ""
+    plan: TrainingPlan, machine: Machine, settings: EncoderSettings, task: Task, part: str = "", within: str = ""
 ) -> Loop:
+    """Return the loop of a training, or of a part of it, which has a folder `within` that of the run."""
+    folder, identity = plan.job.output / within / part, f"{plan.identity}, {part}" if part else plan.identity
+    require_writable(folder)
     own, described = getattr(task, "loop", settings.loop), flattened(settings.model_dump(mode="json"))
     tracked_as = f"facetflow-{part}" if part else "facetflow"  # else parts would share a run of TensorBoard
     loop = Loop(task, own, machine, folder=folder, identity=identity, described=described, tracked_as=tracked_as)

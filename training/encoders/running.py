@@ -9,17 +9,21 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import polars as pl
 
 from features import models
 from features.core.faults import EncoderDamaged, OtherSettings, WrongValue
+from training.encoders.backbone import Backbone
+from training.encoders.frozen_states import SharedStates
 from training.encoders.ratings import ChosenRatings
 from training.encoders.settings import EncoderSettings, is_chosen, score_in_words
 from training.jobs import TRAIN, TrainingJob
 from training.loop import together
+from training.loop.loop import Outcome
 from training.loop.settings import decisive
+from training.loop.task import Task
 from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
 from training.modules.calibration import NEEDED, Calibration
@@ -29,18 +33,14 @@ from training.thresholds import LabelThreshold
 from training.types import USUAL_PARTS
 from training.writing import read_json, require_writable, whole_folder, write_json, write_text
 
-if TYPE_CHECKING:
-    from training.encoders.backbone import Backbone
-    from training.loop.loop import Outcome
-    from training.loop.task import Task
-
-TaskT = TypeVar("TaskT", bound="Task")
+TaskT = TypeVar("TaskT", bound=Task)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """Everything that determines the result of a training."""
+    """A job, and everything that determines its result."""
 
+    job: TrainingJob[Any, Any]
     settings: EncoderSettings  # settings, with everything that follows from the data
     data_digest: str  # digest of the training data (`MeasuredPairs.digest`, `LabelledTexts.digest`)
     backbone_digest: str  # digest of the files of the start model
@@ -63,12 +63,17 @@ class TrainingPlan:
         """Return the plan of a job from its completed settings and its data."""
         folder = models.locate(settings.backbone, job.base)
         digest = ratings.digest if ratings else ""
-        return cls(settings, data_digest, models.digest(folder), source, digest, dropped, folder)
+        return cls(job, settings, data_digest, models.digest(folder), source, digest, dropped, folder)
 
     @property
     def decisive(self) -> dict[str, Any]:
         """Settings that determine the result."""
         return flattened(decisive(self.settings, exclude=UNDECISIVE))
+
+    @property
+    def shared(self) -> SharedStates | None:
+        """Outputs of frozen layers that trainings of one command share, if there are several."""
+        return SharedStates(self.job.shared, self.backbone_digest) if self.job.shared else None
 
     @property
     def identity(self) -> str:
@@ -95,14 +100,14 @@ class Learnt(Generic[TaskT]):
     """Result of a training."""
 
     task: TaskT  # task whose model has the final weights
-    outcome: "Outcome"  # outcome of its loop
+    outcome: Outcome  # outcome of its loop
     values: dict[str, float]  # values chosen by a search; empty if there was none
     tried: tuple[Tried, ...] = ()  # all points that were tried, in order
 
 
-def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, learn: Callable[[], None]) -> Path:
+def train_once(plan: TrainingPlan, learn: Callable[[], None]) -> Path:
     """Train the encoder of a plan, unless it is there already, and return its folder."""
-    settings = plan.settings
+    job, settings = plan.job, plan.settings
     if settings.by_ratings and not plan.ratings_digest:
         raise WrongValue(
             f"Encoders of kind {settings.kind!r} are chosen only by {' or '.join(settings.OWN_CHOICES)}, but "
@@ -125,7 +130,7 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, learn: Callable[[
                     *(settings.name, train),
                 )
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json", exclude={"shared"}))
-            with all_processes(plan.settings.loop, TRAIN, job):
+            with all_processes(settings.loop, TRAIN, job):
                 learn()
     return encoder
 
@@ -202,34 +207,31 @@ def _difference(training: Mapping[str, Any], plan: TrainingPlan) -> str:
     return " and ".join(parts)
 
 
-def corpora_of(
-    rows: pl.DataFrame, settings: EncoderSettings, licences: Mapping[str, str], *, unit: str = "pairs"
-) -> dict[str, dict[str, Any]]:
+def corpora_of(plan: TrainingPlan, rows: pl.DataFrame, *, unit: str = "pairs") -> dict[str, dict[str, Any]]:
     """Return the counts and the licence of each corpus, as in training.json, from `corpus` and `split` of each item."""
     counts = {(corpus, split): count for corpus, split, count in rows.group_by("corpus", "split").len().iter_rows()}
-    train, dev = settings.splits
+    train, dev = plan.settings.splits
     return {
         corpus: {
             "train": counts.get((corpus, train), 0),
             "dev": counts.get((corpus, dev), 0),
             "unit": unit,
-            "licence": licences.get(corpus, ""),
+            "licence": plan.job.licences.get(corpus, ""),
         }
         for corpus in sorted({corpus for corpus, _ in counts})
     }
 
 
 def write_encoder(
-    job: TrainingJob[Any, Any],
     plan: TrainingPlan,
     learnt: Learnt[Any],
-    backbone: "Backbone",
+    backbone: Backbone,
     facts: Mapping[str, Any],
     *,
     further: Callable[[Path], None] | None = None,
 ) -> None:
     """Write model, training.json, README.md and `further` files; the folder appears when it is complete."""
-    folder, training = job.output / ENCODER, {**_report(plan, learnt, backbone), **facts}
+    folder, training = plan.job.output / ENCODER, {**_report(plan, learnt, backbone), **facts}
     with whole_folder(folder) as partial:
         backbone.model.save_pretrained(str(partial), create_model_card=False)
         if further is not None:
@@ -240,7 +242,7 @@ def write_encoder(
     log.info("%s is done: %.0f %s/s", folder, learnt.outcome.per_second, learnt.task.unit)
 
 
-def _report(plan: TrainingPlan, learnt: Learnt[Any], backbone: "Backbone") -> dict[str, Any]:
+def _report(plan: TrainingPlan, learnt: Learnt[Any], backbone: Backbone) -> dict[str, Any]:
     name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
     asked = plan.settings.model_dump(mode="json")
     used = plan.settings.with_values(learnt.values).model_dump(mode="json", exclude={"search"})
@@ -272,7 +274,8 @@ def write_card(training: Mapping[str, Any]) -> str:
     Each kind has a template, which extends `templates/card.md`.
     """
     settings, dev = training["settings"], training["dev"] or {}
-    calibration, below = training.get("calibration"), settings.get("words_below", 0)
+    calibration, threshold = training.get("calibration"), training.get("threshold")
+    below = settings.get("words_below", 0)
     return render_card(
         f"training.encoders.{settings['kind']}/card.md",
         training=training,
@@ -281,7 +284,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         last_kept="The model of the last step was kept, whatever its dev score",
         dev_scores=", ".join(f"{score_in_words(name)} {value:.4f}" for name, value in dev.items()),
         calibration=Calibration.read(calibration) if calibration else None,
-        threshold=LabelThreshold.read(training.get("threshold")),
+        threshold=LabelThreshold(**threshold) if threshold else None,
         needed=NEEDED,
         usual_parts=USUAL_PARTS,
         layer_of_words=f", from the layer {below} below the last one," if below else "",

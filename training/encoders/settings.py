@@ -7,8 +7,18 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownName, WrongValue
+from features.core.faults import (
+    Conflict,
+    NothingToLearn,
+    OutOfRange,
+    RepeatedValue,
+    UnknownLabel,
+    UnknownName,
+    WrongValue,
+)
+from features.core.wording import all_of
 from training.loop.settings import Trainable
+from training.progress import log
 from training.thresholds import positive_of
 from training.types import Part
 
@@ -197,6 +207,16 @@ class PairSettings(TunedSettings):
         """Label of pairs whose sentence b is a hard negative of a; None if the objective uses none."""
         return None
 
+    @property
+    def learnt_labels(self) -> tuple[str, ...]:
+        """Labels of the pairs to learn from; all when empty."""
+        return self.labels
+
+    def with_labels(self, counts: Mapping[str, int]) -> Self:
+        """Return the settings with labels filled in, from those of the training pairs, sorted, with their numbers."""
+        labels = self._classes(counts, f"Give the encoder {self.name!r} pairs with other labels as well.")
+        return self.model_copy(update={"labels": labels, "positive_label": self._positive(labels)})
+
     def positive_among(self, labels: Collection[str]) -> str | None:
         """Return which of the labels of pairs is the positive one, None if it is not among them.
 
@@ -206,6 +226,38 @@ class PairSettings(TunedSettings):
             return self.positive_label
         usual = type(self).model_fields["positive_label"].default
         return positive_of(labels) if self.positive_label == usual else None
+
+    def _classes(self, counts: Mapping[str, int], remedy: str) -> tuple[str, ...]:
+        """Return the labels that a classifier learns: those of the settings, or else all that training pairs have."""
+        self._check_labels(counts)
+        (label, count), *others = counts.items()
+        if not others:
+            have_the_same = "has the label" if count == 1 else "have the same label,"
+            raise NothingToLearn(
+                f"{all_of(count, 'training pair')} {have_the_same} {label!r}: a classifier learns nothing from it. "
+                f"{remedy}"
+            )
+        return self.labels or tuple(counts)
+
+    def _check_labels(self, known: Collection[str]) -> None:
+        """Check that every label occurs in the training pairs."""
+        if unknown := [name for name in self.labels if name not in known]:
+            raise UnknownLabel(
+                f"`labels` of the encoder {self.name!r} names {unknown[0]!r}, which no training pair has; there are: "
+                f"{', '.join(known) or 'none'}."
+            )
+
+    def _positive(self, known: Collection[str]) -> str:
+        """Return which of the labels of the training pairs is the positive one."""
+        label = self.positive_among(known)
+        if label is None:
+            raise UnknownLabel(
+                f"`positive_label` of the encoder {self.name!r} is {self.positive_label!r}, which no training pair "
+                f"has; name one of: {', '.join(known)}."
+            )
+        if label != self.positive_label:
+            log.info("the positive label is %r: no pair has the label %r", label, self.positive_label)
+        return label
 
     def _refuse(self, why: str, *names: str) -> None:
         """Refuse settings that have no effect, for a reason in which `{}` stands for the setting."""

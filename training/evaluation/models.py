@@ -112,7 +112,7 @@ def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | Non
         if isinstance(transformer, ParsingTransformer):
             trees = source.read_parses(Parses, None)
             own_parser = (transformer.parser_identity, transformer.max_words)
-            same_files = same_weights(source.tree_weights(), transformer.parser_weights)
+            same_files = same_weights(trees.weights, transformer.parser_weights)
             return trees if (trees.parser, trees.max_words) == own_parser and same_files else None
     except InputError:  # there are none
         return None

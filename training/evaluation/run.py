@@ -26,7 +26,7 @@ from training.evaluation.suites import Subject, Suite, load_suite, score_tables,
 from training.jobs import EvaluationJob, read_job
 from training.process import run_process
 from training.run_records import in_use
-from training.runs import TRAINING_FILE
+from training.runs import training_of
 from training.writing import read_json, require_writable, write_json, write_text, writing
 
 _log = logging.getLogger("training")  # not __name__, which is __main__ in a separate process
@@ -103,7 +103,7 @@ def write_report(folder: Path, encoder: Path) -> Path:
     from training.evaluation.report import render_report
 
     scores = read_evaluation(folder)
-    training = read_json(encoder / TRAINING_FILE) if (encoder / TRAINING_FILE).exists() else {}
+    training = training_of(encoder)
     write_text(folder / REPORT_FILE, render_report(scores, training, folder))
     return folder / REPORT_FILE
 

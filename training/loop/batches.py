@@ -49,18 +49,8 @@ def near_groups(
     """Return the group of each pair that is drawn for an epoch, so that near sentences meet in a batch.
 
     A sentence follows the one among it and those near it that is drawn first, a pair its sentence a; the pairs of
-    those who follow the same are a group, or several of `NEAR` pairs.
-
-    Args:
-        first: sentences a of pairs, (n_pairs,).
-        second: sentences b, (n_pairs,).
-        drawn: positions of the pairs that are grouped, (n_drawn,).
-        near: positions of the pairs whose sentences are near each other.
-        seed: of the training.
-        epoch: from 0.
-
-    Returns:
-        Numbers from 0, (n_drawn,).
+    those who follow the same are a group, or several of `NEAR` pairs. Pairs have sentences a and b, (n_pairs,) each;
+    those `drawn` get numbers from 0, (n_drawn,), and sentences of those `near`, also positions, are near.
     """
     random = np.random.default_rng((seed, epoch, 1))
     rank = random.permutation(int(max(first.max(), second.max())) + 1)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from training.loop.together import rank
 from training.progress import EVERY, duration, log
 from training.writing import writing
 
@@ -83,6 +82,8 @@ class Course:
         self._write(told, step, {**numbers, "best": best}, numbers)
 
     def _write(self, told: str, step: int, line: Mapping[str, object], numbers: Mapping[str, float]) -> None:
+        from training.loop.together import rank  # here, since pages read courses without torch
+
         if rank() > 0:
             return
         log.info(told)

@@ -4,25 +4,26 @@ import atexit
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState
+from accelerate.tracking import LOGGER_TYPE_TO_CLASS, get_available_trackers
 
 from features.core.faults import DeviceMissing, LibraryMissing, UnknownName
 from features.parsers.devices import computes_in_bfloat16, resolve_device, use_threads
 from training.loop.settings import LoopSettings
 from training.loop.together import join, leave, rank, world
 
-if TYPE_CHECKING:
-    import torch
-    from accelerate import Accelerator
-
 
 @dataclass(frozen=True, slots=True)
 class Machine:
     """Where a training runs."""
 
-    device: "torch.device"  # device of this process
-    precision: "torch.dtype"  # dtype that layers compute in: float32 or bfloat16
-    accelerator: "Accelerator"  # accelerator of this process, connected to the others and with the trackers
+    device: torch.device  # device of this process
+    precision: torch.dtype  # dtype that layers compute in: float32 or bfloat16
+    accelerator: Accelerator  # accelerator of this process, connected to the others and with the trackers
 
 
 def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
@@ -30,10 +31,6 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
 
     Trackers keep their files in the folder of the run.
     """
-    import torch
-    from accelerate import Accelerator
-    from accelerate.state import AcceleratorState
-
     name = resolve_device(settings.device)
     try:
         torch.empty(0, device=name)
@@ -63,34 +60,23 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     return Machine(device, torch.bfloat16 if bfloat16 else torch.float32, accelerator)
 
 
-def random_state(device: "torch.device") -> dict[str, Any]:
+def random_state(device: torch.device) -> dict[str, Any]:
     """Return the state of this process's random generators."""
-    import torch
-
     on_gpu = device.type == "cuda"
     return {"cpu": torch.get_rng_state(), "gpu": torch.cuda.get_rng_state(device) if on_gpu else None}
 
 
-def set_random_state(state: dict[str, Any], device: "torch.device") -> None:
-    """Restore the random generators of this process from `random_state` on the same kind of device."""
-    import torch
-
-    torch.set_rng_state(state["cpu"])
-    if device.type == "cuda":
-        torch.cuda.set_rng_state(state["gpu"], device)
-
-
-def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device", *, seed: int, step: int) -> str:
+def restore_random_state(states: Sequence[dict[str, Any]], device: torch.device, *, seed: int, step: int) -> str:
     """Restore the random generators from those of a checkpoint, or reseed them if these do not fit, and say why not.
 
     States from another number of processes, or another kind of device, cannot be restored: then seed, step and process
     determine the random numbers, so that resuming in the same way always gives the same weights.
     """
-    import torch
-
     state = states[rank()] if len(states) == world() else None
     if state is not None and (state["gpu"] is not None) == (device.type == "cuda"):
-        set_random_state(state, device)
+        torch.set_rng_state(state["cpu"])
+        if device.type == "cuda":
+            torch.cuda.set_rng_state(state["gpu"], device)
         return ""
     torch.manual_seed((seed * 1_000_003 + step) * 1_009 + rank())
     if state is None:
@@ -106,8 +92,6 @@ def _processes(count: int) -> str:
 def _check_trackers(names: tuple[str, ...]) -> None:
     if not names:
         return
-    from accelerate.tracking import LOGGER_TYPE_TO_CLASS, get_available_trackers
-
     available = [str(name) for name in get_available_trackers()]
     for name in names:
         if name not in LOGGER_TYPE_TO_CLASS:

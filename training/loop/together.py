@@ -22,9 +22,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import torch
 from pydantic import BaseModel
+from torch import Tensor, nn
 
 from features.core.exported import exported
 from features.core.faults import DeviceMissing, TrainingsApart
@@ -32,9 +34,6 @@ from features.core.locks import only_one
 from features.parsers.devices import resolve_device
 from training.loop.settings import LoopSettings
 from training.process import FOLLOWS
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
 
 Item = TypeVar("Item")
 MEETING = "FACETFLOW_MEETING"
@@ -55,8 +54,6 @@ def world() -> int:
 
 def is_joined() -> bool:
     """Return whether this process is connected to the others."""
-    import torch
-
     return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
 
 
@@ -64,8 +61,6 @@ def join(*, on_gpu: bool) -> None:
     """Connect this process to the others, if `all_processes` has started them; launchers do it themselves."""
     meeting = os.environ.get(MEETING)
     if meeting is not None and not is_joined():
-        import torch
-
         torch.distributed.init_process_group(
             "nccl" if on_gpu else "gloo", init_method=f"file://{meeting}", rank=rank(), world_size=world()
         )
@@ -74,8 +69,6 @@ def join(*, on_gpu: bool) -> None:
 def leave() -> None:
     """Disconnect this process from the others, if it is connected."""
     if is_joined():
-        import torch
-
         torch.distributed.destroy_process_group()
 
 
@@ -84,37 +77,31 @@ def share(items: Sequence[Item]) -> Sequence[Item]:
     return items if world() == 1 else items[rank() :: world()]
 
 
-def gathered(rows: "Tensor") -> "Tensor":
+def gathered(rows: Tensor) -> Tensor:
     """Return the rows (n, d) of all processes, in order, with gradients into each process's own; n may differ."""
     if world() == 1:
         return rows
-    import torch
-
     return torch.cat(_of_each(rows))
 
 
-def over_all(means: "Tensor", counts: "Tensor") -> "Tensor":
+def over_all(means: Tensor, counts: Tensor) -> Tensor:
     """Return losses whose mean over the processes is the mean over all their items."""
     if world() == 1:
         return means
-    import torch
-
     total = counts.detach().clone().to(means)
     torch.distributed.all_reduce(total)
     return means * (counts * world() / total.clamp(min=1))
 
 
-def mean_of_all(values: "Tensor") -> "Tensor":
+def mean_of_all(values: Tensor) -> Tensor:
     """Return the mean over the processes, without gradient."""
     if world() > 1:
-        import torch
-
         torch.distributed.all_reduce(values)
         values /= world()
     return values
 
 
-def average_gradients(parameters: Iterable["nn.Parameter"]) -> None:
+def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
     """Give every process the mean of the gradients; a parameter without a gradient in a process counts as 0 there.
 
     One without a gradient in any process, such as the layer of a route that the batch does not take, still has none: an
@@ -122,8 +109,6 @@ def average_gradients(parameters: Iterable["nn.Parameter"]) -> None:
     """
     if world() == 1:
         return
-    import torch
-
     learnt = [parameter for parameter in parameters if parameter.requires_grad]
     has = torch.tensor([float(parameter.grad is not None) for parameter in learnt], device=learnt[0].device)
     torch.distributed.all_reduce(has)
@@ -148,8 +133,6 @@ def from_each(value: Any) -> list[Any]:
     """Return the values of all processes, in order: numbers, strings, tensors, and lists and dicts of these."""
     if world() == 1:
         return [value]
-    import torch
-
     written = io.BytesIO()
     torch.save(value, written)
     device = torch.cuda.current_device() if torch.distributed.get_backend() == "nccl" else "cpu"
@@ -157,34 +140,29 @@ def from_each(value: Any) -> list[Any]:
     return [torch.load(io.BytesIO(bytes(part.tolist())), weights_only=True) for part in _of_each(row)]
 
 
-def _of_each(rows: "Tensor") -> "list[Tensor]":
-    import torch
-
+def _of_each(rows: Tensor) -> list[Tensor]:
     counts = [torch.zeros(1, dtype=torch.long, device=rows.device) for _ in range(world())]
     torch.distributed.all_gather(counts, torch.tensor([len(rows)], device=rows.device))
     sizes = [int(count) for count in counts]
     padded = torch.cat([rows, rows.new_zeros(max(sizes) - len(rows), *rows.shape[1:])])
-    every = _gather_function().apply(padded)
+    every = _Gather.apply(padded)  # type: ignore[no-untyped-call]
     return [part[:size] for part, size in zip(every.split(max(sizes)), sizes, strict=True)]
 
 
-def _gather_function() -> Any:
-    import torch
+class _Gather(torch.autograd.Function):
+    """Rows of equal number of all processes, one after the other, with gradients into each process's own."""
 
-    class Gather(torch.autograd.Function):
-        @staticmethod
-        def forward(_context: Any, rows: "Tensor") -> "Tensor":
-            every = [torch.empty_like(rows) for _ in range(world())]
-            torch.distributed.all_gather(every, rows.contiguous())
-            return torch.cat(every)
+    @staticmethod
+    def forward(_context: Any, rows: Tensor) -> Tensor:
+        every = [torch.empty_like(rows) for _ in range(world())]
+        torch.distributed.all_gather(every, rows.contiguous())
+        return torch.cat(every)
 
-        @staticmethod
-        def backward(_context: Any, gradient: "Tensor") -> "Tensor":
-            gradient = gradient.contiguous().clone()
-            torch.distributed.all_reduce(gradient)
-            return gradient.chunk(world())[rank()]
-
-    return Gather
+    @staticmethod
+    def backward(_context: Any, gradient: Tensor) -> Tensor:
+        gradient = gradient.contiguous().clone()
+        torch.distributed.all_reduce(gradient)
+        return gradient.chunk(world())[rank()]
 
 
 @contextmanager
@@ -212,7 +190,8 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
         common = {MEETING: str(folder / "meeting"), "MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(settings.processes)}
         common |= {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
         # Otherwise accelerate chooses a number of threads, with a warning.
-        common["OMP_NUM_THREADS"] = str(settings.threads or max(1, (os.cpu_count() or 1) // settings.processes))
+        threads = settings.threads or max(1, (os.cpu_count() or 1) // settings.processes)
+        common["OMP_NUM_THREADS"] = str(threads)
         command = [sys.executable, "-m", module, "--settings", str(folder / "job.json"), "--quiet"]
         logs = [folder / f"process-{number}.log" for number in range(1, settings.processes)]
         others = []
@@ -225,6 +204,8 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
                 )
             )
         stack.enter_context(exported({**common, "RANK": "0", "LOCAL_RANK": "0"}))
+        stack.callback(torch.set_num_threads, torch.get_num_threads())
+        torch.set_num_threads(threads)  # this process has read the environment already
         try:
             yield
             _end(others, within=_AT_ONCE)
@@ -246,8 +227,6 @@ def _check_gpus(settings: LoopSettings) -> None:
     """Refuse more processes than there are GPUs: NCCL connects no two on the same one."""
     if resolve_device(settings.device) == "cpu":
         return
-    import torch
-
     if (seen := torch.cuda.device_count()) < settings.processes:
         raise DeviceMissing(
             f"loop.processes = {settings.processes} trains on a GPU each, and there {'is' if seen == 1 else 'are'} "

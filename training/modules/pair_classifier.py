@@ -28,18 +28,6 @@ class PairClassifier(nn.Module):
     Sources:
         - `("u", "v", "|u-v|")`: SBERT (Reimers & Gurevych 2019, §3) and SBERT-RGCN (Peng et al. 2021).
         - `("|u-v|", "u*v")`: PAS-SBERT (Peng et al. 2022); its output does not depend on the order of the pair.
-
-    Args:
-        dimension: dimension of an embedding (d).
-        labels: labels in the order of the logits.
-        parts: parts of its input, in this order.
-
-    Attributes:
-        calibration: calibration of its probabilities; None if they are the softmax of the logits.
-        threshold: threshold of its positive label that dev pairs chose; None if they could not.
-
-    Raises:
-        ValueError: when a part is unknown.
     """
 
     def __init__(self, dimension: int, labels: Sequence[str], parts: Sequence[Part] = USUAL_PARTS) -> None:
@@ -49,8 +37,8 @@ class PairClassifier(nn.Module):
         self.labels = tuple(labels)
         self.parts = tuple(parts)
         self.linear = nn.Linear(dimension * len(self.parts), len(self.labels))
-        self.calibration: Calibration | None = None
-        self.threshold: LabelThreshold | None = None
+        self.calibration: Calibration | None = None  # the probabilities are then the softmax of the logits
+        self.threshold: LabelThreshold | None = None  # of its positive label, if dev pairs could choose one
 
     @property
     def is_symmetric(self) -> bool:
@@ -95,7 +83,7 @@ class PairClassifier(nn.Module):
             "parts": self.parts,
             "dimension": self._dimension,
             "calibration": self.calibration and asdict(self.calibration),
-            "threshold": self.threshold.recorded() if self.threshold else None,
+            "threshold": self.threshold and asdict(self.threshold),
         }
         (folder / SETTINGS_FILE).write_text(json.dumps(described, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
@@ -135,7 +123,7 @@ class PairClassifier(nn.Module):
             classifier = cls(described["dimension"], described["labels"], described["parts"])
             classifier.load_state_dict(load_file(folder / WEIGHTS_FILE))
             classifier.calibration = _read_calibration(described["calibration"], len(classifier.labels))
-            classifier.threshold = LabelThreshold.read(described["threshold"])
+            classifier.threshold = described["threshold"] and LabelThreshold(**described["threshold"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             why = str(error).partition("\n")[0].rstrip(".")
             raise EncoderDamaged(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error

@@ -12,8 +12,8 @@ before it or because it is a blank, has place 0 and is not a node of the graph.
 """
 
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,12 +21,10 @@ from sentence_transformers.base.modules import Transformer
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from features.parsers.dependencies import DependencyParser, load
 from features.parsers.settings import DependencySettings
 from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, random_of, same_weights, weights_of
 from training.modules.structured_transformer import StructuredTransformer
-
-if TYPE_CHECKING:
-    from features.parsers.dependencies import DependencyParser
 
 PLACES, HEADS, LABELS = "word_places", "word_heads", "word_labels"
 """Keys of the tensors next to `input_ids`."""
@@ -87,6 +85,7 @@ class ParsingTransformer(StructuredTransformer):
     """
 
     what = "trees"
+    parsed_by = ("parser", "parser_identity", "parser_weights", "other_parser")
     # Heads first: they are 0 only in padding, whereas a word without a piece has place 0.
     columns = ((HEADS, PLACES, LABELS),)
     config_keys: list[str] = [  # noqa: RUF012 - as there
@@ -111,11 +110,6 @@ class ParsingTransformer(StructuredTransformer):
         self.parser_weights, self.random_trees, self.other_parser = parser_weights, random_trees, other_parser
         self._tree_labels = LabelNumbers(labels)
 
-    @property
-    def made_by(self) -> Hashable:
-        """The parser and its longest sentence."""
-        return self.parser, self.parser_identity, self.parser_weights, self.max_words, self.other_parser
-
     def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
         """Return the trees of texts."""
         return list(self._load_parser().parse(texts))
@@ -136,9 +130,7 @@ class ParsingTransformer(StructuredTransformer):
             return list(parses)
         return [tree and random_tree(tree, self.random_trees) for tree in parses]
 
-    def _load_parser(self) -> "DependencyParser":
-        from features.parsers.dependencies import load
-
+    def _load_parser(self) -> DependencyParser:
         settings = DependencySettings(model=self.parser)
         parser = load(settings)
         learnt = f"trees of {self.parser_identity!r}"

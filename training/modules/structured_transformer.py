@@ -34,6 +34,8 @@ class StructuredTransformer(Transformer):
 
     what: ClassVar[str]
     """Name of the structure, in the plural: "trees"."""
+    parsed_by: ClassVar[tuple[str, ...]]
+    """What its parses depend on besides the text and `max_words`."""
     columns: ClassVar[tuple[tuple[str, ...], ...]]
     """Keys of the tensors of `structure`, together those of the same shape; where the first of them is 0 is padding."""
 
@@ -58,9 +60,9 @@ class StructuredTransformer(Transformer):
         self._layers = self._layers[:count]
 
     @property
-    @abstractmethod
     def made_by(self) -> Hashable:
         """What its parses depend on besides the text: encoders with equal values share them."""
+        return self.max_words, *(getattr(self, name) for name in self.parsed_by)
 
     @abstractmethod
     def parse_texts(self, texts: Sequence[str]) -> Sequence[Parse | None]:

@@ -17,10 +17,10 @@ All are batch first, int64, and 0 is padding.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,12 +32,10 @@ from features.core.errors import RowError
 from features.core.faults import OtherText
 from features.parsers.settings import Precision, PredicatesBy, SrlSettings
 from features.parsers.srl.frames import PREDICATE
+from features.parsers.srl.parser import SrlParser, load
 from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, random_of, weights_of
 from training.modules.structured_transformer import StructuredTransformer
 from training.types import Drawn, Harm
-
-if TYPE_CHECKING:
-    from features.parsers.srl.parser import SrlParser
 
 NUMBERS, SPAN_PLACES, ROLES = "span_numbers", "span_places", "span_roles"
 """Keys of the tensors next to `input_ids`: the first two (n_sentences, n_members), roles (n_sentences, n_spans)."""
@@ -199,6 +197,7 @@ class TaggingTransformer(StructuredTransformer):
     """
 
     what = "spans"
+    parsed_by = ("tagger", "tagger_weights", "predicates", "precision", "tags", "other_tagger")
     columns = ((NUMBERS, SPAN_PLACES), (ROLES,))
     config_keys: list[str] = [  # noqa: RUF012 - as there
         *Transformer.config_keys,
@@ -224,21 +223,11 @@ class TaggingTransformer(StructuredTransformer):
         **further: Any,
     ) -> None:
         super().__init__(model_name_or_path, **further)
-        self.tagger, self.tagger_weights, self.roles, self.other_tagger = (
-            tagger,
-            tagger_weights,
-            list(roles),
-            other_tagger,
-        )
+        self.tagger, self.tagger_weights, self.other_tagger = tagger, tagger_weights, other_tagger
+        self.roles = list(roles)
         self.predicates, self.precision, self.tags = predicates, precision, tags
         self.drawn, self.harmed, self.harm, self.seed = drawn, harmed, harm, seed
         self._numbers = LabelNumbers(roles)
-
-    @property
-    def made_by(self) -> Hashable:
-        """The tagger, what finds its predicates, and its longest sentence."""
-        tagger = (self.tagger, self.tagger_weights, self.precision, self.other_tagger)
-        return *tagger, self.predicates, self.tags, self.max_words
 
     @property
     def choice(self) -> SpanChoice:
@@ -264,9 +253,7 @@ class TaggingTransformer(StructuredTransformer):
             for text, parse, offsets in zip(texts, parses, pieces, strict=True)
         ]
 
-    def _load_tagger(self) -> "SrlParser":
-        from features.parsers.srl.parser import load
-
+    def _load_tagger(self) -> SrlParser:
         names = ("predicates", "precision", "tags", "max_words")
         settings = SrlSettings(model=self.tagger, **{name: getattr(self, name) for name in names})
         digest = weights_of(settings)

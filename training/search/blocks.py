@@ -31,7 +31,7 @@ from features import models
 from features.core.faults import CannotExplain, OutOfRange, RecordUnreadable, VectorsWrong
 from features.core.files import source_name
 from training.attribution import facet_dimensions
-from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
+from training.encoders.s3bert.facets import FacetLayout
 from training.nearest import find_nearest
 from training.similarity import TINY
 
@@ -211,9 +211,7 @@ class EncodedFile:
         if self.made.get("precision") == "binary":
             raise VectorsWrong(f"{name} holds only the signs of vectors: encode its texts again with --precision int8.")
         if self.made.get("facets"):
-            layout = FacetLayout.load(encoder)
-            slices = {RESIDUAL: layout.residual} if layout.residual.start < layout.residual.stop else {}
-            slices |= {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
+            slices = FacetLayout.load(encoder).slices
         else:
             slices = {VECTOR: slice(0, self._schema.field(VECTOR).type.list_size)}
         ranges = np.asarray(self.made["ranges"], np.float32) if "ranges" in self.made else None

@@ -5,10 +5,9 @@
 --encoder ./folder, all-MiniLM-L6-v2 any other encoder
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from features import models
 from features.core.errors import ModelError
@@ -18,7 +17,6 @@ from training.evaluation.promotion import encoder_in_use
 from training.kinds import KINDS
 from training.runs import (
     ENCODER,
-    TRAINING_FILE,
     all_runs,
     encoder_name,
     finished_encoders,
@@ -28,9 +26,9 @@ from training.runs import (
     no_training,
     run_id,
     runs_named,
+    training_of,
 )
 from training.span_weights import MODULES_FILE
-from training.writing import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,6 @@ def choose_encoder(
     runs: Path | None,
     name: str | None,
     aspect: str | None,
-    base: Path | None = None,
     among: Collection[str] = (),
     for_aspect: Collection[str] = (),
 ) -> Chosen:
@@ -56,7 +53,7 @@ def choose_encoder(
     of the project go before others in `runs`; some of those `for_aspect` may have no training yet.
     """
     if name is not None or aspect is None:
-        folder, shown = named_or_in_use(runs, name, base, among)
+        folder, shown = named_or_in_use(runs, name, among)
         return Chosen(folder, task_of(folder, aspect), shown)
     if runs is None:
         raise NoEncoder("There is no project here with an encoder for an aspect: give --encoder or --project.")
@@ -93,12 +90,10 @@ def choose_encoder(
     return Chosen(current[fitting[0]], task_of(current[fitting[0]], aspect), fitting[0])
 
 
-def named_or_in_use(
-    runs: Path | None, name: str | None, base: Path | None = None, among: Collection[str] = ()
-) -> tuple[Path, str]:
+def named_or_in_use(runs: Path | None, name: str | None, among: Collection[str] = ()) -> tuple[Path, str]:
     """Return the folder and the name of an encoder, whatever its routes: as `choose_encoder` without an aspect."""
     if name is not None:
-        return named_encoder(runs, name, base, among), name
+        return named_encoder(runs, name, among), name
     if runs is None or not finished_encoders(runs):
         return models.locate(models.BUNDLED_ENCODER), models.BUNDLED_ENCODER
     folder = encoder_in_use(runs, among=among)
@@ -133,8 +128,7 @@ def task_of(folder: Path, aspect: str | None) -> str | None:
 
 
 def _learnt(folder: Path) -> tuple[str, ...]:
-    file = folder / TRAINING_FILE
-    training: Mapping[str, Any] = read_json(file) if file.is_file() else {}
+    training = training_of(folder)
     settings = training.get("settings", {})
     kind = KINDS.get(settings.get("kind", ""))
     # Where the texts had only one aspect, the settings need not name it.
@@ -142,11 +136,11 @@ def _learnt(folder: Path) -> tuple[str, ...]:
     return tuple(settings.get("aspects") or (training.get("labels", ()) if of_texts else ()))
 
 
-def named_encoder(runs: Path | None, name: str, base: Path | None = None, among: Collection[str] = ()) -> Path:
+def named_encoder(runs: Path | None, name: str, among: Collection[str] = ()) -> Path:
     """Return the folder of an encoder or a run of a project, of a pulled model, or of any encoder."""
     if runs is not None and (runs_named(runs, name) or gone_link(runs, name) is not None):
         return encoder_in_use(runs, name)
-    given = (base or Path()) / Path(name).expanduser()
+    given = Path(name).expanduser()
     for folder in (given / ENCODER, given):
         if (folder / MODULES_FILE).is_file():
             return folder
@@ -156,7 +150,7 @@ def named_encoder(runs: Path | None, name: str, base: Path | None = None, among:
             "that trained it."
         )
     try:
-        return models.locate(name, base)
+        return models.locate(name)
     except ModelError as error:
         if runs is not None and name in among:
             raise no_training(runs, name) from error

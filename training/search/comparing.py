@@ -14,16 +14,10 @@ Numbers = NDArray[np.float32]
 def compare_rows(
     codes: Any, first: int, query: Numbers, step: Numbers, shift: Numbers, dots: Any, squares: Any
 ) -> None:
-    """Add to `dots` and `squares` what some columns give of the product of each row with a query and of its length.
+    """Add to `dots` and `squares`, (n,), what columns give of the product of each row and a query, and of its length.
 
-    Args:
-        codes: rows, (n, d), int8 or float32; their numbers are shift + step × code.
-        first: the first column that is compared.
-        query: the query in these columns, (c,), float32.
-        step: of these columns, (c,), float32.
-        shift: of these columns, (c,), float32.
-        dots: products, (n,), float32.
-        squares: squared lengths, (n,), float32.
+    Codes are (n, d), int8 or float32; query, step and shift are of the c columns from `first` on, (c,), in which the
+    numbers of a row are shift + step × code.
     """
     width = query.shape[0]
     for row in range(codes.shape[0]):

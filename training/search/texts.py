@@ -114,12 +114,12 @@ def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     )
 
 
-def texts_of_release(store: Location, corpus: str | None = None, release: int | None = None) -> SearchedTexts:
-    """Read the texts of a release, by default the latest, of one corpus or of all.
+def texts_of_release(store: Location, corpus: str | None = None) -> SearchedTexts:
+    """Read the texts of the latest release, of one corpus or of all.
 
     These are the texts with labels; without any, or in another corpus, the sentences of pairs.
     """
-    labels = LabelledTexts.from_store(store, release=release) if has_rows(store, release, "labels") else None
+    labels = LabelledTexts.from_store(store) if has_rows(store, "labels") else None
     labelled = set(labels.labels["corpus"]) if labels is not None else set()
     if labels is not None and (corpus is None or corpus in labelled):
         chosen = labels if corpus is None else labels.select(corpora=(corpus,))
@@ -128,7 +128,7 @@ def texts_of_release(store: Location, corpus: str | None = None, release: int | 
         for position, aspect, label in rows:
             by_text[position].setdefault(aspect, []).append(label)
         return SearchedTexts(chosen.texts, (), tuple(by_text), _origin(corpus, chosen.source["release"]))
-    pinned = OpenRelease(store, release)
+    pinned = OpenRelease(store)
     columns = ("corpus", "sentence_a", "sentence_b")
     without = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
     pairs = pinned.read("pairs", columns) if "pairs" in pinned else without

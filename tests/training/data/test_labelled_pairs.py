@@ -10,7 +10,7 @@ from features.stage_output import StageOutput
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from training.data.labelled_pairs import JUDGED_COLUMNS, LabelledPairs
+from training.data.labelled_pairs import LabelledPairs
 from training.jobs import Source
 
 ROWS = [
@@ -19,7 +19,7 @@ ROWS = [
     ("p3", "snli", "dev", "neutral", "A man runs.", "A man runs home."),
     ("p4", "mnli", "train", "neutral", "They left.", "They left early."),
 ]
-COLUMNS = (*JUDGED_COLUMNS, "text_a", "text_b")
+COLUMNS = (*LabelledPairs.COLUMNS, "text_a", "text_b")
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from training.data.labelled_texts import LabelledTexts
-from training.encoders import learning
 from training.jobs import Source, TrainingJob
 from training.kinds import KINDS
 from training.loop.task import CountedTask
@@ -53,7 +52,7 @@ def task_of(measured, judged, tiny_encoder, tmp_path, monkeypatch):
         made.export(path)
     found = []
 
-    def stop(plan, _machine, _folder, make_task, *_others, **_further):
+    def stop(plan, _machine, make_task, *_others, **_further):
         found.append(make_task(plan.settings))
         raise RuntimeError("prepared")
 
@@ -63,7 +62,8 @@ def task_of(measured, judged, tiny_encoder, tmp_path, monkeypatch):
         settings = kind.settings.model_validate(
             {"backbone": str(tiny_encoder), "layers_tuned": 1, "loop": loop} | given
         )
-        monkeypatch.setattr(learning, "learn", stop)
+        for module in (kind.module, "training.encoders.pair_training"):
+            monkeypatch.setattr(import_module(module), "learn", stop, raising=False)
         with pytest.raises(RuntimeError, match="prepared"):
             import_module(kind.module).train(TrainingJob(source=source, settings=settings, output=tmp_path / "run"))
         return found[-1]

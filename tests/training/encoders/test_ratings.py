@@ -69,9 +69,9 @@ def test_ratings_that_order_nothing_are_refused(job):
 
 
 def test_a_kind_that_has_not_read_the_ratings_is_refused_before_it_learns(job):
-    plan = TrainingPlan(job().settings, data_digest="d", backbone_digest="b", source={})
+    plan = TrainingPlan(job(), job().settings, data_digest="d", backbone_digest="b", source={})
     with refused(WrongValue):
-        train_once(job(), plan, lambda: pytest.fail("it learns"))
+        train_once(plan, lambda: pytest.fail("it learns"))
 
 
 def test_a_file_that_is_missing_is_named(job):

@@ -26,10 +26,8 @@ TREE = {"tokens": ["two", "cats"], "starts": [0, 4], "heads": [1, 1], "relations
     ids=["the same", "other weights", "a release without digest", "an encoder without digest", "another version"],
 )
 def test_trees_are_told_where_name_and_weights_are_the_same(tiny_encoder, parser, of_release, of_encoder, told):
-    source = SimpleNamespace(
-        read_parses=lambda _, texts: Parses(pl.DataFrame([{"text": "two cats", **TREE}]), parser, 512),
-        tree_weights=lambda: of_release,
-    )
+    trees = Parses(pl.DataFrame([{"text": "two cats", **TREE}]), parser, 512, of_release)
+    source = SimpleNamespace(read_parses=lambda _, texts: trees)
     transformer = ParsingTransformer(
         str(tiny_encoder), parser="nobody", parser_identity=PARSER, parser_weights=of_encoder, labels=["num"]
     )

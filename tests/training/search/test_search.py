@@ -99,7 +99,6 @@ def test_an_encoder_is_named_by_its_run_by_its_folder_or_by_that_of_its_run(runs
     run = runs / "together/00001-abcdef/seed-0"
     assert choose_encoder(runs, "together/00001-abcdef/seed-0", None).folder == run / "encoder"
     assert choose_encoder(None, str(run), None).folder == run / "encoder"
-    assert choose_encoder(None, "encoder", None, word_encoder.parent).folder == word_encoder
     assert choose_encoder(runs, "animals", "animal").task is None
 
 

@@ -10,8 +10,8 @@ import polars as pl
 
 from features.core.faults import NothingToLearn, NoTrainingData
 from features.core.wording import all_of
-from features.sentences import leakage_key
 from training.data.labelled_texts import LabelledTexts
+from training.data.pair_tables import also_elsewhere
 from training.data.shared_labels import ChosenLabels, How, Positions, SharedLabels, choose_labels
 from training.data.triplets import TripletMaker
 from training.encoders.aspect.settings import AspectSettings
@@ -57,20 +57,9 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
     """
     train, dev = settings.splits
     # In every corpus, selected or not: the encoder is evaluated on the other splits.
-    elsewhere = set(data.labels.filter(pl.col("split") != train)["text"].unique())
-    keys = [leakage_key(text) or text for text in data.texts]  # what is marks alone is like no other
-    keys_elsewhere = {keys[position] for position in elsewhere}
-    of_train = data.labels.filter(split=train)["text"].unique().to_list()
-    both = [position for position in of_train if keys[position] in keys_elsewhere]
-    if both:
-        spelt = len(set(both) - elsewhere)
-        log.warning(
-            "%s texts of split %r are also in another split and are not trained on%s",
-            f"{len(both):,}",
-            train,
-            f" ({spelt:,} with other case or punctuation)" if spelt else "",
-        )
-    rows = data.labels.filter((pl.col("split") != train) | ~pl.col("text").is_in(both))
+    texts = data.labels.select("text", "split").unique()
+    both = texts.filter(also_elsewhere(texts, ("text",), data.texts, train, "texts"))["text"]
+    rows = data.labels.filter((pl.col("split") != train) | ~pl.col("text").is_in(both.implode()))
     chosen = LabelledTexts(data.texts, rows, data.source).select(splits=(train, dev), corpora=settings.corpora)
     require_training_texts(chosen, data, settings)
     return chosen

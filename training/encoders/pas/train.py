@@ -7,9 +7,12 @@ The twin without spans has only modules of sentence-transformers; the other is l
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import polars as pl
+import torch
+from sentence_transformers import SentenceTransformer
+from torch import nn
 
 from features.core.draws import share_of
 from features.core.errors import ModelError
@@ -17,26 +20,15 @@ from features.core.faults import NothingToLearn, OtherParser
 from features.parsers.settings import SrlSettings
 from training.data.labelled_pairs import LabelledPairs
 from training.data.parses import Frames
-from training.encoders.pair_training import (
-    PairTraining,
-    check_dev,
-    classes_of,
-    found_positive,
-    structured,
-    training_labels,
-    transformer_and_pooling,
-)
+from training.encoders.backbone import Backbone
+from training.encoders.pair_task import Prepared
+from training.encoders.pair_training import PairTraining, structured, transformer_and_pooling
 from training.encoders.pas.settings import PasSettings
+from training.encoders.structures import Structures
 from training.jobs import Source, TrainingJob
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
-    from torch import nn
-
-    from training.encoders.backbone import Backbone
-    from training.encoders.pair_task import Prepared
-    from training.encoders.structures import Structures
-    from training.modules.tagging_transformer import TaggingTransformer
+from training.modules.parse import LabelNumbers, weights_of
+from training.modules.span_pooling import SpanPooling
+from training.modules.tagging_transformer import ROLES, TaggingTransformer
 
 PasJob = TrainingJob[Source, PasSettings]
 
@@ -44,19 +36,13 @@ PasJob = TrainingJob[Source, PasSettings]
 class PasTraining(PairTraining[PasSettings, Frames]):
     """Training with predicates and their arguments as structure; the twin has no spans."""
 
+    reads = Frames
     lacking = "have no semantic roles and are trained on without spans; `facetflow rejects` says why"
 
     @staticmethod
-    def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
-        """Return the settings with the labels of the classifier, and the positive one, filled in."""
-        remedy = f"Give the encoder {settings.name!r} pairs with other labels as well."
-        labels = classes_of(training_labels(data, settings), settings, remedy)
-        return settings.model_copy(update={"labels": labels, "positive_label": found_positive(labels, settings)})
-
-    @staticmethod
     def learnt_from(data: LabelledPairs, settings: PasSettings) -> LabelledPairs:
-        """Return the dev pairs and the requested share of the training pairs; settings as `resolved` returns them."""
-        chosen = data.select(splits=settings.splits, corpora=settings.corpora, labels=settings.labels)
+        """Return the dev pairs and the requested share of the training pairs; settings with labels."""
+        chosen = PairTraining.learnt_from(data, settings)
         if settings.training_share < 1:
             kept = [
                 split != settings.splits[0] or share_of(f"{settings.loop.seed}/{pair}") < settings.training_share
@@ -69,21 +55,14 @@ class PasTraining(PairTraining[PasSettings, Frames]):
                 f"The {train.height:,} training pairs left by `training_share` = {settings.training_share:g} of the "
                 f"encoder {settings.name!r} do not differ in their labels: raise it."
             )
-        check_dev(chosen, settings, settings.positive_label)
         return chosen
 
-    def read_structure(self) -> Frames | None:
-        """Read frames."""
-        return self.job.source.read_parses(Frames, self.data.texts) if self.settings.spans != "none" else None
-
-    def start(self, device: str) -> "SentenceTransformer":
+    def start(self, device: str) -> SentenceTransformer:
         """Add spans to the backbone's pooling."""
         return start_model(self.plan.backbone, self.settings, self.structure, device)
 
-    def facts(self, backbone: "Backbone", prepared: "Prepared") -> dict[str, Any]:
+    def facts(self, backbone: Backbone, prepared: Prepared) -> dict[str, Any]:
         """Count pairs and spans."""
-        from training.modules.tagging_transformer import ROLES
-
         tagger, frames, sentences = None, self.structure, len(self.data.texts)
         if frames is not None:
             spans = cast("Structures", backbone.beside).counts(ROLES, sentences)
@@ -104,14 +83,8 @@ def train(job: PasJob) -> Path:
     return PasTraining(job).run()
 
 
-def start_model(folder: Path, settings: PasSettings, frames: Frames | None, device: str) -> "SentenceTransformer":
+def start_model(folder: Path, settings: PasSettings, frames: Frames | None, device: str) -> SentenceTransformer:
     """Return the encoder before training, a twin without frames; the seed of the loop initialises its new modules."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-
-    from training.modules.parse import LabelNumbers
-    from training.modules.span_pooling import SpanPooling
-
     first, pooling, longest = transformer_and_pooling(folder, settings)
     modules: list[nn.Module] = [first, pooling]
     torch.manual_seed(settings.loop.seed)
@@ -130,10 +103,7 @@ def start_model(folder: Path, settings: PasSettings, frames: Frames | None, devi
     return model
 
 
-def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTransformer":
-    from training.modules.parse import weights_of
-    from training.modules.tagging_transformer import TaggingTransformer
-
+def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> TaggingTransformer:
     name = settings.tagger or frames.tagger
     tagger = SrlSettings(model=name, predicates=frames.predicates_by, tags=settings.tags, max_words=frames.max_words)
     try:

@@ -1,5 +1,6 @@
 """User settings of an encoder with dependency trees."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -72,6 +73,33 @@ class RgcnSettings(PairSettings):
     def hard_label(self) -> str | None:
         """The `negative_label`, if the objective compares with it."""
         return self.negative_label if self.objective == "multiple_negatives" else None
+
+    @property
+    def learnt_labels(self) -> tuple[str, ...]:
+        """The labels that the objective compares, or classifies."""
+        return self.labels if self.hard_label is None else (self.positive_label, self.hard_label)
+
+    def with_labels(self, counts: Mapping[str, int]) -> Self:
+        """Return the settings with the labels filled in that the objective needs."""
+        if self.objective == "multiple_negatives":
+            positive = self._positive(counts)
+            # The usual one is of inference pairs: pairs of another kind need not have it.
+            if self.negative_label not in (*counts, type(self).model_fields["negative_label"].default):
+                others = ", ".join(label for label in counts if label != positive)
+                raise UnknownLabel(
+                    f"`negative_label` of the encoder {self.name!r} is {self.negative_label!r}, which no training pair "
+                    f"has; {f'name one of: {others}, or ' if others else ''}leave it out."
+                )
+            if self.negative_label == positive:
+                raise Conflict(f"`negative_label` of the encoder {self.name!r} is {positive!r}, the positive one.")
+            return self.model_copy(update={"positive_label": positive})
+        if self.objective == "distillation":
+            self._check_labels(counts)
+            return self
+        remedy = f"Set another `objective` for the encoder {self.name!r}, or add pairs with other labels."
+        labels = self._classes(counts, remedy)
+        positive = self._positive(labels) if self.choose_by in BY_POSITIVE else self.positive_label
+        return self.model_copy(update={"labels": labels, "positive_label": positive})
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -8,107 +8,56 @@ The twin without graph has only modules of sentence-transformers; the other is l
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import LayerNorm
+from torch import Tensor
 
 from features.core.errors import ModelError
-from features.core.faults import Conflict, OtherParser, UnknownLabel
-from training.data.labelled_pairs import LabelledPairs
+from features.core.faults import OtherParser
+from features.parsers.dependencies import load
+from features.parsers.settings import DependencySettings
 from training.data.parses import Parses
-from training.encoders.pair_training import (
-    PairTraining,
-    check_dev,
-    check_labels,
-    classes_of,
-    found_positive,
-    structured,
-    training_labels,
-    transformer_and_pooling,
-)
+from training.encoders.backbone import Backbone, Tokens
+from training.encoders.pair_task import PairTable, Prepared
+from training.encoders.pair_training import PairTraining, structured, transformer_and_pooling
 from training.encoders.rgcn.settings import RgcnSettings
-from training.encoders.settings import BY_POSITIVE
+from training.encoders.rgcn.task import RgcnTask
 from training.jobs import Source, TrainingJob
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
-    from torch import Tensor
-
-    from training.encoders.backbone import Backbone, Tokens
-    from training.encoders.pair_task import PairTable, Prepared
-    from training.encoders.rgcn.task import RgcnTask
-    from training.modules.parsing_transformer import ParsingTransformer
+from training.modules.graph_pooling import GraphPooling, NodeCombination
+from training.modules.parse import LabelNumbers, same_weights, weights_of
+from training.modules.parsing_transformer import ParsingTransformer
 
 RgcnJob = TrainingJob[Source, RgcnSettings]
-# Negative label of inference pairs; pairs of another kind need not have it.
-_USUAL_NEGATIVE: str = RgcnSettings.model_fields["negative_label"].default
 
 
 class RgcnTraining(PairTraining[RgcnSettings, Parses]):
     """Training with dependency trees as structure; the twin has no graph."""
 
+    reads = Parses
     lacking = "have no dependency tree and are trained on without one (`facetflow rejects` says why)"
 
-    @staticmethod
-    def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
-        """Return the settings with the labels of the classifier filled in."""
-        counts = training_labels(data, settings)
-        names = tuple(counts)
-        if settings.objective == "multiple_negatives":
-            positive = found_positive(names, settings)
-            if settings.negative_label not in (*names, _USUAL_NEGATIVE):
-                others = ", ".join(label for label in names if label != positive)
-                raise UnknownLabel(
-                    f"`negative_label` of the encoder {settings.name!r} is {settings.negative_label!r}, which no "
-                    f"training pair has; {f'name one of: {others}, or ' if others else ''}leave it out."
-                )
-            if settings.negative_label == positive:
-                raise Conflict(f"`negative_label` of the encoder {settings.name!r} is {positive!r}, the positive one.")
-            return settings.model_copy(update={"positive_label": positive})
-        if settings.objective == "distillation":
-            check_labels(settings.labels, names, settings)
-            return settings
-        remedy = f"Set another `objective` for the encoder {settings.name!r}, or add pairs with other labels."
-        labels = classes_of(counts, settings, remedy)
-        if settings.choose_by in BY_POSITIVE:
-            settings = settings.model_copy(update={"positive_label": found_positive(labels, settings)})
-        return settings.model_copy(update={"labels": labels})
-
-    @staticmethod
-    def learnt_from(data: LabelledPairs, settings: RgcnSettings) -> LabelledPairs:
-        """Return the training and dev pairs; settings as `resolved` returns them."""
-        labels = settings.labels
-        if settings.objective == "multiple_negatives":
-            labels = (settings.positive_label, settings.negative_label)
-        chosen = data.select(splits=settings.splits, corpora=settings.corpora, labels=labels)
-        check_dev(chosen, settings, settings.positive_label)
-        return chosen
-
-    def read_structure(self) -> Parses | None:
-        """Read trees."""
-        return self.job.source.read_parses(Parses, self.data.texts) if self.settings.graph else None
-
-    def warn_of_little(self, train: "PairTable", dev: "PairTable") -> None:
+    def warn_of_little(self, train: PairTable, dev: PairTable) -> None:
         """Warn also of missing hard negatives, and of a dev pair with no other of its batch to be told from."""
         super().warn_of_little(train, dev)
         train.warn_of_no_negatives(self.settings)
         if len(dev) == 1 and self.settings.objective == "multiple_negatives":
             self.warn_of_dev("only one dev pair, with none to be told from,")
 
-    def start(self, device: str) -> "SentenceTransformer":
+    def start(self, device: str) -> SentenceTransformer:
         """Add a graph to the backbone."""
-        weights = self.job.source.tree_weights() if self.structure else ""
-        return start_model(self.plan.backbone, self.settings, self.structure, device, weights=weights)
+        return start_model(self.plan.backbone, self.settings, self.structure, device)
 
-    def make_task(self, backbone: "Backbone", prepared: "Prepared") -> "Callable[[RgcnSettings], RgcnTask]":
+    def make_task(self, backbone: Backbone, prepared: Prepared) -> Callable[[RgcnSettings], RgcnTask]:
         """Embed the sentences by the start model if the objective is distillation."""
-        from training.encoders.rgcn.task import RgcnTask
-
         distils = self.settings.objective == "distillation"
         teacher = _teacher(backbone, prepared.tokens) if distils else None
         return lambda settings: RgcnTask(backbone, prepared, settings, teacher)
 
-    def facts(self, backbone: "Backbone", prepared: "Prepared") -> dict[str, Any]:
+    def facts(self, backbone: Backbone, prepared: Prepared) -> dict[str, Any]:
         """Count pairs and trees."""
         train, parses, sentences = prepared.train, self.structure, len(self.data.texts)
         return {
@@ -122,37 +71,23 @@ def train(job: RgcnJob) -> Path:
     return RgcnTraining(job).run()
 
 
-def _teacher(backbone: "Backbone", tokens: "Tokens") -> "Tensor":
+def _teacher(backbone: Backbone, tokens: Tokens) -> Tensor:
     """Return the start model's embeddings of all sentences, before training, (n_texts, t)."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-
-    from training.encoders.backbone import Backbone
-
     model = SentenceTransformer(modules=list(backbone.model)[:2], device=str(backbone.device))
     start = Backbone(model, backbone.settings, backbone.precision)
     start.states = backbone.states
     return torch.from_numpy(start.embed_many(tokens, np.arange(len(tokens.lengths))))
 
 
-def start_model(
-    folder: Path, settings: RgcnSettings, parses: Parses | None, device: str, *, weights: str = ""
-) -> "SentenceTransformer":
+def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, device: str) -> SentenceTransformer:
     """Return the encoder before training, a twin without parses; the seed of the loop initialises its new modules."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import LayerNorm
-
-    from training.modules.graph_pooling import GraphPooling, NodeCombination
-    from training.modules.parse import LabelNumbers
-
     first, pooling, longest = transformer_and_pooling(folder, settings)
     sentence_width = int(pooling.get_embedding_dimension())
     torch.manual_seed(settings.loop.seed)
     if parses is None:
         modules = [first, pooling, LayerNorm(sentence_width)]
     else:
-        transformer = _parsing(folder, settings, parses, weights)
+        transformer = _parsing(folder, settings, parses)
         labels = 1 if settings.relations == "one" else len(LabelNumbers(transformer.labels))
         graph = GraphPooling(
             int(transformer.get_embedding_dimension()),
@@ -169,12 +104,7 @@ def start_model(
     return model
 
 
-def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str) -> "ParsingTransformer":
-    from features.parsers.dependencies import load
-    from features.parsers.settings import DependencySettings
-    from training.modules.parse import same_weights, weights_of
-    from training.modules.parsing_transformer import ParsingTransformer
-
+def _parsing(folder: Path, settings: RgcnSettings, parses: Parses) -> ParsingTransformer:
     name = settings.parser or parses.pipeline
     try:
         parser = load(DependencySettings(model=name))
@@ -191,10 +121,10 @@ def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str)
             f"the trees are by {parses.parser!r}, but the installed pipeline {name!r} is {parser.name!r}, with which "
             "the finished encoder would parse differently: pull the same version, or rebuild the trees with this one."
         )
-    if not same_weights(here := weights_of(DependencySettings(model=name)), weights):
+    if not same_weights(here := weights_of(DependencySettings(model=name)), parses.weights):
         raise OtherParser(
-            f"the trees are by {parses.parser!r} with the digest {weights[:16]!r}, but the pipeline {name!r} of the "
-            f"same name and version has the digest {here[:16]!r}, with which the finished encoder would parse "
+            f"the trees are by {parses.parser!r} with the digest {parses.weights[:16]!r}, but the pipeline {name!r} of "
+            f"the same name and version has the digest {here[:16]!r}, with which the finished encoder would parse "
             "differently: give the folder that `model` under [dependencies] named as `parser` of the encoder "
             f"{settings.name!r}, or rebuild the trees with this one."
         )

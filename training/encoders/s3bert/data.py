@@ -47,8 +47,9 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     chosen = data.select(corpora=settings.corpora)
     train = settings.splits[0]
     if train not in set(chosen.pairs["split"]):
+        of = f"of {', '.join(map(repr, settings.corpora))} " if settings.corpora else ""
         raise NoTrainingData(
-            f"No measured pair {of(settings.corpora)}is in the split {train!r}, which the encoder {settings.name!r} "
+            f"No measured pair {of}is in the split {train!r}, which the encoder {settings.name!r} "
             f"is trained on; there are: {splits(chosen)}."
         )
     check_layers(settings, sorted(set(chosen.pairs.filter(split=train)["corpus"])))
@@ -103,11 +104,6 @@ def splits(data: MeasuredPairs) -> str:
     """Return the splits with their numbers of pairs as text, largest first: "train (1,200), dev (300)"."""
     counts = data.pairs.group_by("split").len().sort("len", "split", descending=[True, False])
     return ", ".join(f"{split} ({count:,})" for split, count in counts.iter_rows())
-
-
-def of(corpora: Collection[str]) -> str:
-    """Return the phrase that names corpora in a message; empty for all of them."""
-    return f"of {', '.join(map(repr, corpora))} " if corpora else ""
 
 
 @dataclass(frozen=True, slots=True)

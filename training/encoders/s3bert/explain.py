@@ -25,8 +25,9 @@ from features.models import BUNDLED_ENCODER, bundled_encoder
 from features.parsers.language import tell_languages
 from features.sentences import normalise
 from training.encoders.input_length import tell_cut, tell_unknown
+from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.facet_reading import FacetReading, headline, marked
-from training.encoders.s3bert.facets import FacetLayout
+from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.runs import ENCODER, TRAINING_FILE, run_title
 from training.similarity import cosines
 from training.writing import read_json
@@ -114,8 +115,8 @@ def explain_embeddings(
 ) -> list[Explanation]:
     """Explain pairs from the embeddings of their first and second sentences, (n_pairs, dimension) each."""
     whole = cosines(left, right)
-    rest = layout.residual
-    residual = cosines(left[:, rest], right[:, rest]) if rest.start < rest.stop else None
+    rest = layout.slices.get(RESIDUAL)
+    residual = None if rest is None else cosines(left[:, rest], right[:, rest])
     similarities = layout.similarities(left, right)
     predictions = layout.predictions(similarities)
     return [
@@ -137,17 +138,15 @@ def _readings(
 ) -> tuple[FacetReading, ...]:
     readings = []
     for k, facet in enumerate(layout.facets):
-        reliability = facet.reliability
+        known = facet.reliability or Reliability(pairs=0)
         readings.append(
             FacetReading(
                 name=facet.name,
                 similarity=float(similarities[k]),
                 prediction=None if math.isnan(predictions[k]) else float(predictions[k]),
                 standing=facet.standing(float(similarities[k])),
-                spearman=None if reliability is None else reliability.spearman,
-                interval=None
-                if reliability is None or reliability.low is None or reliability.high is None
-                else (reliability.low, reliability.high),
+                spearman=known.spearman,
+                interval=None if known.low is None or known.high is None else (known.low, known.high),
                 reliable=facet.is_clear,
             )
         )

@@ -26,7 +26,7 @@ from training.encoders.s3bert.calibration import (
     calibrate_facet,
     measure_reliability,
 )
-from training.similarity import TINY
+from training.similarity import slice_similarities
 from training.types import Similarity
 
 if TYPE_CHECKING:
@@ -125,6 +125,12 @@ class FacetLayout(BaseModel):
         first = self.facets[0].start
         return slice(0, first) if first else slice(self.facets[-1].stop, self.dimension)
 
+    @property
+    def slices(self) -> dict[str, slice]:
+        """Name → dimensions, of the residual, if any belong to no facet, and of each facet."""
+        residual = {RESIDUAL: self.residual} if self.residual.start < self.residual.stop else {}
+        return residual | {facet.name: slice(facet.start, facet.stop) for facet in self.facets}
+
     def membership(self) -> NDArray[np.float32]:
         """Return which dimension belongs to which facet, (dimension, n_facets), 0 or 1; a product sums over facets."""
         matrix = np.zeros((self.dimension, len(self.facets)), dtype=np.float32)
@@ -219,17 +225,6 @@ def plan_layout(
     starts = [first + i * width for i in range(len(names))]
     facets = tuple(Facet(name=name, start=start, stop=start + width) for name, start in zip(names, starts, strict=True))
     return FacetLayout(dimension=dimension, similarity=similarity, facets=facets)
-
-
-def slice_similarities(
-    left: NDArray[np.float32], right: NDArray[np.float32], membership: NDArray[np.float32], similarity: Similarity
-) -> NDArray[np.float64]:
-    """Return the similarity in groups of dimensions, (n_pairs, n_groups), by membership, (dimension, n_groups)."""
-    u, v, groups = left.astype(np.float64), right.astype(np.float64), membership.astype(np.float64)
-    if similarity == "manhattan":
-        return np.asarray(1.0 - np.abs(u - v) @ groups)
-    norms = np.sqrt((u * u) @ groups) * np.sqrt((v * v) @ groups)
-    return np.asarray(((u * v) @ groups) / np.maximum(norms, TINY))
 
 
 def facets_of(

@@ -70,11 +70,8 @@ def learn_facets(dense: Dense) -> Dense:
 def scale_facets(dense: Dense, vectors: NDArray[np.float32]) -> None:
     """Scale the facets of a map to a tenth of the squared length of embeddings, which training lets grow to half of it.
 
-    Their cosines stay, and the whole embedding follows human ratings better (docs/results/study.md).
-
-    Args:
-        dense: the map.
-        vectors: embeddings with it, (n, d).
+    Their cosines stay, and the whole embedding follows human ratings better (docs/results/study.md). Vectors are
+    embeddings with the map, (n, d).
     """
     inputs = dense.linear.in_features
     squares = np.square(vectors, dtype=np.float64)

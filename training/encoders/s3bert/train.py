@@ -6,13 +6,18 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from sentence_transformers.base.modules import Dense
+from torch import Tensor
 
 from training.data.measured_pairs import MeasuredPairs
 from training.data.pair_tables import apart
+from training.encoders.backbone import Backbone, Tokens
+from training.encoders.learning import learn, learn_first
 from training.encoders.loading import load_encoder
 from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
@@ -27,18 +32,23 @@ from training.encoders.s3bert.data import (
 )
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.task import (
+    MappedEmbeddings,
+    Prepared,
+    S3bertTask,
+    StartEmbeddings,
+    TunedLayers,
+    add_map,
+    few_threads,
+    learn_facets,
+    recorded,
+    scale_facets,
+)
 from training.jobs import Source, TrainingJob
+from training.loop.machine import Machine, prepare_machine
+from training.objectives import DecompositionObjective
 from training.runs import LAYERS, MAP
 from training.writing import write_text
-
-if TYPE_CHECKING:
-    from sentence_transformers.base.modules import Dense
-    from torch import Tensor
-
-    from training.encoders.backbone import Backbone, Tokens
-    from training.encoders.s3bert.task import Prepared, S3bertTask, StartEmbeddings
-    from training.loop.loop import Outcome
-    from training.loop.machine import Machine
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
 
@@ -60,32 +70,16 @@ def train(job: S3bertJob) -> Path:
     data = some_pairs(kept.select(splits=settings.splits), settings)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     plan = TrainingPlan.of(job, settings, data.digest(), data.source, ratings=ratings, dropped=dropped)
-    return train_once(job, plan, lambda: _train(job, plan, data, ratings))
+    return train_once(plan, lambda: _train(plan, data, ratings))
 
 
-def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None) -> None:
-    import torch
-
-    from training.encoders.learning import learn, learn_first
-    from training.encoders.s3bert.task import (
-        MappedEmbeddings,
-        Prepared,
-        S3bertTask,
-        StartEmbeddings,
-        TunedLayers,
-        add_map,
-        few_threads,
-        learn_facets,
-    )
-    from training.loop.machine import prepare_machine
-    from training.objectives import DecompositionObjective
-
+def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None) -> None:
     settings = cast("S3bertSettings", plan.settings)
     facets, width = settings.facets or (), settings.facet_dimensions
     train_pairs, dev_pairs = (np.flatnonzero((data.pairs["split"] == split).to_numpy()) for split in settings.splits)
     warn_of_little(data, settings)
     placed = ratings.among(data.texts) if ratings else None
-    machine = prepare_machine(settings.loop, job.output)
+    machine = prepare_machine(settings.loop, plan.job.output)
     backbone = load_backbone(settings, plan.backbone, machine)
     start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)
     targets = make_targets(data.metrics(facets), train_pairs, settings)
@@ -105,7 +99,9 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
     if settings.map_epochs and before is None:
         vectors = start.vectors
         mapped = MappedEmbeddings(vectors, add_map(backbone.model, len(facets) * width, seed=settings.loop.seed))
-    layout = _layout(settings, backbone, before, first=mapped.vectors.shape[1] if mapped else 0)
+    first = before.facets[0].start if before else mapped.vectors.shape[1] if mapped else 0
+    layout = plan_layout(facets, width=width, dimension=backbone.dimension, first=first, similarity=settings.similarity)
+    layout = layout.model_copy(update={"maps_start": not settings.layers_tuned})
     slopes = [facet.slope for facet in before.facets] / targets.ranges if before else np.ones(len(facets))
     decomposition = DecompositionObjective(
         layout.membership(), layout.similarity, targets.weights.tolist(), slopes.tolist()
@@ -122,7 +118,7 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         dense = mapped.dense if mapped else None
         if before and before.facets[0].start:
             dense = learn_facets(cast("Dense", backbone.model[-1]))
-        return TunedLayers(backbone, _kept_tokens(job, plan, start, prepared, finished), dense)
+        return TunedLayers(backbone, _kept_tokens(plan, start, prepared, finished), dense)
 
     if settings.layers_tuned:
         parts[LAYERS] = lambda settings: S3bertTask(layers(), decomposition, prepared, settings, settings.loop)
@@ -131,37 +127,21 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: Cho
         parts["finish"] = lambda _: S3bertTask(layers(), decomposition, finished, last, last.loop)
     report: dict[str, object] = {}
 
-    def complete(learnt: "Learnt[S3bertTask]") -> None:
-        _complete(job, plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
+    def complete(learnt: Learnt[S3bertTask]) -> None:
+        _complete(plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
 
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
     for part, make_task in parts.items():
         with few_threads(settings.loop) if part == MAP else nullcontext():
             if part == [*parts][-1]:
-                learn(plan, machine, job.output, make_task, complete, about=about, before=_draw_back)
+                learn(plan, machine, make_task, complete, about=about, before=_draw_back)
             else:
-                report[part] = _in_short(learn_first(plan, machine, job.output / part, make_task(settings)))
+                outcome = learn_first(plan, machine, part, make_task(settings))
+                history = [recorded(look) for look in outcome.history]
+                report[part] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
 
 
-def _layout(settings: S3bertSettings, backbone: "Backbone", before: FacetLayout | None, *, first: int) -> FacetLayout:
-    planned = plan_layout(
-        settings.facets or (),
-        width=settings.facet_dimensions,
-        dimension=backbone.dimension,
-        first=before.facets[0].start if before else first,
-        similarity=settings.similarity,
-    )
-    return planned.model_copy(update={"maps_start": not settings.layers_tuned})
-
-
-def _in_short(outcome: "Outcome") -> dict[str, object]:
-    from training.encoders.s3bert.task import recorded
-
-    history = [recorded(look) for look in outcome.history]
-    return {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
-
-
-def _draw_back(learnt: "Learnt[S3bertTask]") -> None:
+def _draw_back(learnt: Learnt[S3bertTask]) -> None:
     """Replace the final weights by the mean with those before that `share` asks for, and look at dev once more."""
     if learnt.task.settings.share < 1:
         learnt.task.draw_back()
@@ -169,12 +149,8 @@ def _draw_back(learnt: "Learnt[S3bertTask]") -> None:
         learnt.outcome.best_scores = dict(looked.scores) if looked else None
 
 
-def _kept_tokens(
-    job: S3bertJob, plan: TrainingPlan, start: "StartEmbeddings", prepared: "Prepared", finished: "Prepared"
-) -> "Tokens":
+def _kept_tokens(plan: TrainingPlan, start: StartEmbeddings, prepared: Prepared, finished: Prepared) -> Tokens:
     """Return the word pieces of the sentences of batches, dev and ratings; the frozen layers' outputs are kept."""
-    from training.encoders.frozen_states import SharedStates
-
     settings = cast("S3bertSettings", plan.settings)
     pairs = np.concatenate([prepared.drawn.all, finished.drawn.all, prepared.dev])
     rated = [prepared.ratings.places] if prepared.ratings else []
@@ -184,22 +160,18 @@ def _kept_tokens(
     if settings.finish:
         trained_on += finished.drawn.count(settings.finishing.loop)
     if 2 * trained_on > len(used):  # else most states would never be used
-        shared = SharedStates(job.shared, plan.backbone_digest) if job.shared else None
-        start.backbone.keep_states(tokens, shared)
+        start.backbone.keep_states(tokens, plan.shared)
     return tokens
 
 
 def _complete(
-    job: S3bertJob,
     plan: TrainingPlan,
     data: MeasuredPairs,
-    learnt: "Learnt[S3bertTask]",
-    backbone: "Backbone",
+    learnt: Learnt[S3bertTask],
+    backbone: Backbone,
     layout: FacetLayout,
     report: dict[str, object],
 ) -> None:
-    from training.encoders.s3bert.task import recorded, scale_facets
-
     task, outcome = learnt.task, learnt.outcome
     ratings = task.prepared.ratings
     backbone.eval()
@@ -216,21 +188,19 @@ def _complete(
         similarities = layout.similarities(vectors[dev.first], vectors[dev.second])
     layout = layout.calibrated(similarities, dev.metrics(layout.names))
     facts = {
-        "corpora": corpora_of(data.pairs, task.settings, job.licences),
+        "corpora": corpora_of(plan, data.pairs),
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         "history": [recorded(look) for look in outcome.history],
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
         "chosen_by": ratings.chosen.recorded() if ratings else {"set": None},
         **report,
     }
-    write_encoder(
-        job, plan, learnt, backbone, facts, further=lambda folder: write_text(folder / FILE_NAME, layout.text())
-    )
+    write_encoder(plan, learnt, backbone, facts, further=lambda folder: write_text(folder / FILE_NAME, layout.text()))
     for part in (MAP, LAYERS):
-        shutil.rmtree(job.output / part, ignore_errors=True)
+        shutil.rmtree(plan.job.output / part, ignore_errors=True)
 
 
-def _embed(texts: Sequence[str], task: "S3bertTask", data: MeasuredPairs, backbone: "Backbone") -> NDArray[np.float32]:
+def _embed(texts: Sequence[str], task: S3bertTask, data: MeasuredPairs, backbone: Backbone) -> NDArray[np.float32]:
     if task.settings.layers_tuned:
         vectors: NDArray[np.float32] = backbone.model.encode(
             list(texts), batch_size=64, convert_to_numpy=True, show_progress_bar=False
@@ -240,12 +210,8 @@ def _embed(texts: Sequence[str], task: "S3bertTask", data: MeasuredPairs, backbo
     return task.embedder.embed_many(np.array([position[text] for text in texts], dtype=np.int64))
 
 
-def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") -> "Backbone":
+def load_backbone(settings: S3bertSettings, folder: Path, machine: Machine) -> Backbone:
     """Load the start model from its folder as a backbone to tune."""
-    import torch
-
-    from training.encoders.backbone import Backbone
-
     # Embeddings that a map is learnt from are those of the start model to the last digits.
     precision = machine.precision if settings.layers_tuned else torch.float32
     backbone = Backbone(load_encoder(folder, device=str(machine.device)), settings, precision)
@@ -255,7 +221,7 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
     return backbone
 
 
-def _scaled(layout: FacetLayout, scales: "Tensor", targets: Targets) -> FacetLayout:
+def _scaled(layout: FacetLayout, scales: Tensor, targets: Targets) -> FacetLayout:
     slopes = scales.detach().cpu().numpy() * targets.ranges
     facets = tuple(
         facet.model_copy(update={"slope": float(slopes[k]), "offset": float(targets.offsets[k])})

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.faults import OutOfRange
-from training.encoders.s3bert.facets import FacetLayout, slice_similarities
+from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bootstrap import GroupedBootstrap, compare, draw_spearman, interval
-from training.similarity import cosines, spearman, spearman_matrix
+from training.similarity import cosines, slice_similarities, spearman, spearman_matrix
 
 Embeddings = NDArray[np.float32]
 BASELINES = ("full", "random", "assigned", "bundled")

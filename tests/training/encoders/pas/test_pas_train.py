@@ -21,6 +21,7 @@ from features.core.faults import (
     UnknownName,
 )
 from features.sentences import normalise
+from training.encoders.judged_pairs import training_labels
 from training.encoders.loading import load_encoder
 from training.encoders.pair_task import tell_apart
 from training.encoders.pas.settings import PasSettings
@@ -178,10 +179,15 @@ def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_tagged(j
     assert "Chosen by Spearman on the 3 pairs of mine: spearman" in (folder / "README.md").read_text()
 
 
+def resolved(data, **given):
+    settings = PasSettings(**given)
+    return settings.with_labels(training_labels(data, settings))
+
+
 def test_a_smaller_share_of_the_training_pairs_is_within_a_larger_one_and_dev_is_whole(judged):
     ids = {}
     for share in (0.1, 0.3, 0.6, 1.0):
-        settings = PasTraining.resolved(judged, PasSettings(positive_label="entailment", training_share=share))
+        settings = resolved(judged, positive_label="entailment", training_share=share)
         pairs = PasTraining.learnt_from(judged, settings).pairs
         ids[share] = set(pairs.filter(split="train")["pair_id"])
         assert pairs.filter(split="dev").height == 30
@@ -200,11 +206,11 @@ def test_f1_is_that_of_the_best_threshold_and_both_scores_need_both_kinds():
 def test_a_label_that_means_yes_is_positive_where_no_pair_has_the_default(judged):
     words = pl.col("label").replace_strict({"entailment": "Yes"}, default="no")
     pairs = replace(judged, pairs=judged.pairs.with_columns(label=words))
-    settings = PasTraining.resolved(pairs, PasSettings())
+    settings = resolved(pairs)
     assert (settings.labels, settings.positive_label) == (("Yes", "no"), "Yes")
     assert PasSettings(labels=["Yes", "no"]).positive_label == "1"
     with refused(UnknownLabel):
-        PasTraining.resolved(pairs, PasSettings(positive_label="maybe"))
+        resolved(pairs, positive_label="maybe")
 
 
 def changed(judged, column, value, split="train"):

@@ -22,6 +22,7 @@ from features.core.faults import (
 )
 from features.models import locate
 from features.parsers.settings import DependencySettings
+from training.encoders.judged_pairs import training_labels
 from training.encoders.loading import load_encoder
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.rgcn.train import RgcnTraining, start_model, train
@@ -211,7 +212,7 @@ def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):
         ),
     ):
         data = LabelledPairs.from_table(pairs, source={})
-        learnt = RgcnTraining.learnt_from(data, RgcnTraining.resolved(data, settings))
+        learnt = RgcnTraining.learnt_from(data, settings.with_labels(training_labels(data, settings)))
         PairTable(learnt, "train", settings).warn_of_no_negatives(settings)
         assert caplog.messages[-1].startswith(said)
 
@@ -279,7 +280,8 @@ def test_trees_of_a_pipeline_of_the_same_name_with_other_weights_are_refused(job
     own = shutil.copytree(locate("en_core_web_md"), tmp_path / "pipe")
     (own / "further").write_text("trained further")
     digest = weights_of(DependencySettings(model=str(own)))
-    monkeypatch.setattr(Source, "tree_weights", lambda self: digest)
+    read = Source.read_parses
+    monkeypatch.setattr(Source, "read_parses", lambda *given: replace(read(*given), weights=digest))
 
     with refused(OtherParser):
         train(job())

@@ -106,7 +106,7 @@ class TestTheMap:
         data = job.source.read(MeasuredPairs)
         vectors = SentenceTransformer(job.settings.backbone, device="cpu").encode(list(data.texts))
         digest = json.loads((mapped / "training.json").read_text())["backbone_digest"]
-        stored = MeasuredPairs(data.texts, data.pairs, vectors, digest, data.source)
+        stored = MeasuredPairs(data.texts, data.pairs, vectors, digest, source=data.source)
         monkeypatch.setattr(Source, "read", lambda _self, _kind: stored)
         monkeypatch.setattr("training.encoders.backbone.Backbone.embed_many", None)  # nothing is encoded
         folder = train(job)

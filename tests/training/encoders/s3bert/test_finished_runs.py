@@ -61,8 +61,8 @@ def test_a_finished_encoder_that_lost_a_file_is_not_done_already(job):
     assert weights.stat().st_size == size
 
 
-def test_a_newer_release_is_named(settings, tmp_path):
-    plan = TrainingPlan(settings, data_digest="b", backbone_digest="c", source={"release": 2})
+def test_a_newer_release_is_named(job, settings, tmp_path):
+    plan = TrainingPlan(job, settings, data_digest="b", backbone_digest="c", source={"release": 2})
     assert not is_finished(tmp_path / "run" / "encoder", plan)
     before = {
         "settings": settings.model_dump(mode="json"),
@@ -85,6 +85,7 @@ def test_a_second_training_in_the_folder_is_refused(job):
 def test_the_report_of_a_training_says_what_identifies_it(job):
     report = json.loads((train(job) / "training.json").read_text())
     plan = TrainingPlan(
+        job,
         job.settings.model_copy(update={"facets": tuple(report["settings"]["facets"])}),
         data_digest=report["data_digest"],
         backbone_digest=report["backbone_digest"],
