@@ -135,7 +135,7 @@ class _Sides:
         difference, p = None, None
         if not np.isnan(scores).any():
             if drawn is not None:
-                difference = drawn.difference(self.bootstrap, of=1, to=0)
+                difference = drawn.difference(of=1, to=0)
             elif self.basis == "seeds":
                 difference, p = _welch(a, b)
         measured = measure or suite.measure

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.bars import with_mean
-from training.evaluation.bootstrap import Drawn, draw_right
+from training.evaluation.bootstrap import Drawn, draw_right, paired_mean
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Models
 from training.evaluation.seen import seen_part, tell_seen
@@ -117,7 +117,7 @@ class LabelSuite(Suite):
             names, counts = np.unique(labels, return_counts=True)
             right = np.stack([predicted == labels, labels == names[counts.argmax()]], axis=1)
             both = draw_right(right, pairs.first.tolist(), bootstrap.of(corpus))
-            difference = both.difference(bootstrap)
+            difference = both.difference()
             drawn.append(replace(both, scores=both.scores[:1], draws=both.draws[:, :1]))
             rows.append(
                 {
@@ -127,15 +127,14 @@ class LabelSuite(Suite):
                     "most_frequent": both.scores[1],
                     "over_most_frequent": difference and asdict(difference),
                     "labels": [_of_label(name, labels, predicted) for name in self.classifier.labels],
-                    **drawn[-1].paired(bootstrap),
+                    **drawn[-1].paired(),
                 }
             )
             self.keep(corpus, *pairs.sides(), label=labels.tolist(), predicted=predicted.tolist())
-        mean = Drawn.average(drawn)
         return {
             "split": split,
             "rows": rows,
-            "mean": mean and mean.paired(bootstrap),
+            "mean": paired_mean(drawn),
             "data": {corpus: pairs.digest() for corpus, pairs in self.corpora.items()},
             "seen": seen_part(self.subject.training, split, list(self.corpora)),
             "others": dict(self.others),

@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from features.core.pages import tell
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bars import PAIRED, draw, figure_of, with_mean
-from training.evaluation.bootstrap import Drawn, draw_spearman, in_groups
+from training.evaluation.bootstrap import correlate, in_groups, paired_mean
 from training.evaluation.items import ItemScores, pair_scores, read_sets
 from training.evaluation.models import Models
 from training.evaluation.seen import sets_chosen_by
 from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import NOTES, Column, ScoreTable, count, table
 from training.evaluation_sets import rating_digest
-from training.similarity import cosines, spearman
+from training.similarity import cosines
 
 if TYPE_CHECKING:
     from features.corpora.reading import EvaluationPairs
@@ -27,13 +26,6 @@ RATINGS_FILE = "ratings.parquet"
 """Human score and similarity of each pair of each set: the basis for comparing two encoders."""
 AXIS = "Spearman × 100 with human ratings"
 _COLUMNS = (Column("ratings", "name"), Column("pairs", "pairs", count), *PAIRED)
-
-
-def correlate(columns: NDArray[np.float64], rated: "EvaluationPairs", bootstrap: Bootstrap) -> Drawn:
-    """Return the correlation of similarities, (n_pairs, n_columns), with the ratings of the pairs."""
-    grouped = in_groups(bootstrap, rated.texts_a)
-    scores = spearman(columns, np.repeat(rated.scores[:, None], columns.shape[1], axis=1))
-    return Drawn(scores, draw_spearman(columns, rated.scores, grouped), grouped.count)
 
 
 @dataclass
@@ -62,14 +54,14 @@ class RatingSuite(Suite):
         for rated in self.sets:
             columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in embeds], axis=1)
             self.keep(rated.name, rated.texts_a, rated.texts_b, score=rated.scores, similarity=columns[:, 0])
-            drawn.append(correlate(columns, rated, self.bootstrap.of(rated.name)))
-        mean = Drawn.average(drawn)
+            grouped = in_groups(self.bootstrap.of(rated.name), rated.texts_a)
+            drawn.append(correlate(columns, rated.scores, grouped))
         return {
             "rows": [
-                {"name": rated.name, "pairs": len(rated.scores), **of_set.paired(self.bootstrap)}
+                {"name": rated.name, "pairs": len(rated.scores), **of_set.paired()}
                 for rated, of_set in zip(self.sets, drawn, strict=True)
             ],
-            "mean": mean and mean.paired(self.bootstrap),
+            "mean": paired_mean(drawn),
             "data": {rated.name: rating_digest(rated) for rated in self.sets},
             "chosen_by": list(self.chosen_by),
         }

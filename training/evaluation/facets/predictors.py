@@ -11,9 +11,9 @@ from features.metrics.bootstrap import Bootstrap
 from features.metrics.registry import explain_facet
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.evaluation.bars import Bar, draw_bars
-from training.evaluation.bootstrap import interval
+from training.evaluation.bootstrap import correlate, in_groups
 from training.evaluation.models import Models
-from training.evaluation.ratings import AXIS, correlate
+from training.evaluation.ratings import AXIS
 from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import Column, ScoreTable, hundred, table
 from training.similarity import cosines
@@ -49,11 +49,12 @@ class PredictorSuite(Suite):
             columns = dict(zip(layout.names, layout.similarities(left, right).T, strict=True))
             if rest.start < rest.stop:
                 columns[RESIDUAL] = cosines(left[:, rest], right[:, rest])
-            drawn = correlate(np.stack(list(columns.values()), axis=1), rated, self.bootstrap)
-            for facet, score, draws in zip(columns, drawn.scores, drawn.draws.T, strict=True):
-                ends = None if score is None else interval(draws, self.bootstrap, drawn.items)
+            drawn = correlate(
+                np.stack(list(columns.values()), axis=1), rated.scores, in_groups(self.bootstrap, rated.texts_a)
+            )
+            for number, (facet, score) in enumerate(zip(columns, drawn.scores, strict=True)):
                 row = {"name": f"{facet} on {rated.name}", "facet": facet, "set": rated.name, "encoder": score}
-                rows.append(row | {"encoder_interval": ends})
+                rows.append(row | {"encoder_interval": drawn.interval(number)})
         return {
             "about": {name: explain_facet(name, self.own_metrics) for name in layout.names}
             | {RESIDUAL: "The dimensions that belong to no facet."},

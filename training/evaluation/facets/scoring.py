@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from features.core.faults import OutOfRange
 from training.encoders.s3bert.facets import FacetLayout, slice_similarities
-from training.evaluation.bootstrap import GroupedBootstrap, compare, draw_spearman, interval
-from training.similarity import cosines, spearman, spearman_matrix
+from training.evaluation.bootstrap import GroupedBootstrap, compare, correlate
+from training.similarity import cosines, spearman_matrix
 
 Embeddings = NDArray[np.float32]
 BASELINES = ("full", "random", "assigned", "bundled")
@@ -88,18 +88,16 @@ def _score(
 ) -> dict[str, Any]:
     """Return the scores of one facet from its and the baselines' similarities of each pair, (n_pairs,)."""
     columns = np.stack([encoder, *(column for several in by_baseline.values() for column in several)], axis=1)
-    scores = spearman(columns, np.repeat(metric[:, None], columns.shape[1], axis=1))
-    drawn = draw_spearman(columns, metric, bootstrap)
-    ends = None if scores[0] is None else interval(drawn[:, 0], bootstrap, bootstrap.count)
-    row: dict[str, Any] = {"encoder": scores[0], "encoder_interval": ends, "differences": {}}
+    drawn = correlate(columns, metric, bootstrap)
+    row: dict[str, Any] = {"encoder": drawn.scores[0], "encoder_interval": drawn.interval(), "differences": {}}
     at = 1
     for baseline in BASELINES:
         some = slice(at, at + len(by_baseline.get(baseline, ())))
         at = some.stop
-        defined = [score for score in scores[some] if score is not None]
+        defined = [score for score in drawn.scores[some] if score is not None]
         row[baseline] = sum(defined) / len(defined) if defined else None
-        both = scores[0] is not None and row[baseline] is not None
-        over = compare(drawn[:, 0], drawn[:, some].mean(axis=1), bootstrap, bootstrap.count) if both else None
+        both = drawn.scores[0] is not None and row[baseline] is not None
+        over = compare(drawn.draws[:, 0], drawn.draws[:, some].mean(axis=1), drawn.bootstrap) if both else None
         row["differences"][baseline] = over and asdict(over)
     return row | {"agreeing": float((metric >= 1.0).mean())}
 

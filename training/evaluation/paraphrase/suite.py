@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from features.core.faults import NothingToScore
 from features.core.pages import render, tell
 from training.evaluation.bars import PAIRED, Row, draw, figure_of, with_mean
-from training.evaluation.bootstrap import Drawn, differing, in_groups
+from training.evaluation.bootstrap import Drawn, differing, in_groups, paired_mean
 from training.evaluation.figures import draw_precision, draw_reliability
 from training.evaluation.items import ItemScores, Scale, numbers_of, pair_scores, read_items, read_sets
 from training.evaluation.measures import BINS, MEANS, MEASURES, THRESHOLDED, Scored, reliability, without_looking
@@ -153,15 +153,14 @@ class ParaphraseSuite(Suite):
         found, sets, training = self.found, self.found.sets, self.subject.training
         calibration = self.classifier and self.classifier.calibration
         scored = [self._score_set(judged, judges) for judged in sets]
-        means = {name: Drawn.average([drawn[name] for _, drawn in scored]) for name in MEASURES}
-        of_each = {name: mean and mean.paired(self.subject.bootstrap) for name, mean in means.items()}
+        means = {name: paired_mean([drawn[name] for _, drawn in scored]) for name in MEASURES}
         of_release = [judged.name for judged in sets if judged.split]
         chosen_by = sets_chosen_by(training, self.subject.rating_sets)
         return {
             "split": self.subject.job.split,
             "rows": [row for row, _ in scored],
-            "mean": of_each["f1"],
-            "means": of_each,
+            "mean": means["f1"],
+            "means": means,
             "data": {judged.name: judged.pairs.digest() for judged in sets},
             "skipped": [*found.skipped, *_sentences(found.foreign)],
             "classifier": self.classifier
@@ -191,13 +190,13 @@ class ParaphraseSuite(Suite):
             name: Drawn(
                 [measures[name] for measures in values],
                 np.stack([draw[name] for draw in draws], axis=1),
-                bootstrap.count,
+                bootstrap,
                 mean=name in MEANS,
                 differ=differ if name in THRESHOLDED else None,
             )
             for name in MEASURES
         }
-        scores = {name: score.paired(bootstrap) for name, score in drawn.items()}
+        scores = {name: score.paired() for name, score in drawn.items()}
         by_classifier = judges["encoder"].fits(judged)
         row = {
             "name": judged.name,

@@ -15,7 +15,7 @@ from features.core.pages import tell
 from features.metrics.bootstrap import Bootstrap
 from features.sentences import leakage_key
 from training.evaluation.bars import PAIRED, draw, figure_of
-from training.evaluation.bootstrap import Drawn, draw_right
+from training.evaluation.bootstrap import Drawn, draw_right, paired_mean
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.suites import Chapter, Result, Subject, Suite
@@ -77,13 +77,12 @@ class TransferSuite(Suite):
                 of_task = draw_right(right, groups, self.bootstrap.of(task.name))
                 drawn[classifier].append(of_task)
                 row = {"name": f"{task.name} by {classifier}", "classifier": classifier, "penalties": penalties}
-                rows.append(row | about | of_task.paired(self.bootstrap))
-        means = {classifier: Drawn.average(several) for classifier, several in drawn.items()}
+                rows.append(row | about | of_task.paired())
         return {
             "folds": self.folds,
             "classifiers": list(self.classifiers),
             "rows": rows,
-            "means": {classifier: mean and mean.paired(self.bootstrap) for classifier, mean in means.items()},
+            "means": {classifier: paired_mean(several) for classifier, several in drawn.items()},
             "data": {
                 "folds": self.folds,
                 "classifiers": sorted(self.classifiers),
