@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.metrics.bootstrap import Bootstrap
-from features.metrics.compiled import kernel
 from training.similarity import spearman
 
 Verdict = Literal["above", "below", "unclear"]
@@ -95,11 +94,17 @@ def draw_spearman(
     drawn = np.full((bootstrap.resamples, predictors.shape[1]), np.nan)
     if len(measured) < 2:
         return drawn
-    # The index of each value among the sorted distinct values of its column.
-    groups = [np.unique(column, return_inverse=True)[1] for column in (measured, *predictors.T)]
-    numbers = np.stack(groups, dtype=np.int32)
+    # The place of each value among the sorted distinct values of its column, (n_columns, n_pairs).
+    places = np.stack([np.unique(column, return_inverse=True)[1] for column in (measured, *predictors.T)])
+    apart = (places + len(measured) * np.arange(len(places))[:, None]).ravel()
     for draw, times in enumerate(bootstrap.draws(len(measured))):
-        _correlate(times, numbers, drawn[draw])
+        sizes = np.bincount(apart, np.tile(times, len(places)), minlength=apart.size).reshape(places.shape)
+        ranks = np.cumsum(sizes, axis=1) - (sizes - 1) / 2  # equal values share their mean rank
+        centred = np.take_along_axis(ranks - (times.sum() + 1) / 2, places, axis=1)
+        weighted = centred * times
+        lengths = (weighted * centred).sum(axis=1)
+        norms = np.sqrt(lengths[0] * lengths[1:])
+        np.divide(weighted[1:] @ centred[0], norms, out=drawn[draw], where=norms > 0)
     return drawn
 
 
@@ -233,36 +238,3 @@ def draw_right(right: NDArray[np.bool_], groups: Sequence[Hashable], bootstrap: 
     differ = differing(right[:, 0], right[:, -1], groups)
     scores = [float(share) for share in shares.mean(axis=0)]
     return Drawn(scores, draw_means(shares, grouped), grouped, mean=True, differ=differ)
-
-
-@kernel
-def _correlate(times: Any, groups: Any, correlations: Any) -> None:
-    """Write the correlation of the first column's ranks with those of each other to `correlations`, (n_columns - 1,).
-
-    `times` is how often each pair was drawn, (n_pairs,); groups are (n_columns, n_pairs). What is undefined, because a
-    column is constant, is not written.
-    """
-    n_columns, n_pairs = groups.shape
-    middle = (times.sum() + 1) / 2
-    centred, rank_of, first_length = np.empty(n_pairs), np.empty(n_pairs), 0.0
-    for column in range(n_columns):
-        rank_of[:] = 0
-        for pair in range(n_pairs):
-            rank_of[groups[column, pair]] += times[pair]
-        before = 0.0
-        for group in range(n_pairs):  # equal values share their mean rank
-            size = rank_of[group]
-            rank_of[group] = before + (size + 1) / 2 - middle
-            before += size
-        product, length = 0.0, 0.0
-        for pair in range(n_pairs):
-            rank = rank_of[groups[column, pair]]
-            length += times[pair] * rank * rank
-            if column == 0:
-                centred[pair] = times[pair] * rank
-            else:
-                product += centred[pair] * rank
-        if column == 0:
-            first_length = length
-        elif first_length > 0 and length > 0:
-            correlations[column - 1] = product / np.sqrt(first_length * length)
