@@ -112,14 +112,11 @@ def random_memberships(
 ) -> list[NDArray[np.float32]]:
     """SB-rand: return partitions into random dimensions, none twice, (dimension, n_facets) each, 0 or 1."""
     random = np.random.default_rng(seed)
-    memberships = []
-    for _ in range(draws):
-        chosen = random.permutation(dimension)[: n_facets * width].reshape(n_facets, width)
-        membership = np.zeros((dimension, n_facets), dtype=np.float32)
-        for facet, dimensions in enumerate(chosen):
-            membership[dimensions, facet] = 1.0
-        memberships.append(membership)
-    return memberships
+    of_facets = np.repeat(np.eye(n_facets, dtype=np.float32), width, axis=0)
+    memberships = np.zeros((draws, dimension, n_facets), dtype=np.float32)
+    for membership in memberships:
+        membership[random.permutation(dimension)[: len(of_facets)]] = of_facets
+    return [*memberships]
 
 
 def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np.float32]) -> NDArray[np.float32]:
