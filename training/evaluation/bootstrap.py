@@ -223,7 +223,7 @@ class Drawn:
 def paired_mean(several: Sequence[Drawn]) -> dict[str, Any] | None:
     """Return the mean of the scores of several sets as `Drawn.paired` does; None where `Drawn.average` returns None."""
     mean = Drawn.average(several)
-    return mean and mean.paired()
+    return None if mean is None else mean.paired()
 
 
 def correlate(predictors: NDArray[np.floating], measured: NDArray[np.floating], bootstrap: GroupedBootstrap) -> Drawn:

@@ -23,7 +23,14 @@ from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.bootstrap import in_groups
 from training.evaluation.facets.explanations import GRAPHS_FILE, choose_pairs, explanation_card, read_drawn
-from training.evaluation.facets.scoring import BASELINES, Sides, count_verdicts, random_width, score_facets
+from training.evaluation.facets.scoring import (
+    BASELINES,
+    RANDOM_DRAWS,
+    Sides,
+    count_verdicts,
+    random_width,
+    score_facets,
+)
 from training.evaluation.figures import draw_distribution, draw_prediction
 from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Embedder, Models
@@ -37,7 +44,6 @@ from training.writing import write_json
 
 FITTING_PAIRS = 2000
 """Maximum number of pairs for SB-ILP to assign dimensions on."""
-_RANDOM_DRAWS = 10  # partitions that SB-rand averages over
 _LIKE = 0.6
 _SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", "root")
 _BY_LOSS = "by its loss on"
@@ -120,8 +126,6 @@ class FacetSuite(Suite):
             layout,
             bundled=_by_bundled(held_out, job.encoder),
             fitting=None if fitting is None else (_sides(fitting, models.start), fitting.metrics(layout.names)),
-            draws=_RANDOM_DRAWS,
-            seed=job.seed,
             bootstrap=in_groups(self.subject.bootstrap, held_out.first.tolist()),
         )
         whole = cosines(*own)
@@ -132,7 +136,7 @@ class FacetSuite(Suite):
             "pairs": len(held_out),
             "fitting_pairs": 0 if fitting is None else len(fitting),
             "width": random_width(start[0].shape[1], len(rows), layout.width),
-            "draws": _RANDOM_DRAWS,
+            "draws": RANDOM_DRAWS,
             "rows": [row | {"about": explain_facet(row["name"], job.own_metrics)} for row in rows],
             "verdicts": {baseline: count_verdicts(rows, baseline) for baseline in BASELINES},
             "source": held_out.source,

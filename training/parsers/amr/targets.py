@@ -151,10 +151,10 @@ def make_target(example: Anchored, vocabulary: Vocabulary) -> Target:
         for source, role, target in sentence.graph.edges
         if source in place_of and target in place_of and role in vocabulary.role_ids
     ]
-    nodes = [(*slot, vocabulary.concept_id(labels[node])) for slot, node in zip(slots, kept, strict=True)]
+    kept_nodes = [(*slot, vocabulary.concept_id(labels[node])) for slot, node in zip(slots, kept, strict=True)]
     return Target(
         labels=np.array([primaries, senses, wrappers], np.int64).T,
-        nodes=np.array(nodes, np.int64).reshape(-1, 3),
+        nodes=np.array(kept_nodes, np.int64).reshape(-1, 3),
         edges=np.array(edges, np.int64).reshape(-1, 3),
         root=place_of.get(sentence.graph.root, -1),
     )
