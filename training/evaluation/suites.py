@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from features.corpora.classified import ClassTask
     from features.corpora.reading import EvaluationPairs
 
-    # compiled, slow to import; `facetflow status` only asks which suites there are
+    # slow to import; `facetflow status` only asks which suites there are
     from training.evaluation.items import ItemScores
     from training.modules.pair_classifier import PairClassifier
 
