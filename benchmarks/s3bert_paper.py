@@ -35,8 +35,7 @@ from features.metrics.bootstrap import Bootstrap
 from features.models import locate
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
-from training.evaluation.bootstrap import Drawn, interval
-from training.evaluation.ratings import correlate
+from training.evaluation.bootstrap import Drawn, correlate, in_groups
 from training.similarity import cosines, spearman
 
 YEARS = {f"sts{year}": f"sts12_16/20{year}/*.test.tsv.gz" for year in range(12, 17)}
@@ -64,12 +63,15 @@ def main() -> None:
     for name, rated in sets.items():
         systems[name], facets[name] = similarities(rated, start, encoder, layout)
     bootstrap = Bootstrap()
-    drawn = {name: correlate(stack(systems[name]), rated, bootstrap.of(rated.name)) for name, rated in sets.items()}
+    drawn = {
+        name: correlate(stack(systems[name]), rated.scores, in_groups(bootstrap.of(rated.name), rated.texts_a))
+        for name, rated in sets.items()
+    }
     table = pl.read_csv(arguments.data / SETS["ukp_aspect"], separator="\t", quote_char=None)
     ukp = sets["ukp_aspect"], few(table["topic"].to_numpy(), arguments.limit), systems["ukp_aspect"]
-    show(arguments.out, "similarity", *table_2(times, drawn, bootstrap))
-    show(arguments.out, "years", *table_of_years(list(systems["stsb"]), drawn, bootstrap))
-    show(arguments.out, "arguments", *table_3(*ukp, drawn["ukp_aspect"], bootstrap))
+    show(arguments.out, "similarity", *table_2(times, drawn))
+    show(arguments.out, "years", *table_of_years(list(systems["stsb"]), drawn))
+    show(arguments.out, "arguments", *table_3(*ukp, drawn["ukp_aspect"]))
     show(arguments.out, "facets", *table_4(sets, systems, facets))
     show(arguments.out, "examples", *table_7(start, encoder))
 
@@ -146,34 +148,34 @@ def hundred(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f}"
 
 
-def scored(drawn: Drawn, column: int, bootstrap: Bootstrap) -> str:
+def scored(drawn: Drawn, column: int) -> str:
     """Return the score of a system with its interval, × 100."""
-    ends = interval(drawn.draws[:, column], bootstrap, drawn.items)
+    ends = drawn.interval(column)
     return hundred(drawn.scores[column]) + (f" ({hundred(ends['low'])} to {hundred(ends['high'])})" if ends else "")
 
 
-def table_2(times, drawn, bootstrap) -> tuple[list[str], list[list]]:
+def table_2(times, drawn) -> tuple[list[str], list[list]]:
     rows = []
     for column, (name, (seconds, processor)) in enumerate(times.items()):
-        values = [scored(drawn[known], column, bootstrap) for known in ("stsb", "sick")]
+        values = [scored(drawn[known], column) for known in ("stsb", "sick")]
         rows.append([name, seconds, f"{processor:.1f}", *values, *PAPER["table_2"].get(name, [""] * 3)])
     columns = ["seconds", "of the processor", "STSb", "SICK", "paper: time", "paper: STSb", "paper: SICK"]
     return ["system", *columns], rows
 
 
-def table_of_years(names, drawn, bootstrap) -> tuple[list[str], list[list]]:
+def table_of_years(names, drawn) -> tuple[list[str], list[list]]:
     mean = Drawn.average([drawn[year] for year in YEARS])
     rows = [
-        [name, *(hundred(drawn[year].scores[column]) for year in YEARS), scored(mean, column, bootstrap)]
+        [name, *(hundred(drawn[year].scores[column]) for year in YEARS), scored(mean, column)]
         for column, name in enumerate(names)
     ]
     return ["system", *(year.upper() for year in YEARS), "mean"], rows
 
 
-def table_3(rated, topics, systems, drawn, bootstrap) -> tuple[list[str], list[list]]:
+def table_3(rated, topics, systems, drawn) -> tuple[list[str], list[list]]:
     similar, rows = np.isin(rated.labels, ["SS", "HS"]), []
     for column, (name, values) in enumerate(systems.items()):
-        scores = scored(drawn, column, bootstrap), *map(hundred, across_topics(values, similar, topics))
+        scores = scored(drawn, column), *map(hundred, across_topics(values, similar, topics))
         rows.append([name, *scores, *PAPER["table_3"].get(name, [""] * 4)])
     kinds = ["Spearman", "macro F1", "F1 similar", "F1 not similar"]
     return ["system", *kinds, *(f"paper: {kind}" for kind in kinds)], rows

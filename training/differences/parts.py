@@ -42,12 +42,12 @@ def by_number(values: NDArray[np.int64], unit: str, rows: NDArray[np.int64], *, 
     size = max(least, -(-len(values) // PARTS))
     groups: list[list[int]] = []
     filled = size
-    for value in np.unique(values):
+    for value, times in zip(*np.unique(values, return_counts=True), strict=True):
         if filled >= size:
             groups.append([])
             filled = 0
         groups[-1].append(int(value))
-        filled += int((values == value).sum())
+        filled += int(times)
     if filled < least and len(groups) > 1:
         last = groups.pop()
         groups[-1] += last
@@ -104,16 +104,10 @@ def depth(heads: Sequence[int]) -> int:
     >>> depth([1, 1, 3, 1])  # two ← one, four; three ← four
     2
     """
-    depth_of: dict[int, int] = {}
-    for start in range(len(heads)):
-        path, word = [], start
-        while word not in depth_of and heads[word] != word:
-            path.append(word)
-            word = heads[word]
-        below = depth_of.setdefault(word, 0)
-        for steps, passed in enumerate(reversed(path), start=1):
-            depth_of[passed] = below + steps
-    return max(depth_of.values(), default=0)
+    steps, reached = 0, list(range(len(heads)))
+    while (above := [heads[word] for word in reached]) != reached:
+        steps, reached = steps + 1, above
+    return steps
 
 
 def depths_of(texts: Sequence[str], parser: "DependencyParser", on_rows: OnRows = ignore_rows) -> dict[str, int]:

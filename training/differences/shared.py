@@ -76,7 +76,7 @@ class SharedSet:
             return BothScores(len(rows), a, b, None)
         drawn = some.draw(bootstrap)
         before, after = self.sides(drawn.draws)
-        return BothScores(len(rows), a, b, compare(after, before, bootstrap, drawn.items))
+        return BothScores(len(rows), a, b, compare(after, before, drawn.bootstrap))
 
 
 def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:

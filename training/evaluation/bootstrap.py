@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.metrics.bootstrap import Bootstrap
-from features.metrics.compiled import kernel
+from training.similarity import spearman
 
 Verdict = Literal["above", "below", "unclear"]
 _DEFINED = 0.9
@@ -73,12 +73,11 @@ def differing(first: NDArray[Any], second: NDArray[Any], groups: Sequence[Hashab
     return len({groups[int(row)] for row in rows}) if len(groups) else len(rows)
 
 
-def draw_means(values: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.float64]:
+def draw_means(values: NDArray[np.float64], bootstrap: GroupedBootstrap) -> NDArray[np.float64]:
     """Return the mean of each column of (n_items, n_columns) in each draw of the items, (resamples, n_columns)."""
-    groups = bootstrap.groups if isinstance(bootstrap, GroupedBootstrap) else np.arange(len(values))
     columns = np.concatenate([values, np.ones((len(values), 1))], axis=1)
-    sums = np.zeros((int(groups.max()) + 1, columns.shape[1]))
-    np.add.at(sums, groups, columns)
+    sums = np.zeros((bootstrap.count, columns.shape[1]))
+    np.add.at(sums, bootstrap.groups, columns)
     drawn = [times @ sums for times in Bootstrap.draws(bootstrap, len(sums))]
     totals = np.array(drawn, dtype=np.float64).reshape(-1, columns.shape[1])
     return np.asarray(totals[:, :-1] / totals[:, -1:])
@@ -95,11 +94,17 @@ def draw_spearman(
     drawn = np.full((bootstrap.resamples, predictors.shape[1]), np.nan)
     if len(measured) < 2:
         return drawn
-    # The index of each value among the sorted distinct values of its column.
-    groups = [np.unique(column, return_inverse=True)[1] for column in (measured, *predictors.T)]
-    numbers = np.stack(groups, dtype=np.int32)
+    # The place of each value among the sorted distinct values of its column, (n_columns, n_pairs).
+    places = np.stack([np.unique(column, return_inverse=True)[1] for column in (measured, *predictors.T)])
+    apart = (places + len(measured) * np.arange(len(places))[:, None]).ravel()
     for draw, times in enumerate(bootstrap.draws(len(measured))):
-        _correlate(times, numbers, drawn[draw])
+        sizes = np.bincount(apart, np.tile(times, len(places)), minlength=apart.size).reshape(places.shape)
+        ranks = np.cumsum(sizes, axis=1) - (sizes - 1) / 2  # equal values share their mean rank
+        centred = np.take_along_axis(ranks - (times.sum() + 1) / 2, places, axis=1)
+        weighted = centred * times
+        lengths = (weighted * centred).sum(axis=1)
+        norms = np.sqrt(lengths[0] * lengths[1:])
+        np.divide(weighted[1:] @ centred[0], norms, out=drawn[draw], where=norms > 0)
     return drawn
 
 
@@ -115,16 +120,14 @@ class Difference:
     verdict: Verdict
 
 
-def interval(
-    draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, mean: bool = False
-) -> dict[str, float] | None:
+def interval(draws: NDArray[np.float64], bootstrap: GroupedBootstrap, *, mean: bool = False) -> dict[str, float] | None:
     """Return the interval that most draws of one score, (resamples,), lie within; `mean` if it is that of the items.
 
     Its ends are `low` and `high`, in [-1, 1] for a correlation, in [-2, 2] for a difference. None where more than a
     tenth of the draws are undefined (NaN), because too few pairs differ, or for fewer than `FEWEST` items, or groups of
     them.
     """
-    defined = draws[~np.isnan(draws)]
+    defined, items = draws[~np.isnan(draws)], bootstrap.count
     if len(defined) < max(1, _DEFINED * len(draws)) or items < FEWEST:
         return None
     if mean:  # the share of the draws that has the coverage of Student's interval
@@ -138,8 +141,7 @@ def interval(
 def compare(
     draws: NDArray[np.float64],
     baseline: NDArray[np.float64],
-    bootstrap: Bootstrap,
-    items: int,
+    bootstrap: GroupedBootstrap,
     *,
     mean: bool = False,
     differ: int | None = None,
@@ -149,7 +151,7 @@ def compare(
     They `differ` in a number of items, or groups of them; in all where that is None. In fewer than `FEWEST`, the
     interval includes 0.
     """
-    ends = interval(draws - baseline, bootstrap, items, mean=mean)
+    ends = interval(draws - baseline, bootstrap, mean=mean)
     if ends is None:
         return None
     low, high = ends.values()
@@ -169,7 +171,7 @@ class Drawn:
 
     scores: Sequence[float | None]  # one per model, the encoder's first; None where it is undefined
     draws: NDArray[np.float64]  # of the same scores, (resamples, n_models)
-    items: int  # number of items, or groups of them, that a draw takes
+    bootstrap: GroupedBootstrap  # that drew them
     mean: bool = False  # whether a score is the mean of the items
     differ: int | None = None  # number of items, or groups, in which the first two models differ; None for all
 
@@ -185,37 +187,49 @@ class Drawn:
         return cls(
             scores=np.array([each.scores for each in several], dtype=np.float64).mean(axis=0).tolist(),
             draws=np.mean([each.draws for each in several], axis=0),
-            items=min(each.items for each in several),
+            bootstrap=min((each.bootstrap for each in several), key=lambda bootstrap: bootstrap.count),
             mean=all(each.mean for each in several),
             differ=sum(differ) if len(differ) == len(several) else None,
         )
 
-    def difference(self, bootstrap: Bootstrap, *, to: int = 1, of: int = 0) -> Difference | None:
+    def interval(self, of: int = 0) -> dict[str, float] | None:
+        """Return the interval of the score of one model, by default the first; None also where it is undefined."""
+        return None if self.scores[of] is None else interval(self.draws[:, of], self.bootstrap, mean=self.mean)
+
+    def difference(self, *, to: int = 1, of: int = 0) -> Difference | None:
         """Return how the score of one model, by default the first, differs from that of another."""
         if None in {self.scores[of], self.scores[to]}:
             return None
         drawn = self.draws[:, of], self.draws[:, to]
-        return compare(*drawn, bootstrap, self.items, mean=self.mean, differ=self.differ)
+        return compare(*drawn, self.bootstrap, mean=self.mean, differ=self.differ)
 
-    def paired(self, bootstrap: Bootstrap) -> dict[str, Any]:
+    def paired(self) -> dict[str, Any]:
         """Return the scores of the encoder and of its start model, as JSON.
 
         `encoder` and `start`, None where undefined or unknown; `encoder_interval` and `start_interval`, each `low` and
         `high`, None where there are too few items; `difference` of the two, as a `Difference`.
         """
-        ends = [
-            None if score is None else interval(drawn, bootstrap, self.items, mean=self.mean)
-            for score, drawn in zip(self.scores, self.draws.T, strict=True)
-        ]
         several = len(self.scores) > 1
-        difference = self.difference(bootstrap) if several else None
+        difference = self.difference() if several else None
         return {
             "encoder": self.scores[0],
             "start": self.scores[1] if several else None,
-            "encoder_interval": ends[0],
-            "start_interval": ends[1] if several else None,
+            "encoder_interval": self.interval(),
+            "start_interval": self.interval(1) if several else None,
             "difference": difference and asdict(difference),
         }
+
+
+def paired_mean(several: Sequence[Drawn]) -> dict[str, Any] | None:
+    """Return the mean of the scores of several sets as `Drawn.paired` does; None where `Drawn.average` returns None."""
+    mean = Drawn.average(several)
+    return None if mean is None else mean.paired()
+
+
+def correlate(predictors: NDArray[np.floating], measured: NDArray[np.floating], bootstrap: GroupedBootstrap) -> Drawn:
+    """Return Spearman's correlations of predictors with measured values; arguments as for `draw_spearman`."""
+    scores = spearman(predictors, np.repeat(measured[:, None], predictors.shape[1], axis=1))
+    return Drawn(scores, draw_spearman(predictors, measured, bootstrap), bootstrap)
 
 
 def draw_right(right: NDArray[np.bool_], groups: Sequence[Hashable], bootstrap: Bootstrap) -> Drawn:
@@ -223,37 +237,4 @@ def draw_right(right: NDArray[np.bool_], groups: Sequence[Hashable], bootstrap: 
     grouped, shares = in_groups(bootstrap, groups), right.astype(np.float64)
     differ = differing(right[:, 0], right[:, -1], groups)
     scores = [float(share) for share in shares.mean(axis=0)]
-    return Drawn(scores, draw_means(shares, grouped), grouped.count, mean=True, differ=differ)
-
-
-@kernel
-def _correlate(times: Any, groups: Any, correlations: Any) -> None:
-    """Write the correlation of the first column's ranks with those of each other to `correlations`, (n_columns - 1,).
-
-    `times` is how often each pair was drawn, (n_pairs,); groups are (n_columns, n_pairs). What is undefined, because a
-    column is constant, is not written.
-    """
-    n_columns, n_pairs = groups.shape
-    middle = (times.sum() + 1) / 2
-    centred, rank_of, first_length = np.empty(n_pairs), np.empty(n_pairs), 0.0
-    for column in range(n_columns):
-        rank_of[:] = 0
-        for pair in range(n_pairs):
-            rank_of[groups[column, pair]] += times[pair]
-        before = 0.0
-        for group in range(n_pairs):  # equal values share their mean rank
-            size = rank_of[group]
-            rank_of[group] = before + (size + 1) / 2 - middle
-            before += size
-        product, length = 0.0, 0.0
-        for pair in range(n_pairs):
-            rank = rank_of[groups[column, pair]]
-            length += times[pair] * rank * rank
-            if column == 0:
-                centred[pair] = times[pair] * rank
-            else:
-                product += centred[pair] * rank
-        if column == 0:
-            first_length = length
-        elif first_length > 0 and length > 0:
-            correlations[column - 1] = product / np.sqrt(first_length * length)
+    return Drawn(scores, draw_means(shares, grouped), grouped, mean=True, differ=differ)

@@ -11,7 +11,7 @@ as the rank of a neighbour does, evaluations of different data are not compared.
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +28,7 @@ from training.evaluation.seen import uses_of
 from training.evaluation.suites import Suite, scored_suites
 from training.evaluation.tables import NOTES, UNDEFINED, ScoreTable, hundred
 
+_Items = Mapping[tuple[str, str], ItemScores]  # name and measure of a score of a run → its items
 Basis = Literal["items", "seeds", "nothing"]
 """What a verdict is based on."""
 _SIGNIFICANT = 0.05
@@ -106,10 +107,6 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
     return Comparison(sides.runs, basis, tuple(scores), sides.left_out, tuple(same), caveats)
 
 
-Items = Mapping[tuple[str, str], ItemScores]
-"""Name and measure of a score of a run → its items."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Sides:
     """The number of runs of each side, how they are judged, and what was left out, with the reason."""
@@ -120,28 +117,20 @@ class _Sides:
     left_out: dict[str, str] = field(default_factory=dict)
 
     def judge(
-        self,
-        suite: type[Suite],
-        name: str,
-        scores: NDArray[np.float64],
-        drawn: Drawn | None,
-        *,
-        items: int,
-        unit: str,
-        measure: str = "",
+        self, suite: type[Suite], like: Aligned, scores: NDArray[np.float64], drawn: Drawn | None
     ) -> ComparedScore:
         """Return one score of both sides, from those of the runs of A and then of B, (n_runs,); NaN if undefined."""
         a, b = scores[: self.runs[0]], scores[self.runs[0] :]
         difference, p = None, None
         if not np.isnan(scores).any():
             if drawn is not None:
-                difference = drawn.difference(self.bootstrap, of=1, to=0)
+                difference = drawn.difference(of=1, to=0)
             elif self.basis == "seeds":
                 difference, p = _welch(a, b)
-        measured = measure or suite.measure
-        return ComparedScore(suite.name, measured, name, items, unit, _spread(a), _spread(b), difference, p)
+        about = (suite.name, like.measure or suite.measure, like.name, len(like.items), like.unit)
+        return ComparedScore(*about, _spread(a), _spread(b), difference, p)
 
-    def by_items(self, suite: type[Suite], runs: Sequence[Items]) -> tuple[list[ComparedScore], bool]:
+    def by_items(self, suite: type[Suite], runs: Sequence[_Items]) -> tuple[list[ComparedScore], bool]:
         """Return the scores of a suite on common items with their mean, and whether all are on the same items."""
         judged: list[ComparedScore] = []
         averaged: list[tuple[Aligned, Drawn | None]] = []
@@ -150,9 +139,8 @@ class _Sides:
             scores = aligned.scores()
             drawn = aligned.draw(self.bootstrap) if self.basis == "items" else None
             every.add(tuple(aligned.items))
-            count, unit, measure = len(aligned.items), aligned.unit, aligned.measure
-            judged.append(self.judge(suite, aligned.name, scores, drawn, items=count, unit=unit, measure=measure))
-            if measure:
+            judged.append(self.judge(suite, aligned, scores, drawn))
+            if aligned.measure:
                 continue
             if np.isnan(scores).any():
                 self.left_out[f"{suite.name} {aligned.name}"] = "it is undefined, and not part of the mean"
@@ -161,11 +149,11 @@ class _Sides:
         if suite.mean and len(averaged) > 1:
             means = np.mean([aligned.scores() for aligned, _ in averaged], axis=0)
             mean = Drawn.average([drawn for _, drawn in averaged if drawn is not None])
-            count = sum(map(len, {tuple(aligned.items) for aligned, _ in averaged}))
-            judged.append(self.judge(suite, suite.mean, means, mean, items=count, unit=averaged[-1][0].unit))
+            items = [item for items in {tuple(aligned.items) for aligned, _ in averaged} for item in items]
+            judged.append(self.judge(suite, replace(averaged[-1][0], name=suite.mean, items=items), means, mean))
         return judged, len(every) == 1
 
-    def _in_common(self, suite: type[Suite], runs: Sequence[Items]) -> Iterator[Aligned]:
+    def _in_common(self, suite: type[Suite], runs: Sequence[_Items]) -> Iterator[Aligned]:
         """Yield the common items of each score that all runs of a suite have."""
         for key in dict.fromkeys(key for run in runs for key in run):
             called = f"{suite.name} {', '.join(filter(None, key))}"

@@ -75,22 +75,20 @@ class Aligned(ItemScores):
 
     def draw(self, bootstrap: Bootstrap) -> Drawn:
         """Return the scores of the runs with their draws; equal items give equal draws."""
-        bootstrap = bootstrap.of("\n".join(self.items))
-        if self.groups:
-            bootstrap = in_groups(bootstrap, self.groups)
+        grouped = in_groups(bootstrap.of("\n".join(self.items)), self.groups or self.items)
         if self.expected is None:
-            draws = draw_means(self.predicted, bootstrap)
+            draws = draw_means(self.predicted, grouped)
         elif self.scored_by == "f1":
-            times = bootstrap.draws(len(self.predicted))
+            times = grouped.draws(len(self.predicted))
             draws = np.array([self._f1(each, self.expected) for each in times], dtype=np.float64)
         elif self.scored_by == "auroc":
-            draws = np.stack([each.draw(bootstrap)["auroc"] for each in self._judged(self.expected)], axis=1)
+            draws = np.stack([each.draw(grouped)["auroc"] for each in self._judged(self.expected)], axis=1)
         else:
-            draws = draw_spearman(self.predicted, self.expected, bootstrap)
+            draws = draw_spearman(self.predicted, self.expected, grouped)
         return Drawn(
             scores=[None if np.isnan(score) else float(score) for score in self.scores()],
             draws=draws,
-            items=len(set(self.groups)) or len(self.predicted),
+            bootstrap=grouped,
             mean=self.expected is None,
             differ=differing(self.predicted[:, 0], self.predicted[:, 1], self.groups),
         )

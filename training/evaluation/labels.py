@@ -19,20 +19,17 @@ from numpy.typing import NDArray
 
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.bars import with_mean
-from training.evaluation.bootstrap import Drawn, draw_right
+from training.evaluation.bootstrap import Drawn, draw_right, paired_mean
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Models
-from training.evaluation.seen import seen_part, tell_seen
+from training.evaluation.seen import tell_seen
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, ends, hundred, lines, table
-from training.kinds import learns_labels
 from training.thresholds import positive_of
 
 if TYPE_CHECKING:
     from training.modules.pair_classifier import PairClassifier
 
-LABELS_FILE = "labels.parquet"
-"""Label and prediction of each scored pair, by corpus."""
 _COLUMNS = (
     Column("corpus", "name"),
     Column("pairs", "pairs", count),
@@ -59,7 +56,7 @@ class LabelSuite(Suite):
     measure: ClassVar[str] = "accuracy"
     mean: ClassVar[str] = "mean accuracy"
     called: ClassVar[str] = "accuracy of the labels"
-    file: ClassVar[str] = LABELS_FILE
+    file: ClassVar[str] = "labels.parquet"
     needs: ClassVar[str] = (
         "a classifier, and a corpus of more than two labels with pairs in the split whose label it knows (those with "
         "two: suite 'paraphrase')"
@@ -67,17 +64,13 @@ class LabelSuite(Suite):
 
     corpora: Mapping[str, LabelledPairs]  # name → pairs whose label the classifier knows
     classifier: "PairClassifier"  # of the encoder
-    others: Mapping[str, int]  # split that the training did not use → its number of such pairs
+    part: Mapping[str, Any]  # of the split (`Subject.part`), of such pairs
     subject: Subject  # the encoder and the job
     unknown: Mapping[str, int]  # name → number of pairs whose label the classifier does not know
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        from training.modules.pair_classifier import PairClassifier
-
-        job = subject.job
-        learnt = learns_labels(subject.settings)
-        classifier = PairClassifier.load(job.encoder) if learnt else PairClassifier.of(job.encoder)
+        job, classifier = subject.job, subject.classifier
         if classifier is None or (judged := subject.judged) is None:
             return None
         named = subject.settings.get("positive_label")
@@ -104,11 +97,10 @@ class LabelSuite(Suite):
         scored = {corpus: pairs for corpus, pairs in by_corpus.items() if len(pairs)}
         asked = every.pairs.filter(split=job.split)
         unknown = {corpus: asked.filter(corpus=corpus).height - len(pairs) for corpus, pairs in scored.items()}
-        return cls(scored, classifier, subject.unused(data.by_split), subject, unknown) if scored else None
+        return cls(scored, classifier, subject.part(list(scored), data.by_split), subject, unknown) if scored else None
 
     def score(self, models: Models) -> Result:
         rows, drawn = [], list[Drawn]()
-        bootstrap, split = self.subject.bootstrap, self.subject.job.split
         for corpus, pairs in self.corpora.items():
             vectors = models.encoder(pairs.texts)
             probabilities = self.classifier.probabilities(vectors[pairs.first], vectors[pairs.second])
@@ -116,8 +108,8 @@ class LabelSuite(Suite):
             predicted = np.array(self.classifier.labels)[probabilities.argmax(axis=1)]
             names, counts = np.unique(labels, return_counts=True)
             right = np.stack([predicted == labels, labels == names[counts.argmax()]], axis=1)
-            both = draw_right(right, pairs.first.tolist(), bootstrap.of(corpus))
-            difference = both.difference(bootstrap)
+            both = draw_right(right, pairs.first.tolist(), self.subject.bootstrap.of(corpus))
+            difference = both.difference()
             drawn.append(replace(both, scores=both.scores[:1], draws=both.draws[:, :1]))
             rows.append(
                 {
@@ -127,18 +119,15 @@ class LabelSuite(Suite):
                     "most_frequent": both.scores[1],
                     "over_most_frequent": difference and asdict(difference),
                     "labels": [_of_label(name, labels, predicted) for name in self.classifier.labels],
-                    **drawn[-1].paired(bootstrap),
+                    **drawn[-1].paired(),
                 }
             )
             self.keep(corpus, *pairs.sides(), label=labels.tolist(), predicted=predicted.tolist())
-        mean = Drawn.average(drawn)
         return {
-            "split": split,
+            **self.part,
             "rows": rows,
-            "mean": mean and mean.paired(bootstrap),
+            "mean": paired_mean(drawn),
             "data": {corpus: pairs.digest() for corpus, pairs in self.corpora.items()},
-            "seen": seen_part(self.subject.training, split, list(self.corpora)),
-            "others": dict(self.others),
         }
 
     @classmethod
@@ -178,7 +167,7 @@ class LabelSuite(Suite):
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return whether each pair was given its label, corpus by corpus; a pair whose label changed is another one."""
-        sets = read_sets(folder / LABELS_FILE, cls.numbers(result), "label", "predicted")
+        sets = read_sets(folder / cls.file, cls.numbers(result), "label", "predicted")
         return [right_items(name, rows) for name, rows in sets]
 
 

@@ -1,77 +1,59 @@
 """Similarity against human ratings: Spearman's correlation. A suite for encoders of every kind."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from features.core.pages import tell
-from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bars import PAIRED, draw, figure_of, with_mean
-from training.evaluation.bootstrap import Drawn, draw_spearman, in_groups
+from training.evaluation.bootstrap import correlate, in_groups, paired_mean
 from training.evaluation.items import ItemScores, pair_scores, read_sets
 from training.evaluation.models import Models
 from training.evaluation.seen import sets_chosen_by
 from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import NOTES, Column, ScoreTable, count, table
 from training.evaluation_sets import rating_digest
-from training.similarity import cosines, spearman
+from training.similarity import cosines
 
-if TYPE_CHECKING:
-    from features.corpora.reading import EvaluationPairs
-
-RATINGS_FILE = "ratings.parquet"
-"""Human score and similarity of each pair of each set: the basis for comparing two encoders."""
 AXIS = "Spearman × 100 with human ratings"
 _COLUMNS = (Column("ratings", "name"), Column("pairs", "pairs", count), *PAIRED)
 
 
-def correlate(columns: NDArray[np.float64], rated: "EvaluationPairs", bootstrap: Bootstrap) -> Drawn:
-    """Return the correlation of similarities, (n_pairs, n_columns), with the ratings of the pairs."""
-    grouped = in_groups(bootstrap, rated.texts_a)
-    scores = spearman(columns, np.repeat(rated.scores[:, None], columns.shape[1], axis=1))
-    return Drawn(scores, draw_spearman(columns, rated.scores, grouped), grouped.count)
-
-
 @dataclass
 class RatingSuite(Suite):
-    """Sets of human ratings; `chosen_by` names those that the model was chosen by."""
+    """The sets of human ratings of a subject."""
 
     name: ClassVar[str] = "ratings"
     title: ClassVar[str] = "Similarity against human ratings"
     needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
     measure: ClassVar[str] = "Spearman"
     called: ClassVar[str] = "human ratings"
-    file: ClassVar[str] = RATINGS_FILE
+    file: ClassVar[str] = "ratings.parquet"
 
-    sets: "Sequence[EvaluationPairs]"
-    bootstrap: Bootstrap
-    chosen_by: Sequence[str] = ()
+    subject: Subject
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        sets = subject.rating_sets
-        return cls(sets, subject.bootstrap, sets_chosen_by(subject.training, sets)) if sets else None
+        return cls(subject) if subject.rating_sets else None
 
     def score(self, models: Models) -> Result:
         embeds = [embed for embed in (models.encoder, models.start) if embed is not None]
-        drawn = []
-        for rated in self.sets:
+        sets, drawn = self.subject.rating_sets, []
+        for rated in sets:
             columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in embeds], axis=1)
             self.keep(rated.name, rated.texts_a, rated.texts_b, score=rated.scores, similarity=columns[:, 0])
-            drawn.append(correlate(columns, rated, self.bootstrap.of(rated.name)))
-        mean = Drawn.average(drawn)
+            grouped = in_groups(self.subject.bootstrap.of(rated.name), rated.texts_a)
+            drawn.append(correlate(columns, rated.scores, grouped))
         return {
             "rows": [
-                {"name": rated.name, "pairs": len(rated.scores), **of_set.paired(self.bootstrap)}
-                for rated, of_set in zip(self.sets, drawn, strict=True)
+                {"name": rated.name, "pairs": len(rated.scores), **of_set.paired()}
+                for rated, of_set in zip(sets, drawn, strict=True)
             ],
-            "mean": mean and mean.paired(self.bootstrap),
-            "data": {rated.name: rating_digest(rated) for rated in self.sets},
-            "chosen_by": list(self.chosen_by),
+            "mean": paired_mean(drawn),
+            "data": {rated.name: rating_digest(rated) for rated in sets},
+            "chosen_by": sets_chosen_by(self.subject.training, sets),
         }
 
     @classmethod
@@ -98,5 +80,5 @@ class RatingSuite(Suite):
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         return [
             pair_scores(name, rows, rows["similarity"], rows["score"])
-            for name, rows in read_sets(folder / RATINGS_FILE, cls.numbers(result), "score", "similarity")
+            for name, rows in read_sets(folder / cls.file, cls.numbers(result), "score", "similarity")
         ]

@@ -16,7 +16,7 @@ Texts are embedded once, however many suites need them (`training.evaluation.mod
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -28,10 +28,11 @@ from features.core.faults import UnknownName
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.models import Models
+from training.evaluation.seen import seen_part
 from training.evaluation.tables import ScoreTable
 from training.evaluation_sets import read_class_tasks, read_rating_sets
 from training.jobs import EvaluationJob
-from training.kinds import KINDS
+from training.kinds import KINDS, learns_labels
 from training.runs import TRAINING_FILE
 from training.writing import read_json
 
@@ -41,8 +42,9 @@ if TYPE_CHECKING:
     from features.corpora.classified import ClassTask
     from features.corpora.reading import EvaluationPairs
 
-    # compiled, slow to import; `facetflow status` only asks which suites there are
+    # slow to import; `facetflow status` only asks which suites there are
     from training.evaluation.items import ItemScores
+    from training.modules.pair_classifier import PairClassifier
 
 
 class Subject:
@@ -91,10 +93,23 @@ class Subject:
         """Pairs with labels; None where the job has none."""
         return None if self.job.source is None else self.job.source.find(LabelledPairs)
 
-    def unused(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """Return which splits, with their sizes, neither the training nor this evaluation uses."""
-        used = {*(self.settings.get("splits") or ()), self.job.split}
-        return {split: size for split, size in sizes.items() if split not in used}
+    @cached_property
+    def classifier(self) -> "PairClassifier | None":
+        """The encoder's classifier of pairs; None where it has none, and its training saved none."""
+        from training.modules.pair_classifier import PairClassifier
+
+        load = PairClassifier.load if learns_labels(self.settings) else PairClassifier.of
+        return load(self.job.encoder)
+
+    def part(self, corpora: Collection[str], sizes: Mapping[str, int]) -> dict[str, Any]:
+        """Return what a result says of the split that is scored, given its corpora and the sizes of all splits.
+
+        The `split`; how the training used it, `seen` (`seen_part`); and the sizes of those that neither uses, `others`.
+        """
+        split = self.job.split
+        used = {*(self.settings.get("splits") or ()), split}
+        others = {name: size for name, size in sizes.items() if name not in used}
+        return {"split": split, "seen": seen_part(self.training, split, corpora), "others": others}
 
 
 Result = Mapping[str, Any]

@@ -5,7 +5,16 @@ import pytest
 from scipy.stats import spearmanr
 
 from features.metrics.bootstrap import Bootstrap
-from training.evaluation.bootstrap import FEWEST, compare, differing, draw_means, draw_spearman, in_groups, interval
+from training.evaluation.bootstrap import (
+    FEWEST,
+    compare,
+    correlate,
+    differing,
+    draw_means,
+    draw_spearman,
+    in_groups,
+    interval,
+)
 
 PAIRS = 40
 random = np.random.default_rng(0)
@@ -13,6 +22,7 @@ METRIC = random.integers(0, 4, 40).astype(np.float32)
 GOOD = METRIC + random.normal(size=40)
 NOISE = random.normal(size=40)
 BOOTSTRAP = Bootstrap(300, seed=5)
+EACH = in_groups(BOOTSTRAP, range(PAIRS))
 
 
 def test_every_draw_is_scipys_spearman_of_the_pairs_that_were_drawn():
@@ -31,23 +41,23 @@ def test_draws_are_the_same_in_every_call_and_others_with_another_seed():
 
 
 def test_an_interval_holds_the_middle_95_per_cent():
-    found = interval(np.arange(1001) / 1000, Bootstrap(1001), PAIRS)
+    found = interval(np.arange(1001) / 1000, in_groups(Bootstrap(1001), range(PAIRS)))
     assert tuple(found.values()) == pytest.approx((0.025, 0.975))
 
 
 def test_what_carries_the_metric_is_above_noise_and_noise_below_it():
     good, noise = draw_spearman(np.stack([GOOD, NOISE], axis=1), METRIC, BOOTSTRAP).T
-    assert compare(good, noise, BOOTSTRAP, PAIRS).verdict == "above"
-    assert compare(noise, good, BOOTSTRAP, PAIRS).verdict == "below"
-    assert compare(good, good, BOOTSTRAP, PAIRS).verdict == "unclear"
+    assert compare(good, noise, EACH).verdict == "above"
+    assert compare(noise, good, EACH).verdict == "below"
+    assert compare(good, good, EACH).verdict == "unclear"
 
 
 def test_chance_is_rarely_taken_for_a_difference():
     verdicts = []
     for seed in range(40):
         chance = np.random.default_rng(seed).normal(size=(60, 3))
-        one, other = draw_spearman(chance[:, :2], chance[:, 2], Bootstrap(200, seed)).T
-        verdicts.append(compare(one, other, Bootstrap(200, seed), 60).verdict)
+        drawn = correlate(chance[:, :2], chance[:, 2], in_groups(Bootstrap(200, seed), range(60)))
+        verdicts.append(drawn.difference().verdict)
     assert verdicts.count("unclear") >= 34
 
 
@@ -58,8 +68,8 @@ def test_a_metric_that_differs_in_one_pair_says_nothing():
     metric[3] = 0
     draws = draw_spearman(GOOD[:, None], metric, BOOTSTRAP)[:, 0]
     assert 0.2 < np.isnan(draws).mean() < 0.6
-    assert interval(draws, BOOTSTRAP, 40) is None
-    assert compare(draws, draws - 1, BOOTSTRAP, 40) is None
+    assert interval(draws, EACH) is None
+    assert compare(draws, draws - 1, EACH) is None
 
 
 def test_one_pair_has_no_draws():
@@ -69,22 +79,21 @@ def test_one_pair_has_no_draws():
 @pytest.mark.soak
 def test_the_interval_of_a_mean_of_few_items_is_as_wide_as_students():
     random = np.random.default_rng(0)
-    bootstrap = Bootstrap(400)
     for items in (FEWEST, 10, 30):
-        verdicts = []
+        bootstrap, verdicts = in_groups(Bootstrap(400), range(items)), []
         for _ in range(400):  # differences of two encoders that are equally good
             differences = random.normal(size=items)
             drawn = draw_means(differences[:, None], bootstrap)[:, 0]
-            verdicts.append(compare(drawn, np.zeros_like(drawn), bootstrap, items, mean=True).verdict)
+            verdicts.append(compare(drawn, np.zeros_like(drawn), bootstrap, mean=True).verdict)
         assert verdicts.count("unclear") / len(verdicts) == pytest.approx(0.95, abs=0.035)  # 0.83 for six otherwise
 
 
 def test_a_mean_of_very_few_items_has_no_interval():
     draws = np.ones(1000)  # of a single query: every draw is the same
     for mean in (True, False):
-        assert interval(draws, Bootstrap(), FEWEST - 1, mean=mean) is None
-        assert compare(draws, np.zeros(1000), Bootstrap(), 1, mean=mean) is None
-        assert interval(draws, Bootstrap(), FEWEST, mean=mean) is not None
+        assert interval(draws, in_groups(Bootstrap(), range(FEWEST - 1)), mean=mean) is None
+        assert compare(draws, np.zeros(1000), in_groups(Bootstrap(), range(1)), mean=mean) is None
+        assert interval(draws, in_groups(Bootstrap(), range(FEWEST)), mean=mean) is not None
 
 
 def test_items_of_a_group_are_drawn_together():
@@ -112,12 +121,10 @@ def test_equally_good_encoders_stay_so_on_pairs_that_agree_within_a_group():
     for _ in range(200):
         # Both are right about half of the premises, and then about all three hypotheses.
         right = random.integers(2, size=(60, 2))[groups].astype(np.float64)
-        for name, bootstrap, items in (
-            ("groups", in_groups(Bootstrap(200), groups.tolist()), 60),
-            ("pairs", Bootstrap(200), 180),
-        ):
+        for name, drawn_together in (("groups", groups.tolist()), ("pairs", range(180))):
+            bootstrap = in_groups(Bootstrap(200), drawn_together)
             draws = draw_means(right, bootstrap)
-            found[name] += compare(draws[:, 0], draws[:, 1], bootstrap, items, mean=True).verdict != "unclear"
+            found[name] += compare(draws[:, 0], draws[:, 1], bootstrap, mean=True).verdict != "unclear"
     assert found["groups"] / 200 == pytest.approx(0.05, abs=0.04)
     assert found["pairs"] / 200 > 0.15
 
@@ -126,13 +133,14 @@ def test_equally_good_encoders_stay_so_on_pairs_that_agree_within_a_group():
 def test_a_few_items_that_differ_among_many_that_do_not_could_be_chance(better, verdict):
     right = np.zeros((200, 2))
     right[:better, 0] = 1
-    drawn = draw_means(right, Bootstrap())
+    bootstrap = in_groups(Bootstrap(), range(200))
+    drawn = draw_means(right, bootstrap)
     differ = differing(right[:, 0], right[:, 1])
     assert differ == better
-    found = compare(drawn[:, 0], drawn[:, 1], Bootstrap(), 200, mean=True, differ=differ)
+    found = compare(drawn[:, 0], drawn[:, 1], bootstrap, mean=True, differ=differ)
     assert found.verdict == verdict
     assert (found.low <= 0) is (verdict == "unclear")
-    assert compare(drawn[:, 1], drawn[:, 0], Bootstrap(), 200, mean=True, differ=differ).high == -found.low
+    assert compare(drawn[:, 1], drawn[:, 0], bootstrap, mean=True, differ=differ).high == -found.low
 
 
 def test_items_of_a_group_that_differ_count_once():

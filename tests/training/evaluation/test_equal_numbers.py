@@ -100,8 +100,8 @@ def look(folder):
     """Evaluate the stored encoders into a folder and return all that is seen."""
     found, scores = {}, {}
     alone = patch("training.evaluation.facets.suite.bundled_encoder", lambda: None)  # it rounds like its processor
-    draws = patch("training.evaluation.facets.suite._RANDOM_DRAWS", 3)
-    with alone, draws, run_path(str(STORED / "make.py"))["patched"]():
+    draws, told = (patch(f"training.evaluation.facets.{module}.RANDOM_DRAWS", 3) for module in ("scoring", "suite"))
+    with alone, draws, told, run_path(str(STORED / "make.py"))["patched"]():
         texts = [line.split("\t")[0] for line in (STORED / "data" / "sts.tsv").read_text().splitlines()]
         vectors = [Embedder(STORED / kind / "encoder", kind)(texts).tobytes() for kind in KINDS]
         for kind in KINDS:

@@ -14,7 +14,7 @@ from features.core.faults import EncoderDamaged
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.comparison import compare_runs
-from training.evaluation.labels import LABELS_FILE, LabelSuite
+from training.evaluation.labels import LabelSuite
 from training.evaluation.models import Models
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import FORMAT, evaluate
@@ -118,7 +118,7 @@ def test_pairs_with_a_label_that_it_does_not_know_are_left_out_and_counted(job):
 def test_the_numbers_are_those_of_scikit_learn(job):
     suite, result = scored(job)
     suite.write(job.output)
-    table = pl.read_parquet(job.output / LABELS_FILE)
+    table = pl.read_parquet(job.output / LabelSuite.file)
     (nli,) = result["rows"]
     assert nli["encoder"] == pytest.approx(accuracy_score(table["label"], table["predicted"]))
     assert nli["encoder_interval"]["low"] < nli["encoder"] < nli["encoder_interval"]["high"]

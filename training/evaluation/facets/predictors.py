@@ -1,25 +1,20 @@
 """The suite that asks which facets predict human ratings (Opitz & Frank 2022, Table 4)."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from features.metrics.bootstrap import Bootstrap
 from features.metrics.registry import explain_facet
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.evaluation.bars import Bar, draw_bars
-from training.evaluation.bootstrap import interval
+from training.evaluation.bootstrap import correlate, in_groups
 from training.evaluation.models import Models
-from training.evaluation.ratings import AXIS, correlate
+from training.evaluation.ratings import AXIS
 from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import Column, ScoreTable, hundred, table
 from training.similarity import cosines
-
-if TYPE_CHECKING:
-    from features.corpora.reading import EvaluationPairs
 
 
 @dataclass
@@ -31,35 +26,33 @@ class PredictorSuite(Suite):
     needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
     measure: ClassVar[str] = "Spearman"
 
-    sets: "Sequence[EvaluationPairs]"
+    subject: Subject
     layout: FacetLayout
-    bootstrap: Bootstrap
-    own_metrics: Mapping[str, str]
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        layout, sets = FacetLayout.load(subject.job.encoder), subject.rating_sets
-        return cls(sets, layout, subject.bootstrap, subject.job.own_metrics) if sets else None
+        layout = FacetLayout.load(subject.job.encoder)
+        return cls(subject, layout) if subject.rating_sets else None
 
     def score(self, models: Models) -> Result:
         """Return the correlation of each facet with each set, in [-1, 1]; None where it is undefined."""
         layout, rest, rows = self.layout, self.layout.residual, list[dict[str, Any]]()
-        for rated in self.sets:
+        for rated in self.subject.rating_sets:
             left, right = models.encoder(rated.texts_a), models.encoder(rated.texts_b)
             columns = dict(zip(layout.names, layout.similarities(left, right).T, strict=True))
             if rest.start < rest.stop:
                 columns[RESIDUAL] = cosines(left[:, rest], right[:, rest])
-            drawn = correlate(np.stack(list(columns.values()), axis=1), rated, self.bootstrap)
-            for facet, score, draws in zip(columns, drawn.scores, drawn.draws.T, strict=True):
-                ends = None if score is None else interval(draws, self.bootstrap, drawn.items)
+            grouped = in_groups(self.subject.bootstrap, rated.texts_a)
+            drawn = correlate(np.stack(list(columns.values()), axis=1), rated.scores, grouped)
+            for number, (facet, score) in enumerate(zip(columns, drawn.scores, strict=True)):
                 row = {"name": f"{facet} on {rated.name}", "facet": facet, "set": rated.name, "encoder": score}
-                rows.append(row | {"encoder_interval": ends})
+                rows.append(row | {"encoder_interval": drawn.interval(number)})
         return {
-            "about": {name: explain_facet(name, self.own_metrics) for name in layout.names}
+            "about": {name: explain_facet(name, self.subject.job.own_metrics) for name in layout.names}
             | {RESIDUAL: "The dimensions that belong to no facet."},
-            "sets": {rated.name: len(rated.scores) for rated in self.sets},
+            "sets": {rated.name: len(rated.scores) for rated in self.subject.rating_sets},
             "rows": rows,
-            "data": [rated.name for rated in self.sets],
+            "data": [rated.name for rated in self.subject.rating_sets],
         }
 
     @classmethod

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from features.core.faults import OutOfRange
 from training.encoders.s3bert.facets import FacetLayout
-from training.evaluation.bootstrap import GroupedBootstrap, compare, draw_spearman, interval
-from training.similarity import cosines, slice_similarities, spearman, spearman_matrix
+from training.evaluation.bootstrap import GroupedBootstrap, compare, correlate
+from training.similarity import cosines, slice_similarities, spearman_matrix
 
 Embeddings = NDArray[np.float32]
 BASELINES = ("full", "random", "assigned", "bundled")
 """What the encoder is compared with."""
+RANDOM_DRAWS = 10
+"""Partitions that SB-rand averages over."""
 
 
 Sides = tuple[Embeddings, Embeddings]
@@ -34,8 +36,6 @@ def score_facets(
     *,
     bundled: Mapping[str, NDArray[np.float64]],
     fitting: tuple[Sides, NDArray[np.float32]] | None,
-    draws: int,
-    seed: int,
     bootstrap: GroupedBootstrap,
 ) -> list[dict[str, Any]]:
     """Return Spearman's correlation of every facet with its metric next to the baselines, in [-1, 1].
@@ -52,25 +52,35 @@ def score_facets(
     """
     dimension, n_facets = start[0].shape[1], len(layout.facets)
     width = random_width(dimension, n_facets, layout.width)
-    memberships = random_memberships(dimension=dimension, n_facets=n_facets, width=width, draws=draws, seed=seed)
-    by_baseline = {
-        "full": [np.repeat(cosines(*start)[:, None], n_facets, axis=1)],
-        "random": [slice_similarities(*start, membership, "cosine") for membership in memberships],
+    memberships = random_memberships(
+        dimension=dimension, n_facets=n_facets, width=width, draws=RANDOM_DRAWS, seed=bootstrap.seed
+    )
+    by_baseline = {  # (n_pairs, n_draws, n_facets) each
+        "full": np.repeat(cosines(*start)[:, None, None], n_facets, axis=2),
+        "random": np.stack([slice_similarities(*start, membership, "cosine") for membership in memberships], axis=1),
     }
     if fitting is not None:
         membership = assigned_membership(*fitting[0], fitting[1])
-        by_baseline["assigned"] = [slice_similarities(*start, membership, "cosine")]
-    return [
-        {"name": name}
-        | _score(
-            similarities[:, k],
-            {baseline: [columns[:, k] for columns in several] for baseline, several in by_baseline.items()}
-            | ({"bundled": [bundled[name]]} if name in bundled else {}),
-            metrics[:, k],
-            bootstrap,
-        )
-        for k, name in enumerate(layout.names)
-    ]
+        by_baseline["assigned"] = slice_similarities(*start, membership, "cosine")[:, None]
+    rows = []
+    for k, name in enumerate(layout.names):
+        of_facet = {baseline: values[:, :, k] for baseline, values in by_baseline.items()}
+        of_facet |= {"bundled": bundled[name][:, None]} if name in bundled else {}
+        columns = np.concatenate([similarities[:, [k]], *of_facet.values()], axis=1)
+        drawn = correlate(columns, metrics[:, k], bootstrap)
+        row: dict[str, Any] = {"name": name, "encoder": drawn.scores[0], "encoder_interval": drawn.interval()}
+        row |= {"agreeing": float((metrics[:, k] >= 1.0).mean()), "differences": {}}
+        at = 1
+        for baseline in BASELINES:
+            some = slice(at, at + (of_facet[baseline].shape[1] if baseline in of_facet else 0))
+            at = some.stop
+            defined = [score for score in drawn.scores[some] if score is not None]
+            row[baseline] = sum(defined) / len(defined) if defined else None
+            both = drawn.scores[0] is not None and row[baseline] is not None
+            over = compare(drawn.draws[:, 0], drawn.draws[:, some].mean(axis=1), drawn.bootstrap) if both else None
+            row["differences"][baseline] = over and asdict(over)
+        rows.append(row)
+    return rows
 
 
 def count_verdicts(rows: Sequence[Mapping[str, Any]], baseline: str) -> dict[str, int]:
@@ -78,30 +88,6 @@ def count_verdicts(rows: Sequence[Mapping[str, Any]], baseline: str) -> dict[str
     differences = [row["differences"][baseline] for row in rows]
     verdicts = ["unclear" if difference is None else difference["verdict"] for difference in differences]
     return {verdict: verdicts.count(verdict) for verdict in ("above", "below", "unclear")}
-
-
-def _score(
-    encoder: NDArray[np.float64],
-    by_baseline: Mapping[str, list[NDArray[np.float64]]],
-    metric: NDArray[np.float32],
-    bootstrap: GroupedBootstrap,
-) -> dict[str, Any]:
-    """Return the scores of one facet from its and the baselines' similarities of each pair, (n_pairs,)."""
-    columns = np.stack([encoder, *(column for several in by_baseline.values() for column in several)], axis=1)
-    scores = spearman(columns, np.repeat(metric[:, None], columns.shape[1], axis=1))
-    drawn = draw_spearman(columns, metric, bootstrap)
-    ends = None if scores[0] is None else interval(drawn[:, 0], bootstrap, bootstrap.count)
-    row: dict[str, Any] = {"encoder": scores[0], "encoder_interval": ends, "differences": {}}
-    at = 1
-    for baseline in BASELINES:
-        some = slice(at, at + len(by_baseline.get(baseline, ())))
-        at = some.stop
-        defined = [score for score in scores[some] if score is not None]
-        row[baseline] = sum(defined) / len(defined) if defined else None
-        both = scores[0] is not None and row[baseline] is not None
-        over = compare(drawn[:, 0], drawn[:, some].mean(axis=1), bootstrap, bootstrap.count) if both else None
-        row["differences"][baseline] = over and asdict(over)
-    return row | {"agreeing": float((metric >= 1.0).mean())}
 
 
 def random_width(dimension: int, n_facets: int, width: int) -> int:
@@ -114,14 +100,11 @@ def random_memberships(
 ) -> list[NDArray[np.float32]]:
     """SB-rand: return partitions into random dimensions, none twice, (dimension, n_facets) each, 0 or 1."""
     random = np.random.default_rng(seed)
-    memberships = []
-    for _ in range(draws):
-        chosen = random.permutation(dimension)[: n_facets * width].reshape(n_facets, width)
-        membership = np.zeros((dimension, n_facets), dtype=np.float32)
-        for facet, dimensions in enumerate(chosen):
-            membership[dimensions, facet] = 1.0
-        memberships.append(membership)
-    return memberships
+    of_facets = np.repeat(np.eye(n_facets, dtype=np.float32), width, axis=0)
+    memberships = np.zeros((draws, dimension, n_facets), dtype=np.float32)
+    for membership in memberships:
+        membership[random.permutation(dimension)[: len(of_facets)]] = of_facets
+    return [*memberships]
 
 
 def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np.float32]) -> NDArray[np.float32]:

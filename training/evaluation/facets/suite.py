@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from features.core.faults import EncoderDamaged, NothingToScore
 from features.core.pages import render, tell
-from features.metrics.bootstrap import Bootstrap
 from features.metrics.explanation.anchors import joined
 from features.metrics.explanation.drawing import show_pair
 from features.metrics.registry import explain_facet
@@ -24,11 +23,18 @@ from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.bootstrap import in_groups
 from training.evaluation.facets.explanations import GRAPHS_FILE, choose_pairs, explanation_card, read_drawn
-from training.evaluation.facets.scoring import BASELINES, Sides, count_verdicts, random_width, score_facets
+from training.evaluation.facets.scoring import (
+    BASELINES,
+    RANDOM_DRAWS,
+    Sides,
+    count_verdicts,
+    random_width,
+    score_facets,
+)
 from training.evaluation.figures import draw_distribution, draw_prediction
 from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Embedder, Models
-from training.evaluation.seen import seen_part, tell_seen, tell_source
+from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, ends, hundred, lines, table
 from training.jobs import EvaluationJob
@@ -36,11 +42,8 @@ from training.runs import TRAINING_FILE
 from training.similarity import cosines
 from training.writing import write_json
 
-PAIRS_FILE = "pairs.parquet"
-"""Measured and predicted value of each metric for each pair."""
 FITTING_PAIRS = 2000
 """Maximum number of pairs for SB-ILP to assign dimensions on."""
-_RANDOM_DRAWS = 10  # partitions that SB-rand averages over
 _LIKE = 0.6
 _SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", "root")
 _BY_LOSS = "by its loss on"
@@ -52,6 +55,9 @@ _BASELINES = {
     "assigned": Mark("SB-ILP: its best dimensions", "diamond"),
     "bundled": Mark(f"{BUNDLED_ENCODER}, which comes with facetflow", "triangle"),
 }
+
+
+Similarities = NDArray[np.float64]
 
 
 def _verdict_of(row: Mapping[str, Any]) -> str:
@@ -79,14 +85,13 @@ class FacetSuite(Suite):
     needs: ClassVar[str] = "measured pairs: give the job a source"
     measure: ClassVar[str] = "Spearman"
     mean: ClassVar[str] = "mean"
-    file: ClassVar[str] = PAIRS_FILE
+    file: ClassVar[str] = "pairs.parquet"
 
-    job: EvaluationJob  # the split, and how intervals are computed
+    subject: Subject  # the encoder and the job
     layout: FacetLayout  # the encoder's facets
     held_out: MeasuredPairs  # the positive pairs of the split
     fitting: MeasuredPairs | None  # of another split, for SB-ILP to assign dimensions on; None without any
-    others: Mapping[str, int]  # split not used in the training → its number of positive pairs
-    seen: Mapping[str, Any] | None  # how the training used the split (`training.evaluation.seen`)
+    part: Mapping[str, Any]  # of the split (`Subject.part`), of positive pairs
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
@@ -106,12 +111,12 @@ class FacetSuite(Suite):
                 f"No measured positive pair is in the split {job.split!r}: evaluate on another one (--split); there "
                 f"are: {splits(data) or 'none'}."
             )
-        seen = seen_part(subject.training, job.split, held_out.corpora)
-        return cls(job, layout, held_out, _fitting_pairs(data, job), subject.unused(data.by_split), seen)
+        part = subject.part(held_out.corpora, data.by_split)
+        return cls(subject, layout, held_out, _fitting_pairs(data, job), part)
 
     def score(self, models: Models) -> Result:
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
-        job, layout, held_out, fitting = self.job, self.layout, self.held_out, self.fitting
+        job, layout, held_out, fitting = self.subject.job, self.layout, self.held_out, self.fitting
         own, start = _sides(held_out, models.encoder), _sides(held_out, models.start)
         similarities, metrics = layout.similarities(*own), held_out.metrics(layout.names)
         rows = score_facets(
@@ -121,31 +126,67 @@ class FacetSuite(Suite):
             layout,
             bundled=_by_bundled(held_out, job.encoder),
             fitting=None if fitting is None else (_sides(fitting, models.start), fitting.metrics(layout.names)),
-            draws=_RANDOM_DRAWS,
-            seed=job.seed,
-            bootstrap=in_groups(Bootstrap(job.resamples, job.seed), held_out.first.tolist()),
+            bootstrap=in_groups(self.subject.bootstrap, held_out.first.tolist()),
         )
         whole = cosines(*own)
-        self.items_of_sets.append(_pair_table(held_out, layout, whole, cosines(*start), similarities))
+        self.items_of_sets.append(self._pair_table(whole, cosines(*start), similarities))
         return {
-            "split": job.split,
+            **self.part,
             "corpora": held_out.corpora,
             "pairs": len(held_out),
             "fitting_pairs": 0 if fitting is None else len(fitting),
             "width": random_width(start[0].shape[1], len(rows), layout.width),
-            "draws": _RANDOM_DRAWS,
+            "draws": RANDOM_DRAWS,
             "rows": [row | {"about": explain_facet(row["name"], job.own_metrics)} for row in rows],
             "verdicts": {baseline: count_verdicts(rows, baseline) for baseline in BASELINES},
             "source": held_out.source,
             "data": held_out.digest(),
-            "seen": self.seen,
-            "others": dict(self.others),
-            "examples": _choose_examples(held_out, layout, own, whole, similarities),
+            "examples": self._choose_examples(own, whole, similarities),
         }
+
+    def _pair_table(self, whole: Similarities, by_start: Similarities, similarities: Similarities) -> pl.DataFrame:
+        data, layout = self.held_out, self.layout
+        texts_a, texts_b = data.sides()
+        predictions = layout.predictions(similarities)
+        # Without a calibration, show what the training compared with the metrics.
+        predictions = np.where(np.isnan(predictions), layout.scaled(similarities), predictions)
+        return data.pairs.select(
+            "pair_id",
+            "corpus",
+            pl.Series("text_a", texts_a, dtype=pl.String),
+            pl.Series("text_b", texts_b, dtype=pl.String),
+            "score",
+            pl.Series("similarity", whole),
+            pl.Series("start_similarity", by_start),
+            *(pl.col(name).alias(f"{name}_measured") for name in layout.names),
+            *(pl.Series(f"{name}_similarity", similarities[:, k]) for k, name in enumerate(layout.names)),
+            *(pl.Series(f"{name}_predicted", predictions[:, k]) for k, name in enumerate(layout.names)),
+        )
+
+    def _choose_examples(self, own: Sides, whole: Similarities, similarities: Similarities) -> list[dict[str, Any]]:
+        """Return explained pairs: for some facets the similar pair that agrees least in it.
+
+        The choice uses predictions alone, so an example may be wrong; the measured values are shown next to them.
+        """
+        data, layout, examples = self.held_out, self.layout, []
+        metrics, alike = data.metrics(layout.names), np.flatnonzero(whole >= _LIKE)
+        chosen: dict[int, list[str]] = {}
+        for name in (name for name in _SHOWN_FACETS if name in layout.names and len(alike)):
+            row = int(alike[similarities[alike, layout.names.index(name)].argmin()])
+            chosen.setdefault(row, []).append(name)
+        for row, names in chosen.items():
+            pair = (data.texts[data.first[row]], data.texts[data.second[row]])
+            (explained,) = explain_embeddings([pair], own[0][[row]], own[1][[row]], layout)
+            measured = dict(zip(layout.names, metrics[row].astype(float).round(4).tolist(), strict=True))
+            among = f"of pairs with a similarity of {_LIKE:g} or more, the least similar there."
+            why = f"Chosen for {joined(names)}: {among}"
+            examples.append(asdict(replace(with_measured(explained, measured), notes=(why,))))
+        return examples
 
     def write(self, folder: Path) -> None:
         super().write(folder)
-        drawn = [] if self.job.source is None else choose_pairs(self.held_out, self.job.source)
+        source = self.subject.job.source
+        drawn = [] if source is None else choose_pairs(self.held_out, source)
         write_json(folder / GRAPHS_FILE, [asdict(pair) for pair in drawn])
 
     @classmethod
@@ -161,7 +202,7 @@ class FacetSuite(Suite):
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        pairs, drawn = read_items(folder / PAIRS_FILE), read_drawn(folder / GRAPHS_FILE)
+        pairs, drawn = read_items(folder / cls.file), read_drawn(folder / GRAPHS_FILE)
         about = {row["name"]: row["about"] for row in result["rows"]}
         evaluated = f"{result['pairs']:,} positive pairs of {result['split']} ({', '.join(result['corpora'])})"
         return Chapter(
@@ -199,7 +240,7 @@ class FacetSuite(Suite):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        table = read_items(folder / PAIRS_FILE, "pair_id", "text_a")
+        table = read_items(folder / cls.file, "pair_id", "text_a")
         pairs, groups = table["pair_id"].to_list(), table["text_a"].to_list()
         return [
             ItemScores(
@@ -246,53 +287,6 @@ def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | N
             chosen = np.sort(np.random.default_rng(job.seed).permutation(len(pairs))[:FITTING_PAIRS])
             return MeasuredPairs(pairs.texts, pairs.pairs[chosen], source=pairs.source).select()
     return None
-
-
-def _pair_table(
-    data: MeasuredPairs,
-    layout: FacetLayout,
-    whole: NDArray[np.float64],
-    by_start: NDArray[np.float64],
-    similarities: NDArray[np.float64],
-) -> pl.DataFrame:
-    texts = np.array(data.texts, dtype=object)
-    predictions = layout.predictions(similarities)
-    # Without a calibration, show what the training compared with the metrics.
-    predictions = np.where(np.isnan(predictions), layout.scaled(similarities), predictions)
-    return data.pairs.select(
-        "pair_id",
-        "corpus",
-        pl.Series("text_a", texts[data.first], dtype=pl.String),
-        pl.Series("text_b", texts[data.second], dtype=pl.String),
-        "score",
-        pl.Series("similarity", whole),
-        pl.Series("start_similarity", by_start),
-        *(pl.col(name).alias(f"{name}_measured") for name in layout.names),
-        *(pl.Series(f"{name}_similarity", similarities[:, k]) for k, name in enumerate(layout.names)),
-        *(pl.Series(f"{name}_predicted", predictions[:, k]) for k, name in enumerate(layout.names)),
-    )
-
-
-def _choose_examples(
-    data: MeasuredPairs, layout: FacetLayout, own: Sides, whole: NDArray[np.float64], similarities: NDArray[np.float64]
-) -> list[dict[str, Any]]:
-    """Return explained pairs: for some facets the similar pair that agrees least in it.
-
-    The choice uses predictions alone, so an example may be wrong; the measured values are shown next to them.
-    """
-    examples, metrics = [], data.metrics(layout.names)
-    alike = np.flatnonzero(whole >= _LIKE)
-    chosen: dict[int, list[str]] = {}
-    for name in (name for name in _SHOWN_FACETS if name in layout.names and len(alike)):
-        row = int(alike[similarities[alike, layout.names.index(name)].argmin()])
-        chosen.setdefault(row, []).append(name)
-    for row, names in chosen.items():
-        pair = (data.texts[data.first[row]], data.texts[data.second[row]])
-        (explained,) = explain_embeddings([pair], own[0][[row]], own[1][[row]], layout)
-        measured = dict(zip(layout.names, metrics[row].astype(float).round(4).tolist(), strict=True))
-        why = f"Chosen for {joined(names)}: of pairs with a similarity of {_LIKE:g} or more, the least similar there."
-        examples.append(asdict(replace(with_measured(explained, measured), notes=(why,))))
-    return examples
 
 
 def warn_of_few_pairs(result: Result) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from features.core.faults import NothingToScore
 from features.core.pages import render, tell
 from training.evaluation.bars import PAIRED, Row, draw, figure_of, with_mean
-from training.evaluation.bootstrap import Drawn, differing, in_groups
+from training.evaluation.bootstrap import Drawn, differing, in_groups, paired_mean
 from training.evaluation.figures import draw_precision, draw_reliability
 from training.evaluation.items import ItemScores, Scale, numbers_of, pair_scores, read_items, read_sets
 from training.evaluation.measures import BINS, MEANS, MEASURES, THRESHOLDED, Scored, reliability, without_looking
@@ -26,15 +26,12 @@ from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, f
 from training.evaluation.seen import seen_part, sets_chosen_by, tell_seen
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, count, hundred, lines, table
-from training.kinds import learns_labels
 from training.similarity import cosines
 from training.thresholds import HALF, best_f1
 
 if TYPE_CHECKING:
     from training.modules.pair_classifier import PairClassifier
 
-PAIRS_FILE = "paraphrase.parquet"
-"""Scores and predictions of each pair: the basis for comparing two encoders."""
 _SHORT = dict(zip(MEASURES, ("accuracy", "F1", "AP", "MCC", "AUROC"), strict=True))
 _WRONG = 5
 """Pairs shown per set for each kind of error."""
@@ -121,7 +118,7 @@ class ParaphraseSuite(Suite):
     measure: ClassVar[str] = "F1"
     mean: ClassVar[str] = "mean F1"
     called: ClassVar[str] = "paraphrase F1"
-    file: ClassVar[str] = PAIRS_FILE
+    file: ClassVar[str] = "paraphrase.parquet"
     needs: ClassVar[str] = (
         "pairs in the split that are judged as paraphrase or not: name a corpus of them under [[corpora]], or a set "
         "under [[evaluation]] (docs/concepts/evaluation.md)"
@@ -141,10 +138,7 @@ class ParaphraseSuite(Suite):
             if found.skipped:
                 _log.warning("%s", message)
             return None
-        from training.modules.pair_classifier import PairClassifier
-
-        load = PairClassifier.load if learns_labels(subject.settings) else PairClassifier.of
-        return cls(found, load(subject.job.encoder), subject)
+        return cls(found, subject.classifier, subject)
 
     def score(self, models: Models) -> Result:
         judges = {"encoder": _Judge(models.encoder, self.classifier)}
@@ -153,15 +147,14 @@ class ParaphraseSuite(Suite):
         found, sets, training = self.found, self.found.sets, self.subject.training
         calibration = self.classifier and self.classifier.calibration
         scored = [self._score_set(judged, judges) for judged in sets]
-        means = {name: Drawn.average([drawn[name] for _, drawn in scored]) for name in MEASURES}
-        of_each = {name: mean and mean.paired(self.subject.bootstrap) for name, mean in means.items()}
+        means = {name: paired_mean([drawn[name] for _, drawn in scored]) for name in MEASURES}
         of_release = [judged.name for judged in sets if judged.split]
         chosen_by = sets_chosen_by(training, self.subject.rating_sets)
         return {
             "split": self.subject.job.split,
             "rows": [row for row, _ in scored],
-            "mean": of_each["f1"],
-            "means": of_each,
+            "mean": means["f1"],
+            "means": means,
             "data": {judged.name: judged.pairs.digest() for judged in sets},
             "skipped": [*found.skipped, *_sentences(found.foreign)],
             "classifier": self.classifier
@@ -191,13 +184,13 @@ class ParaphraseSuite(Suite):
             name: Drawn(
                 [measures[name] for measures in values],
                 np.stack([draw[name] for draw in draws], axis=1),
-                bootstrap.count,
+                bootstrap,
                 mean=name in MEANS,
                 differ=differ if name in THRESHOLDED else None,
             )
             for name in MEASURES
         }
-        scores = {name: score.paired(bootstrap) for name, score in drawn.items()}
+        scores = {name: score.paired() for name, score in drawn.items()}
         by_classifier = judges["encoder"].fits(judged)
         row = {
             "name": judged.name,
@@ -255,7 +248,7 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        pairs = read_items(folder / PAIRS_FILE, "set", "text_a", "text_b", "label", "score", "predicted")
+        pairs = read_items(folder / cls.file, "set", "text_a", "text_b", "label", "score", "predicted")
         sets, shown = result["rows"], []
         for row in sets:
             rows = pairs.filter(set=row["name"])
@@ -281,7 +274,7 @@ class ParaphraseSuite(Suite):
         """Return the predictions of each set that has a threshold, and the scores of all sets, by AUROC."""
         sets = {row["name"]: row for row in result["rows"]}
         predicted, scored = [], []
-        for name, rows in read_sets(folder / PAIRS_FILE, sets, "label", "score", "predicted"):
+        for name, rows in read_sets(folder / cls.file, sets, "label", "score", "predicted"):
             positive = sets[name]["labels"]["positive"]
             scores = pair_scores(name, rows, rows["score"], rows["label"] == positive)
             if not rows["predicted"].null_count():

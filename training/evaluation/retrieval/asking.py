@@ -150,14 +150,12 @@ def summarise(
         exact = values[name].mean(axis=0)
         summary[name] = {"difference": {}} if number else {}
         for column, measured in enumerate(MEASURES):
-            ends = interval(draws[:, number, column], grouped, grouped.count, mean=True)
+            ends = interval(draws[:, number, column], grouped, mean=True)
             summary[name][measured] = {"value": float(exact[column]), **(ends or {"low": None, "high": None})}
             if number:
                 differences = draws[:, len(names) + number - 1, column]
                 differ = differing(first[:, column], values[name][:, column], drawn.tolist())
-                over = compare(
-                    differences, np.zeros_like(differences), grouped, grouped.count, mean=True, differ=differ
-                )
+                over = compare(differences, np.zeros(1), grouped, mean=True, differ=differ)
                 summary[name]["difference"][measured] = over and asdict(over)
     return summary
 

@@ -15,7 +15,6 @@ from features.core.faults import NothingToScore
 from features.core.files import write_table
 from features.core.pages import render, tell, tell_number
 from features.core.wording import counted
-from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
 from training.evaluation.bars import Bar, Mark, Row, draw_bars, tell_verdict
 from training.evaluation.bootstrap import FEWEST
@@ -24,15 +23,12 @@ from training.evaluation.models import Models
 from training.evaluation.retrieval.asking import ask, ask_for
 from training.evaluation.retrieval.groups import Group, Way, groups_of
 from training.evaluation.retrieval.maps import MAPS_FILE, MODELS, Map, choose_points, draw_points
-from training.evaluation.seen import seen_part, tell_seen, tell_source
+from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import NOTES, Column, ScoreTable, count, ends, hundred, lines, table
-from training.jobs import EvaluationJob
 from training.nearest import neighbours_of, unit
 from training.ranking import MEASURES, judge
 
-QUERIES_FILE = "retrieval.parquet"
-"""The encoder's values for each query of each group: the basis for comparing two encoders."""
 CUTOFF = 10
 """Rank at which rankings are cut off (k)."""
 _MRR = MEASURES.index("mrr")
@@ -59,18 +55,17 @@ class RetrievalSuite(Suite):
     name: ClassVar[str] = "retrieval"
     title: ClassVar[str] = "Retrieval by aspect"
     measure: ClassVar[str] = "MRR"
-    file: ClassVar[str] = QUERIES_FILE
+    file: ClassVar[str] = "retrieval.parquet"
     needs: ClassVar[str] = (
         "texts in the split that share labels: name a corpus of texts with labels under [[corpora]] "
         "(docs/reference/corpora.md)"
     )
 
-    job: EvaluationJob
+    subject: Subject
     data: LabelledTexts
     groups: Sequence[Group]
     skipped: Sequence[str]
-    training: Mapping[str, Any]
-    others: Mapping[str, int]
+    part: Mapping[str, Any]
     _maps: list[Map] = field(default_factory=list)
 
     @classmethod
@@ -94,12 +89,11 @@ class RetrievalSuite(Suite):
                 raise NothingToScore(message)
             _log.warning("%s", message)
             return None
-        return cls(job, data, groups, skipped, subject.training, subject.unused(every.by_split))
+        return cls(subject, data, groups, skipped, subject.part(data.corpora, every.by_split))
 
     def score(self, models: Models) -> Result:
-        job, data = self.job, self.data
-        bootstrap = Bootstrap(job.resamples, job.seed)
-        held_out: Mapping[str, Sequence[str]] = self.training.get("held_out_labels") or {}
+        data, training, bootstrap = self.data, self.subject.training, self.subject.bootstrap
+        held_out: Mapping[str, Sequence[str]] = training.get("held_out_labels") or {}
         unasked = {aspect: list(labels) for aspect, labels in held_out.items() if labels}
         scores, unseen, routes = [], [], []
         for group in self.groups:
@@ -122,21 +116,19 @@ class RetrievalSuite(Suite):
                 counts, values = judge(group.relevant, by_route, texts=len(texts), k=CUTOFF)
                 means = {route: float(quality[counts > 0, _MRR].mean()) for route, quality in values.items()}
                 routes.append({"name": group.name, "mrr": means})
-            self._maps += choose_points(group, texts, vectors, job.seed, CUTOFF)
+            self._maps += choose_points(group, texts, vectors, bootstrap.seed, CUTOFF)
         return {
-            "split": job.split,
+            **self.part,
             "corpora": data.corpora,
             "texts": len(data),
             "k": CUTOFF,
             "rows": scores,
-            "learnt": _learnt(self.groups, self.training.get("settings", {})),
+            "learnt": _learnt(self.groups, self.subject.settings),
             "unseen": unseen,
             "unasked": unasked,
             "routes": routes,
             "maps": [dict(drawn.entry) for drawn in self._maps],
             "skipped": list(self.skipped),
-            "seen": seen_part(self.training, job.split, data.corpora),
-            "others": dict(self.others),
             "source": data.source,
             "data": {"texts": data.digest(), "k": CUTOFF},
         }
@@ -256,7 +248,7 @@ class RetrievalSuite(Suite):
         depends_on = " ".join(map(str, result["data"].values()))
         return [
             ItemScores(name, rows["text_a"].to_list(), rows["mrr"].to_numpy(), unit="queries", depends_on=depends_on)
-            for name, rows in read_sets(folder / QUERIES_FILE, cls.numbers(result), "mrr")
+            for name, rows in read_sets(folder / cls.file, cls.numbers(result), "mrr")
         ]
 
     @classmethod

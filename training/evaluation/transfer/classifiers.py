@@ -24,8 +24,9 @@ next one begins: with autograd and all classifiers in one block, training takes 
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -51,8 +52,6 @@ _TOGETHER = 350_000  # parameters of a block, which with gradients and Adam's st
 _PARAMETERS = 4_000_000  # of classifiers trained at once, on the same batches: with Adam's state they take 80 MB
 
 Rows = NDArray[np.int64]
-Tell = Callable[[int, int], None]
-"""Called with the number of passes done and of classifiers still training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,35 +80,6 @@ def draw_dev(rows: Rows) -> Fold:
     order = np.random.RandomState(SEED).permutation(len(rows))
     cut = max(1, int(0.05 * len(rows)))
     return Fold(rows[order[cut:]], rows[order[:cut]])
-
-
-def fit(
-    features: Tensor,
-    classes: Tensor,
-    folds: Sequence[Fold],
-    penalties: NDArray[np.float64],
-    *,
-    n_classes: int,
-    hidden: int = 0,
-    tell: Tell = lambda passes, learning: None,
-) -> Fitted:
-    """Train a classifier for each fold and L2 penalty, (n_folds, n_penalties); `tell` hears of every dev evaluation.
-
-    Features, float32, (n, d), and classes, int64 from 0, (n,), are those of all rows. Without hidden units, classifiers
-    are logistic regressions.
-    """
-    first = _first_weights(features, n_classes, hidden)
-    multiply = product_on(features.device)
-    size = max(1, _TOGETHER // (penalties.shape[1] * sum(each.numel() for each in first)))
-    if features.device.type != "cpu":
-        size = len(folds)  # a GPU is faster with few large products
-    blocks = [
-        _Block(folds[at : at + size], penalties[at : at + size], first, multiply) for at in range(0, len(folds), size)
-    ]
-    _learn(blocks, features, classes, n_classes, tell)
-    accuracy = torch.cat([block.accuracy for block in blocks]).cpu().numpy()
-    best = tuple(torch.cat(parts) for parts in zip(*[block.best for block in blocks], strict=True))
-    return Fitted(accuracy.reshape(penalties.shape), best)
 
 
 class _Block:
@@ -184,7 +154,8 @@ class _Block:
 
 
 @torch.no_grad()
-def _learn(blocks: Sequence[_Block], features: Tensor, classes: Tensor, n_classes: int, tell: Tell) -> None:
+def _learn(blocks: Sequence[_Block], features: Tensor, classes: Tensor, n_classes: int) -> Iterator[tuple[int, int]]:
+    """Train blocks on shared batches; yield the passes done and the classifiers still training at each evaluation."""
     folds = [fold for block in blocks for fold in block.folds]
     rows = np.unique(np.concatenate([fold.learn for fold in folds]))
     seen = torch.zeros(len(folds), len(features), device=features.device)
@@ -205,7 +176,7 @@ def _learn(blocks: Sequence[_Block], features: Tensor, classes: Tensor, n_classe
         for block in blocks:
             block.look(features, classes)
         learning = sum(block.learning for block in blocks)
-        tell(passes, learning)
+        yield passes, learning
         if not learning:
             break
 
@@ -222,14 +193,6 @@ def _outputs(weights: Sequence[Tensor], features: Tensor, multiply: Product) -> 
     return [units := outputs.sigmoid_(), torch.baddbmm(weights[3][:, :, None], weights[2], units)]
 
 
-def _first_weights(features: Tensor, n_classes: int, hidden: int) -> list[Tensor]:
-    d = features.shape[1]
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(SEED)
-        layers = [nn.Linear(d, hidden), nn.Linear(hidden, n_classes)] if hidden else [nn.Linear(d, n_classes)]
-    return [part.detach().to(features.device) for layer in layers for part in (layer.weight, layer.bias)]
-
-
 @dataclass(frozen=True, slots=True)
 class Predictions:
     """Ascending positions of the scored items, their predicted classes, (n_scored,), and the penalties chosen."""
@@ -244,10 +207,14 @@ class Learner:
     """Trains one classifier on one task."""
 
     features: Tensor  # of all items, float32, (n_items, d)
-    classes: Rows  # of all items, (n_items,), from 0
-    n_classes: int  # number of classes
+    classes: Rows  # of all items, (n_items,), from 0 without gaps
     hidden: int  # units of the hidden layer; 0 for logistic regression
     name: str  # of the task and the classifier, for the log
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.classes.max()) + 1
 
     def predict(self, parts: Sequence[Rows], folds: int) -> Predictions:
         """Return the predictions for the last part: of all items, train and test, or train, dev and test."""
@@ -266,10 +233,12 @@ class Learner:
         folds = [fold for group in groups for fold in group]
         at_once = max(1, _PARAMETERS // (len(PENALTIES) * self.features.shape[1] * (self.hidden or self.n_classes)))
         penalties = np.tile(PENALTIES, (len(folds), 1))
-        parts = [slice(start, start + at_once) for start in range(0, len(folds), at_once)]
-        accuracy = np.concatenate(
-            [self._fit(folds[part], penalties[part], part.start, len(folds)).accuracy for part in parts]
-        )
+        fitted = []
+        for start in range(0, len(folds), at_once):
+            part = slice(start, start + at_once)
+            which = f"folds {start + 1} to {min(start + at_once, len(folds))} of {len(folds)}"
+            fitted.append(self.fit(folds[part], penalties[part], which))
+        accuracy = np.concatenate([each.accuracy for each in fitted])
         chosen, start = [], 0
         for group in groups:
             # Rounded as in SentEval: of equal means the smallest penalty is taken.
@@ -279,33 +248,37 @@ class Learner:
         return chosen
 
     def _scored(self, folds: Sequence[Fold], parts: Sequence[Rows], penalties: Sequence[float]) -> Predictions:
-        fitted = self._fit(folds, np.array(penalties)[:, None], 0, len(folds))
+        fitted = self.fit(folds, np.array(penalties)[:, None])
         predicted = [fitted.predict(at, self.features[torch.from_numpy(part)]) for at, part in enumerate(parts)]
         rows, classes = np.concatenate(parts), np.concatenate(predicted)
         order = np.argsort(rows)
         return Predictions(rows[order], classes[order], tuple(penalties))
 
-    def _fit(self, folds: Sequence[Fold], penalties: NDArray[np.float64], before: int, total: int) -> Fitted:
+    def fit(self, folds: Sequence[Fold], penalties: NDArray[np.float64], which: str = "all folds") -> Fitted:
+        """Train a classifier for each fold and L2 penalty, (n_folds, n_penalties); `which` folds is for the log."""
+        device, first = self.features.device, self._first_weights()
+        multiply, classes = product_on(device), torch.from_numpy(self.classes).to(device)
+        size = max(1, _TOGETHER // (penalties.shape[1] * sum(each.numel() for each in first)))
+        if device.type != "cpu":
+            size = len(folds)  # a GPU is faster with few large products
+        parts = [slice(start, start + size) for start in range(0, len(folds), size)]
+        blocks = [_Block(folds[part], penalties[part], first, multiply) for part in parts]
         told = time.monotonic()
-
-        def tell(passes: int, learning: int) -> None:
-            nonlocal told
+        for passes, learning in _learn(blocks, self.features, classes, self.n_classes):
             if time.monotonic() - told >= EVERY:
                 told = time.monotonic()
-                log.info(
-                    "training %s: folds %d to %d of %d, pass %d, %d of %d classifiers still improve",
-                    *(self.name, before + 1, before + len(folds), total, passes, learning, penalties.size),
-                )
+                still = f"{learning} of {penalties.size} classifiers still improve"
+                log.info("training %s: %s, pass %d, %s", self.name, which, passes, still)
+        accuracy = torch.cat([block.accuracy for block in blocks]).cpu().numpy()
+        best = tuple(torch.cat(weights) for weights in zip(*[block.best for block in blocks], strict=True))
+        return Fitted(accuracy.reshape(penalties.shape), best)
 
-        return fit(
-            self.features,
-            torch.from_numpy(self.classes).to(self.features.device),
-            folds,
-            penalties,
-            n_classes=self.n_classes,
-            hidden=self.hidden,
-            tell=tell,
-        )
+    def _first_weights(self) -> list[Tensor]:
+        sizes = [self.features.shape[1], *([self.hidden] if self.hidden else []), self.n_classes]
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(SEED)
+            layers = [nn.Linear(*both) for both in pairwise(sizes)]
+        return [part.detach().to(self.features.device) for layer in layers for part in (layer.weight, layer.bias)]
 
     def _folds(self, rows: Rows, folds: int) -> list[Fold]:
         from sklearn.model_selection import StratifiedKFold

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from features.core.faults import TooFewTexts
 from features.core.pages import tell
-from features.metrics.bootstrap import Bootstrap
 from features.sentences import leakage_key
 from training.evaluation.bars import PAIRED, draw, figure_of
-from training.evaluation.bootstrap import Drawn, draw_right
+from training.evaluation.bootstrap import Drawn, draw_right, paired_mean
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.suites import Chapter, Result, Subject, Suite
@@ -24,8 +23,6 @@ from training.evaluation.tables import NOTES, Column, ScoreTable, count, hundred
 if TYPE_CHECKING:
     from features.corpora.classified import ClassTask
 
-TRANSFER_FILE = "transfer.parquet"
-"""Class and prediction of each scored item, by task and classifier."""
 OTHER_LENGTH = 2.0
 """Ratio of embedding lengths above which classifiers train at a different pace."""
 _COLUMNS = (
@@ -39,55 +36,49 @@ _COLUMNS = (
 
 @dataclass
 class TransferSuite(Suite):
-    """Classification tasks on frozen embeddings: texts or pairs with a class, and the classifiers to train on them."""
+    """The classification tasks of a subject, on frozen embeddings: texts or pairs with a class."""
 
     name: ClassVar[str] = "transfer"
     title: ClassVar[str] = "Classification from embeddings"
     needs: ClassVar[str] = "texts or pairs with a class: name a set under [[evaluation]] (docs/reference/corpora.md)"
     measure: ClassVar[str] = "accuracy"
-    file: ClassVar[str] = TRANSFER_FILE
+    file: ClassVar[str] = "transfer.parquet"
 
-    tasks: "Sequence[ClassTask]"
-    classifiers: Sequence[str]
-    folds: int
-    bootstrap: Bootstrap
+    subject: Subject
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
         for task in subject.tasks:
             require_enough(task, subject.job.folds)
-        if not subject.tasks:
-            return None
-        return cls(subject.tasks, subject.job.classifiers, subject.job.folds, subject.bootstrap)
+        return cls(subject) if subject.tasks else None
 
     def score(self, models: Models) -> Result:
-        rows = []
-        drawn: dict[str, list[Drawn]] = {classifier: [] for classifier in self.classifiers}
-        for task in self.tasks:
+        job, tasks, rows = self.subject.job, self.subject.tasks, []
+        drawn: dict[str, list[Drawn]] = {classifier: [] for classifier in job.classifiers}
+        for task in tasks:
             texts = (*task.texts, *(task.others or ()))
             lengths = {
                 side: None if embed is None else float(np.linalg.norm(embed(texts), axis=1).mean())
                 for side, embed in (("encoder", models.encoder), ("start", models.start))
             }
             about = _about(task) | {"lengths": lengths}
-            for classifier in self.classifiers:
+            for classifier in job.classifiers:
                 right, penalties = self._learn(task, classifier, models)
                 scored = zip(task.texts, task.splits, strict=True)  # pairs with the same first text are drawn together
                 groups = [text for text, split in scored if split == task.parts[-1]]
-                of_task = draw_right(right, groups, self.bootstrap.of(task.name))
+                of_task = draw_right(right, groups, self.subject.bootstrap.of(task.name))
                 drawn[classifier].append(of_task)
                 row = {"name": f"{task.name} by {classifier}", "classifier": classifier, "penalties": penalties}
-                rows.append(row | about | of_task.paired(self.bootstrap))
-        means = {classifier: Drawn.average(several) for classifier, several in drawn.items()}
+                rows.append(row | about | of_task.paired())
         return {
-            "folds": self.folds,
-            "classifiers": list(self.classifiers),
+            "folds": job.folds,
+            "classifiers": list(job.classifiers),
             "rows": rows,
-            "means": {classifier: mean and mean.paired(self.bootstrap) for classifier, mean in means.items()},
+            "means": {classifier: paired_mean(several) for classifier, several in drawn.items()},
             "data": {
-                "folds": self.folds,
-                "classifiers": sorted(self.classifiers),
-                "tasks": {task.name: _digest(task) for task in self.tasks},
+                "folds": job.folds,
+                "classifiers": sorted(job.classifiers),
+                "tasks": {task.name: _digest(task) for task in tasks},
             },
         }
 
@@ -132,7 +123,7 @@ class TransferSuite(Suite):
                 unit="pairs" if tasks[name]["pairs"] else "texts",
                 depends_on=f"{digests[tasks[name]['task']]} {result['folds']}",
             )
-            for name, rows in read_sets(folder / TRANSFER_FILE, tasks, "label", "predicted")
+            for name, rows in read_sets(folder / cls.file, tasks, "label", "predicted")
         ]
 
     def _learn(self, task: "ClassTask", classifier: str, models: Models) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
@@ -142,7 +133,7 @@ class TransferSuite(Suite):
         from features.parsers.devices import resolve_device
         from training.evaluation.transfer.classifiers import HIDDEN, Learner, Predictions
 
-        names = sorted(set(task.labels))
+        names, folds = sorted(set(task.labels)), self.subject.job.folds
         classes = np.searchsorted(names, task.labels).astype(np.int64)
         splits = np.array(task.splits)
         parts = [np.flatnonzero(splits == part) for part in task.parts]
@@ -150,11 +141,11 @@ class TransferSuite(Suite):
         def predictions(model: str, embed: Embed) -> Predictions:
             features = torch.from_numpy(_features(task, embed)).to(resolve_device("auto"))
             name = f"{task.name!r} by {classifier} on {model}"
-            return Learner(features, classes, len(names), HIDDEN[classifier], name).predict(parts, self.folds)
+            return Learner(features, classes, HIDDEN[classifier], name).predict(parts, folds)
 
         predicted = [predictions("the encoder", models.encoder)]
         if models.start is not None:
-            key = (self.name, _digest(task), classifier, self.folds)
+            key = (self.name, _digest(task), classifier, folds)
             if key not in models.of_start:
                 models.of_start[key] = predictions("its start model", models.start)
             predicted.append(models.of_start[key])

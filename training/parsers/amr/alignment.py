@@ -91,20 +91,13 @@ def learn_translations(sentences: Sequence[Sentence]) -> list[Evidence]:
         counts = np.bincount(position, weights / total[group], minlength=len(pairs))
         table = counts / (occurrences[word_of_pair] + _DOUBT)
 
-    probabilities = table[position].astype(np.float32)
-    letters = alike.astype(np.float32)
-    evidence, start, node_start = [], 0, 0
-    for shape in shapes:
-        end, node_end = start + shape[0] * shape[1], node_start + shape[0]
-        evidence.append(
-            Evidence(
-                translation=probabilities[start:end].reshape(shape),
-                likeness=letters[start:end].reshape(shape),
-                frequency=frequency[key_of_node[node_start:node_end]].astype(np.float32),
-            )
-        )
-        start, node_start = end, node_end
-    return evidence
+    ends, node_ends = np.cumsum([n * w for n, w in shapes])[:-1], np.cumsum([n for n, _ in shapes])[:-1]
+    translations, likenesses = (np.split(part.astype(np.float32), ends) for part in (table[position], alike))
+    frequencies = np.split(frequency[key_of_node].astype(np.float32), node_ends)
+    return [
+        Evidence(translation.reshape(shape), likeness.reshape(shape), frequency)
+        for shape, translation, likeness, frequency in zip(shapes, translations, likenesses, frequencies, strict=True)
+    ]
 
 
 def _concept_key(label: str) -> str:
@@ -172,26 +165,9 @@ _EXPLAINED = 2.5
 _LEAST_TRANSLATION = 2e-4
 
 
-@dataclass(frozen=True, slots=True)
 class Alignment:
-    """The alignment of a graph's nodes with the words of its sentence."""
+    """Aligns the nodes of a graph with the words of its sentence, at least one; evidence as of `learn_translations`."""
 
-    word: list[int]  # position of the word of each node
-    spans: dict[int, tuple[int, int]]  # first and last word of the names that are spelt in the text
-    certainty: list[float]  # string similarity of word and node; above 1 for names and values that are spelt out
-
-
-def align(graph: FlatGraph, words: Sequence[Word], evidence: Evidence) -> Alignment:
-    """Align one graph with the words of its sentence, at least one; evidence as of `learn_translations`."""
-    aligner = _Aligner(graph, words, evidence)
-    aligner.spelt()
-    aligner.lexical()
-    aligner.structural()
-    aligner.leftover()
-    return Alignment(aligner.word, aligner.spans, aligner.certainty)
-
-
-class _Aligner:
     def __init__(self, graph: FlatGraph, words: Sequence[Word], evidence: Evidence) -> None:
         n = len(graph.nodes)
         self._nodes, self._evidence = graph.nodes, evidence
@@ -204,11 +180,16 @@ class _Aligner:
             self._neighbours[source].append(target)
             self._neighbours[target].append(source)
         self._taken: dict[int, set[str]] = defaultdict(set)
-        self.word = [-1] * n
-        self.spans: dict[int, tuple[int, int]] = {}
+        self.word = [-1] * n  # position of the word of each node
+        self.spans: dict[int, tuple[int, int]] = {}  # first and last word of the names that are spelt in the text
+        # String similarity of word and node; above 1 for names and values that are spelt out.
         self.certainty = [0.0] * n
+        self._spelt()
+        self._lexical()
+        self._structural()
+        self._leftover()
 
-    def spelt(self) -> None:
+    def _spelt(self) -> None:
         for node, label in enumerate(self._nodes):
             if is_name(label):
                 span = _spelt_at(self._lower, value_of(label))
@@ -223,7 +204,7 @@ class _Aligner:
                         self._put(node, position, _SPELT_VALUE)
                         break
 
-    def lexical(self) -> None:
+    def _lexical(self) -> None:
         scores, translation = self._scores()
         likeness = self._evidence.likeness
         doubtful = []
@@ -244,7 +225,7 @@ class _Aligner:
             if row[best] >= np.log(_LEAST_TRANSLATION) or likeness[node, best] >= 0.5:
                 self._put(node, best, float(likeness[node, best]))
 
-    def structural(self) -> None:
+    def _structural(self) -> None:
         scores, translation = self._scores()
         for _ in range(4):  # a type above a date above a month: no deeper in practice
             for node in self._open():
@@ -257,7 +238,7 @@ class _Aligner:
                 if word >= 0:
                     self._put(node, word, self.certainty[node])
 
-    def leftover(self) -> None:
+    def _leftover(self) -> None:
         translation = self._evidence.translation
         while True:
             before = len(self._open())

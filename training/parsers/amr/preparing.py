@@ -11,7 +11,6 @@ import numpy as np
 from features.core.faults import FileEmpty, TooFewTexts
 from features.core.files import open_text
 from features.parsers.embedded.inputs import (
-    Ids,
     SentenceReader,
     TextIds,
     node_tensors,
@@ -19,8 +18,8 @@ from features.parsers.embedded.inputs import (
     padded_length,
     text_tensors,
 )
-from features.parsers.embedded.vocabulary import Vocabulary
-from training.parsers.amr.alignment import align, learn_translations
+from features.parsers.embedded.vocabulary import SPECIAL_PRIMARIES, Vocabulary
+from training.parsers.amr.alignment import Alignment, learn_translations
 from training.parsers.amr.corpus import Report, Sentence, held_out_keys, read_source, read_training
 from training.parsers.amr.settings import GraphSources
 from training.parsers.amr.targets import Target, anchor, count_vocabulary, make_target
@@ -42,10 +41,7 @@ class Example:
     """A training sentence."""
 
     text: TextIds  # the sentence as numbers
-    labels: Ids  # classes of primary, sense and wrapper, shape (n_words, 3)
-    nodes: Ids  # word, place and concept of each node, shape (n_nodes, 3)
-    edges: Ids  # source, target and class of the role, shape (n_edges, 3)
-    root: int  # node
+    target: Target  # with a root
     share: float  # average number of times per epoch
 
 
@@ -72,7 +68,7 @@ def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> 
     sentences = [*train, *dev]
     evidence = learn_translations(sentences)
     anchored = [
-        anchor(sentence, align(sentence.graph, sentence.words, concepts), concepts)
+        anchor(sentence, Alignment(sentence.graph, sentence.words, concepts), concepts)
         for sentence, concepts in zip(sentences, evidence, strict=True)
     ]
     log.info("aligned %d sentences", len(sentences))
@@ -80,9 +76,11 @@ def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> 
     targets = [make_target(example, vocabulary) for example in anchored]
 
     def examples(some: slice) -> list[Example]:
-        pairs = zip(sentences[some], targets[some], strict=True)
-        made = (_make_example(sentence, target, reader, vocabulary) for sentence, target in pairs)
-        return [example for example in made if example is not None]
+        return [
+            Example(reader.ids([word.text for word in sentence.words]), target, sentence.share)
+            for sentence, target in zip(sentences[some], targets[some], strict=True)
+            if target.root >= 0  # else the labels cannot express it
+        ]
 
     return Prepared(vocabulary, examples(slice(len(train))), examples(slice(len(train), None)), dev, reports)
 
@@ -102,23 +100,6 @@ def read_frames(path: Path | None) -> dict[str, list[str]]:
     return frames
 
 
-def _make_example(sentence: Sentence, target: Target, reader: SentenceReader, vocabulary: Vocabulary) -> Example | None:
-    """Return a training sentence; None where the labels cannot express its root or any of its nodes."""
-    if target.root < 0:
-        return None
-    concepts = [vocabulary.concept_id(label) for label in target.labels]
-    nodes = [(slot.word, slot.place, concept) for slot, concept in zip(target.slots, concepts, strict=True)]
-    edges = [(source, goal, role) for source, role, goal in target.edges]
-    return Example(
-        text=reader.ids([word.text for word in sentence.words]),
-        labels=np.array([target.primaries, target.senses, target.wrappers], np.int64).T,
-        nodes=np.array(nodes, np.int64),
-        edges=np.array(edges, np.int64).reshape(-1, 3),
-        root=target.root,
-        share=sentence.share,
-    )
-
-
 class Gold(TypedDict):
     """The targets of a batch."""
 
@@ -130,30 +111,29 @@ class Gold(TypedDict):
     root: "torch.Tensor"  # (batch,)
 
 
-def collate(
-    examples: Sequence[Example], special_primaries: int, device: "torch.device | str" = "cpu"
-) -> tuple["TextTensors", "NodeTensors", Gold]:
-    """Return a batch; primary classes below `special_primaries` have no sense."""
+def collate(examples: Sequence[Example], device: "torch.device") -> tuple["TextTensors", "NodeTensors", Gold]:
+    """Return a batch; special primary classes have no sense."""
     import torch
 
-    labels = torch.from_numpy(pad([example.labels for example in examples], IGNORED)).to(device)
+    targets = [example.target for example in examples]
+    labels = torch.from_numpy(pad([target.labels for target in targets], IGNORED)).to(device)
     primaries, senses, wrappers = labels.unbind(-1)
-    nodes = node_tensors([example.nodes for example in examples], device)
+    nodes = node_tensors([target.nodes for target in targets], device)
     width = nodes["node_mask"].shape[1]
     arcs = torch.zeros(len(examples), width, width)
     columns = []
-    for number, example in enumerate(examples):
-        arcs[number, example.edges[:, 0], example.edges[:, 1]] = 1
-        columns.append(np.column_stack([np.full(len(example.edges), number), example.edges]))
+    for number, target in enumerate(targets):
+        arcs[number, target.edges[:, 0], target.edges[:, 1]] = 1
+        columns.append(np.column_stack([np.full(len(target.edges), number), target.edges]))
     edges = np.concatenate(columns)
     padding = np.zeros((padded_length(len(edges), _EDGE_MULTIPLE) - len(edges), 4), np.int64)
     padding[:, 3] = IGNORED
     gold: Gold = {
         "primaries": primaries,
-        "senses": torch.where(primaries >= special_primaries, senses, IGNORED),
+        "senses": torch.where(primaries >= len(SPECIAL_PRIMARIES), senses, IGNORED),
         "wrappers": wrappers,
         "arcs": arcs.to(device),
         "edges": torch.from_numpy(np.concatenate([edges, padding])).to(device),
-        "root": torch.tensor([example.root for example in examples], device=device),
+        "root": torch.tensor([target.root for target in targets], device=device),
     }
     return text_tensors([example.text for example in examples], device), nodes, gold

@@ -4,6 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from features.parsers.embedded.inputs import Ids
 from features.parsers.embedded.nodes import is_concept, is_constant, is_name, split_sense, value_of
 from features.parsers.embedded.vocabulary import (
     INSIDE,
@@ -13,7 +16,6 @@ from features.parsers.embedded.vocabulary import (
     SPECIAL_CONCEPTS,
     SPECIAL_PRIMARIES,
     STRING,
-    Slot,
     Vocabulary,
     dropped,
     is_script,
@@ -47,15 +49,12 @@ class Anchored:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The targets of a sentence."""
+    """The targets of a sentence, int64."""
 
-    primaries: list[int]  # class of each word
-    senses: list[int]  # class of each word; 0 where there is no primary concept
-    wrappers: list[int]  # class of each word
-    slots: list[Slot]  # word and place of each node that the labels can express
-    labels: list[str]  # of these nodes
-    edges: list[tuple[int, int, int]]  # (source, class of the role, target) between positions in `slots`
-    root: int  # position in `slots`; -1 where the labels cannot express it
+    labels: Ids  # classes of primary, sense (0 where there is no primary concept) and wrapper, (n_words, 3)
+    nodes: Ids  # word, place and concept of each node that the labels can express, (n_nodes, 3)
+    edges: Ids  # source and target, rows of `nodes`, and class of the role, (n_edges, 3)
+    root: int  # row of `nodes`; -1 where the labels cannot express it
 
 
 def anchor(sentence: Sentence, alignment: Alignment, evidence: Evidence) -> Anchored:
@@ -131,7 +130,7 @@ def make_target(example: Anchored, vocabulary: Vocabulary) -> Target:
     sentence = example.sentence
     labels = sentence.graph.nodes
     primaries, senses, wrappers = ([0] * len(sentence.words) for _ in range(3))
-    slots: list[Slot] = []
+    slots: list[tuple[int, int]] = []
     kept: list[int] = []
     for position, nodes in enumerate(example.by_word):
         if position in example.inside:
@@ -140,20 +139,25 @@ def make_target(example: Anchored, vocabulary: Vocabulary) -> Target:
             primary = _primary_class(example, position, nodes.primary, vocabulary)
             if primary is not None:
                 primaries[position], senses[position] = primary
-                slots.append(Slot(position, 0))
+                slots.append((position, 0))
                 kept.append(nodes.primary)
         wrapper = _known_part(nodes.wrapper, labels, vocabulary)
         wrappers[position] = vocabulary.wrapper_ids[tuple(labels[node] for node in wrapper)]
-        slots += [Slot(position, part) for part in range(1, len(wrapper) + 1)]
+        slots += [(position, part) for part in range(1, len(wrapper) + 1)]
         kept += wrapper
     place_of = {node: position for position, node in enumerate(kept)}
     edges = [
-        (place_of[source], vocabulary.role_ids[role], place_of[target])
+        (place_of[source], place_of[target], vocabulary.role_ids[role])
         for source, role, target in sentence.graph.edges
         if source in place_of and target in place_of and role in vocabulary.role_ids
     ]
-    root = place_of.get(sentence.graph.root, -1)
-    return Target(primaries, senses, wrappers, slots, [labels[node] for node in kept], edges, root)
+    kept_nodes = [(*slot, vocabulary.concept_id(labels[node])) for slot, node in zip(slots, kept, strict=True)]
+    return Target(
+        labels=np.array([primaries, senses, wrappers], np.int64).T,
+        nodes=np.array(kept_nodes, np.int64).reshape(-1, 3),
+        edges=np.array(edges, np.int64).reshape(-1, 3),
+        root=place_of.get(sentence.graph.root, -1),
+    )
 
 
 def _primary_of(example: Anchored, position: int, node: int) -> tuple[str, str]:

@@ -13,7 +13,6 @@ Arcs, roles and root are computed from the gold nodes (teacher forcing); a share
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,7 +20,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from features.parsers.embedded.network import Network, NodeTensors, TextTensors
-from features.parsers.embedded.vocabulary import SPECIAL_PRIMARIES
 from training.loop import together
 from training.loop.batches import epoch_batches
 from training.loop.machine import Machine
@@ -77,10 +75,11 @@ class AmrParserTask:
         mine = together.share(batch)
         # A process without a share takes a sentence of weight zero: all processes must communicate.
         examples = [self._train[position] for position in mine or batch[:1]]
-        text, nodes, gold = collate(examples, len(SPECIAL_PRIMARIES), self._machine.device)
+        text, nodes, gold = collate(examples, self._machine.device)
         with self._autocast():
-            scores = _score(self.network, text, nodes, gold, self._settings.concept_dropout)
-        parts = together.over_all(_losses(scores, nodes, gold), _counts(nodes, gold) * bool(len(mine)))
+            scored = _score(self.network, text, nodes, gold, self._settings.concept_dropout)
+        losses, counts = _losses(scored, nodes["node_mask"].sum())
+        parts = together.over_all(losses, counts * bool(len(mine)))
         loss = (parts * parts.new_tensor(tuple(_PARTS.values()))).sum()
         return {"loss": loss, **dict(zip(_PARTS, parts.unbind(), strict=True))}
 
@@ -93,8 +92,8 @@ class AmrParserTask:
         with self._autocast():
             for start in range(0, len(order), _DEV_BATCH):
                 examples = [self._dev[position] for position in order[start : start + _DEV_BATCH]]
-                text, nodes, gold = collate(examples, len(SPECIAL_PRIMARIES), self._machine.device)
-                counted += _correct(_score(self.network, text, nodes, gold), nodes, gold).cpu()
+                text, nodes, gold = collate(examples, self._machine.device)
+                counted += _correct(_score(self.network, text, nodes, gold)).cpu()
         accuracies = (counted[:, 0] / counted[:, 1].clamp(min=1)).tolist()
         mean = sum(accuracies) / len(accuracies)
         return Judgement({"mean": mean, **dict(zip(_PARTS, accuracies, strict=True))}, value=mean)
@@ -104,82 +103,62 @@ class AmrParserTask:
         return torch.autocast(self._machine.device.type, precision, enabled=precision != torch.float32)
 
 
-class _Scores(NamedTuple):
-    primaries: Tensor
-    wrappers: Tensor
-    senses: Tensor
-    arcs: Tensor
-    roles: Tensor
-    roots: Tensor
+Parts = Sequence[tuple[Tensor, Tensor]]
+"""Scores and classes of each part, in the order of `_PARTS`."""
 
 
-def _score(
-    network: Network, text: TextTensors, nodes: NodeTensors, gold: Gold, concept_dropout: float = 0.0
-) -> _Scores:
-    """Return the scores of a batch, each step given the gold labels of the previous one."""
+def _score(network: Network, text: TextTensors, nodes: NodeTensors, gold: Gold, concept_dropout: float = 0.0) -> Parts:
+    """Return the parts of a batch, each step given the gold labels of the previous one; of arcs, all pairs of nodes."""
     words = network.words(text)
     primaries = network.primary(words)
     senses, wrappers = network.given_primary(words, _hide(gold["primaries"].clamp(min=0), concept_dropout))
     concepts = _hide(nodes["node_concepts"], concept_dropout)
     states = network.nodes(words, {**nodes, "node_concepts": concepts})
     arcs = network.arcs(states, nodes["node_words"])
-    sentence, source, target, _ = gold["edges"].unbind(1)
+    sentence, source, target, role = gold["edges"].unbind(1)
     roles = network.roles(states, sentence, source, target)
-    roots = network.roots(states).masked_fill(~nodes["node_mask"], -1e4)
-    return _Scores(primaries.float(), wrappers.float(), senses.float(), arcs, roles.float(), roots)
-
-
-def _classes(gold: Gold) -> tuple[Tensor, ...]:
-    return gold["primaries"], gold["wrappers"], gold["senses"], gold["edges"][:, 3], gold["root"]
-
-
-def _losses(scores: _Scores, nodes: NodeTensors, gold: Gold) -> Tensor:
-    """Return the losses of the parts, in their order, shape (6,)."""
     mask = nodes["node_mask"]
+    roots = network.roots(states).masked_fill(~mask, -1e4)
     pairs = mask[:, :, None] & mask[:, None, :]
-    arcs = functional.binary_cross_entropy_with_logits(scores.arcs[pairs], gold["arcs"][pairs], reduction="sum")
-    primary, wrapper, sense, role, root = _classes(gold)
-    return torch.stack(
-        [
-            _cross_entropy(scores.primaries, primary, smoothing=_SMOOTHING),
-            _cross_entropy(scores.wrappers, wrapper),
-            _cross_entropy(scores.senses, sense),
-            arcs / mask.sum(),
-            _cross_entropy(scores.roles, role),
-            _cross_entropy(scores.roots, root),
-        ]
-    )
+    return [
+        (primaries.float(), gold["primaries"]),
+        (wrappers.float(), gold["wrappers"]),
+        (senses.float(), gold["senses"]),
+        (arcs[pairs], gold["arcs"][pairs]),
+        (roles.float(), role),
+        (roots.float(), gold["root"]),
+    ]
 
 
-def _counts(nodes: NodeTensors, gold: Gold) -> Tensor:
-    """Return how many words, nodes, edges or sentences the loss of each part is the mean over, shape (6,)."""
-    *words, roles, root = ((classes != IGNORED).sum() for classes in _classes(gold))
-    return torch.stack([*words, nodes["node_mask"].sum(), roles, root])
+def _losses(parts: Parts, n_nodes: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the losses of the parts, and the number of words, nodes, edges or sentences that each is a mean over."""
+    losses, counts = [], []
+    for name, (scores, classes) in zip(_PARTS, parts, strict=True):
+        if name == "arcs":
+            losses.append(functional.binary_cross_entropy_with_logits(scores, classes, reduction="sum") / n_nodes)
+            counts.append(n_nodes)
+        else:
+            smoothing, chosen = _SMOOTHING if name == "primary" else 0.0, classes != IGNORED
+            loss = functional.cross_entropy(scores[chosen], classes[chosen], label_smoothing=smoothing)
+            losses.append(loss if chosen.any() else scores.sum() * 0.0)
+            counts.append(chosen.sum())
+    return torch.stack(losses), torch.stack(counts)
 
 
-def _correct(scores: _Scores, nodes: NodeTensors, gold: Gold) -> Tensor:
+def _correct(parts: Parts) -> Tensor:
     """Return the number of correct and of all predictions of each part, shape (6, 2).
 
     For arcs, it is twice the hits, and the predicted plus the gold arcs: their quotient is F1.
     """
-    mask = nodes["node_mask"]
-    predicted, right = (scores.arcs > 0) & mask[:, :, None] & mask[:, None, :], gold["arcs"] > 0
-    arcs = torch.stack([2 * (predicted & right).sum(), predicted.sum() + right.sum()])
-    parts = zip((*scores[:3], *scores[4:]), _classes(gold), strict=True)
-    *words, roles, root = (_accuracy(part, classes) for part, classes in parts)
-    return torch.stack([*words, arcs, roles, root]).double()
-
-
-def _cross_entropy(scores: Tensor, classes: Tensor, smoothing: float = 0.0) -> Tensor:
-    chosen = classes != IGNORED
-    if not chosen.any():
-        return scores.sum() * 0.0
-    return functional.cross_entropy(scores[chosen], classes[chosen], label_smoothing=smoothing)
-
-
-def _accuracy(scores: Tensor, classes: Tensor) -> Tensor:
-    chosen = classes != IGNORED
-    return torch.stack([(scores.argmax(-1) == classes)[chosen].sum(), chosen.sum()])
+    counted = []
+    for name, (scores, classes) in zip(_PARTS, parts, strict=True):
+        if name == "arcs":
+            predicted, right = scores > 0, classes > 0
+            counted.append(torch.stack([2 * (predicted & right).sum(), predicted.sum() + right.sum()]))
+        else:
+            chosen = classes != IGNORED
+            counted.append(torch.stack([(scores.argmax(-1) == classes)[chosen].sum(), chosen.sum()]))
+    return torch.stack(counted).double()
 
 
 def _hide(classes: Tensor, share: float) -> Tensor:

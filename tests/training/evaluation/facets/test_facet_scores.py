@@ -62,8 +62,6 @@ def test_facets_that_carry_their_metric_score_one_and_random_ones_less():
         layout,
         bundled={},
         fitting=None,
-        draws=5,
-        seed=0,
         bootstrap=in_groups(Bootstrap(200), range(200)),
     )
     for row in rows:

@@ -10,7 +10,7 @@ import torch
 
 from training.evaluation.comparison import compare_runs
 from training.evaluation.measures import Scored
-from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
+from training.evaluation.paraphrase.suite import ParaphraseSuite
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.settings import PromotionSettings
@@ -106,7 +106,7 @@ def test_the_probabilities_of_a_classifier_are_held_against_what_is_so(job, brow
     result = evaluate(job.model_copy(update={"suites": ()}))["suites"]["paraphrase"]
     found = by_name(result)
     assert found["questions"]["reliability"] is None  # by the cosine
-    table = pl.read_parquet(job.output / PAIRS_FILE).filter(set="tweets")
+    table = pl.read_parquet(job.output / ParaphraseSuite.file).filter(set="tweets")
     reliable = found["tweets"]["reliability"]
     assert reliable["said"] == pytest.approx(table["score"].mean())
     assert reliable["so"] == pytest.approx(16 / 24)

@@ -7,7 +7,7 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from features.core.faults import EncoderDamaged
 from training.evaluation.models import Models
-from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
+from training.evaluation.paraphrase.suite import ParaphraseSuite
 from training.evaluation.suites import Subject, suites_of
 
 
@@ -35,7 +35,7 @@ def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_el
     suite = ParaphraseSuite.of(Subject(job))
     result = suite.score(Models(alike, None))
     suite.write(job.output)
-    table = pl.read_parquet(job.output / PAIRS_FILE).filter(set="tweets")
+    table = pl.read_parquet(job.output / ParaphraseSuite.file).filter(set="tweets")
     expected = classifier().probabilities(alike(table["text_a"]), alike(table["text_b"]))[:, 1]
     assert table["score"].to_numpy() == pytest.approx(expected)
     each = by_name(result)["tweets"]
@@ -85,7 +85,7 @@ def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_anoth
     suite = ParaphraseSuite.of(Subject(job))
     result = suite.score(Models(alike, None))
     suite.write(job.output)
-    table = pl.read_parquet(job.output / PAIRS_FILE).filter(set="tweets")
+    table = pl.read_parquet(job.output / ParaphraseSuite.file).filter(set="tweets")
     changed = (table["predicted"] != table["swapped_predicted"]).sum()
     assert changed == each["changed"] > 0
     assert each["swapped"] == changed / 24
@@ -117,7 +117,7 @@ def test_the_more_probable_label_is_scored_beside_the_chosen_threshold(job, alik
     result = suite.score(Models(alike, alike))
     suite.write(job.output)
     each = by_name(result)["tweets"]
-    table = pl.read_parquet(job.output / PAIRS_FILE).filter(set="tweets")
+    table = pl.read_parquet(job.output / ParaphraseSuite.file).filter(set="tweets")
     positive, called = table["label"] == "1", table["score"] >= 0.5
     assert called.to_list() != (table["predicted"] == "1").to_list()  # dev chooses another threshold
     accuracy, f1 = accuracy_score(positive, called), f1_score(positive, called)

@@ -18,7 +18,6 @@ from training.evaluation.transfer.classifiers import (
     Fold,
     Learner,
     draw_dev,
-    fit,
 )
 from training.evaluation.transfer.suite import require_enough
 
@@ -74,7 +73,7 @@ def train_alone(features, labels, fold, penalty, *, hidden):
 def test_a_classifier_is_the_one_that_would_be_trained_alone(hidden):
     features, labels = make_data(200, noise=1.0)
     fold = Fold(np.arange(150), np.arange(150, 200))
-    found = fit(features, labels, [fold], np.array([PENALTIES]), n_classes=2, hidden=hidden)
+    found = Learner(features, labels.numpy(), hidden, "x").fit([fold], np.array([PENALTIES]))
     for place, penalty in enumerate(PENALTIES):
         accuracy, weights = train_alone(features, labels, fold, penalty, hidden=hidden)
         assert found.accuracy[0, place] == pytest.approx(accuracy)
@@ -89,7 +88,7 @@ def test_accuracy_is_that_of_scikit_learns_logistic_regression(noise, classes, m
     monkeypatch.setattr(classifiers, "PATIENCE", 30)
     features, labels = make_data(1200, noise=noise, classes=classes, margin=0.0 if noise else 1.5)
     learn, dev, test = np.array_split(np.arange(len(labels)), 3)
-    said = Learner(features, labels.numpy(), classes, 0, "x").predict([learn, dev, test], 2).classes
+    said = Learner(features, labels.numpy(), 0, "x").predict([learn, dev, test], 2).classes
     theirs = LogisticRegression(C=100, max_iter=1000).fit(features[learn], labels[learn]).predict(features[test])
     known = labels[test].numpy()
     assert np.mean(said == known) == pytest.approx(np.mean(theirs == known), abs=0.05)
@@ -101,17 +100,19 @@ def test_classifiers_that_learn_together_do_not_see_what_their_fold_does_not_hol
     features, labels = make_data(120, noise=1.0)
     folds = [Fold(np.arange(80), np.arange(80, 100)), Fold(np.arange(20, 100), np.arange(20))]
     penalties = np.tile(PENALTIES[:2], (2, 1))
-    before = fit(features, labels, folds, penalties, n_classes=2, hidden=hidden)
+    before = Learner(features, labels.numpy(), hidden, "x").fit(folds, penalties)
     others = features.clone()
     others[80:] = 9.0  # neither train nor dev of the first fold, except rows 80 to 99
     others[80:100] = features[80:100]
     others[100:] = torch.nan
-    assert torch.equal(fit(others, labels, folds, penalties, n_classes=2, hidden=hidden).weights[0], before.weights[0])
+    assert torch.equal(Learner(others, labels.numpy(), hidden, "x").fit(folds, penalties).weights[0], before.weights[0])
     # What only the second fold learns from changes the second and leaves the first.
     swapped = labels.clone()
     swapped[80:100] = 1 - swapped[80:100]
-    changed = fit(features, swapped, [Fold(folds[0].learn, folds[0].learn), folds[1]], penalties, n_classes=2)
-    same = fit(features, labels, [Fold(folds[0].learn, folds[0].learn), folds[1]], penalties, n_classes=2)
+    changed = Learner(features, swapped.numpy(), 0, "x").fit(
+        [Fold(folds[0].learn, folds[0].learn), folds[1]], penalties
+    )
+    same = Learner(features, labels.numpy(), 0, "x").fit([Fold(folds[0].learn, folds[0].learn), folds[1]], penalties)
     assert torch.equal(changed.weights[0][:2], same.weights[0][:2])
     assert not torch.equal(changed.weights[0][2:], same.weights[0][2:])
 
@@ -119,11 +120,11 @@ def test_classifiers_that_learn_together_do_not_see_what_their_fold_does_not_hol
 @pytest.mark.parametrize(("hidden", "classes"), [(0, 2), (0, 3), (8, 3)])
 def test_the_size_of_a_block_changes_no_classifier(hidden, classes, monkeypatch):
     features, labels = make_data(120, noise=1.0, classes=classes)
-    folds = Learner(features, labels.numpy(), classes, hidden, "x")._folds(np.arange(120), 5)
+    folds = Learner(features, labels.numpy(), hidden, "x")._folds(np.arange(120), 5)
     penalties = np.tile(PENALTIES, (5, 1))
-    together = fit(features, labels, folds, penalties, n_classes=classes, hidden=hidden)
+    together = Learner(features, labels.numpy(), hidden, "x").fit(folds, penalties)
     monkeypatch.setattr(classifiers, "_TOGETHER", 1)  # a fold a block
-    apart = fit(features, labels, folds, penalties, n_classes=classes, hidden=hidden)
+    apart = Learner(features, labels.numpy(), hidden, "x").fit(folds, penalties)
     assert apart.accuracy.tolist() == together.accuracy.tolist()
     for mine, other in zip(apart.weights, together.weights, strict=True):
         torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-5)
@@ -131,19 +132,19 @@ def test_the_size_of_a_block_changes_no_classifier(hidden, classes, monkeypatch)
 
 def test_an_item_is_never_scored_by_a_classifier_that_has_seen_its_class():
     features, labels = make_data(100, noise=0.5)
-    wanted = Learner(features, labels.numpy(), 2, 0, "x").predict([np.arange(100)], 3)
+    wanted = Learner(features, labels.numpy(), 0, "x").predict([np.arange(100)], 3)
     assert wanted.rows.tolist() == list(range(100))
     assert len(wanted.penalties) == 3
-    outer = Learner(features, labels.numpy(), 2, 0, "x")._folds(np.arange(100), 3)[0]
+    outer = Learner(features, labels.numpy(), 0, "x")._folds(np.arange(100), 3)[0]
     # Classes of one test fold are turned round, and its classifiers must not notice; the folds are kept as they were.
     turned = labels.numpy().copy()
     turned[outer.dev] = 1 - turned[outer.dev]
 
     class SameFolds(Learner):
         def _folds(self, rows, folds):
-            return Learner(self.features, labels.numpy(), 2, 0, "x")._folds(rows, folds)
+            return Learner(self.features, labels.numpy(), 0, "x")._folds(rows, folds)
 
-    found = SameFolds(features, turned, 2, 0, "x").predict([np.arange(100)], 3)
+    found = SameFolds(features, turned, 0, "x").predict([np.arange(100)], 3)
     assert found.classes[outer.dev].tolist() == wanted.classes[outer.dev].tolist()
     assert found.penalties[0] == wanted.penalties[0]
     assert found.classes.tolist() != wanted.classes.tolist()  # the other folds did learn from it
@@ -152,15 +153,17 @@ def test_an_item_is_never_scored_by_a_classifier_that_has_seen_its_class():
 def test_dev_chooses_the_penalty_where_there_is_one():
     features, labels = make_data(300, noise=0.5)
     parts = [np.arange(200), np.arange(200, 250), np.arange(250, 300)]
-    found = Learner(features, labels.numpy(), 2, 0, "x").predict(parts, 10)
+    found = Learner(features, labels.numpy(), 0, "x").predict(parts, 10)
     assert found.rows.tolist() == list(range(250, 300))
-    by_dev = fit(features, labels, [Fold(parts[0], parts[1])], np.array([PENALTIES]), n_classes=2).accuracy[0]
+    by_dev = (
+        Learner(features, labels.numpy(), 0, "x").fit([Fold(parts[0], parts[1])], np.array([PENALTIES])).accuracy[0]
+    )
     assert found.penalties == (PENALTIES[int(by_dev.round(4).argmax())],)
 
 
 def test_the_same_data_give_the_same_numbers():
     features, labels = make_data(150, noise=1.0, classes=3)
-    first, second = (Learner(features, labels.numpy(), 3, 4, "x").predict([np.arange(150)], 3) for _ in range(2))
+    first, second = (Learner(features, labels.numpy(), 4, "x").predict([np.arange(150)], 3) for _ in range(2))
     assert first.classes.tolist() == second.classes.tolist()
     assert first.penalties == second.penalties
 

@@ -12,12 +12,11 @@ from features.core.faults import Conflict, FileMissing, NothingToLearn, NotText,
 from features.corpora.classified import read_tasks
 from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.ingest.leaks import LeakageGuard
-from features.metrics.bootstrap import Bootstrap
 from flows.commands.runs import print_scores
 from training.evaluation.bootstrap import FEWEST
 from training.evaluation.models import Models, Shared
 from training.evaluation.run import evaluate
-from training.evaluation.suites import load_suite
+from training.evaluation.suites import Subject, load_suite
 from training.evaluation.transfer import classifiers
 from training.evaluation.transfer.suite import TransferSuite
 from training.evaluation_sets import read_class_tasks
@@ -161,8 +160,7 @@ def test_embeddings_of_other_lengths_are_noted_and_scored_as_they_are(files, fac
     def embed(texts):
         return np.array([[1, 0] if set(text.split()) & set(ANIMALS) else [0, 1] for text in texts], np.float32)
 
-    tasks = read_class_tasks([SST, MRPC], files)
-    suite = TransferSuite(tasks, ["logistic regression"], 3, Bootstrap(100, 0))
+    suite = TransferSuite.of(Subject(job(files, files / "nowhere", SST, MRPC)))
     found = suite.score(Models(lambda texts: factor * embed(texts), embed))
     assert found["rows"][1]["lengths"] == {"encoder": pytest.approx(factor), "start": pytest.approx(1)}
     note = suite.tables(found)[0].note

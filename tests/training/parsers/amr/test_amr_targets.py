@@ -6,7 +6,7 @@ from features.graphs.graph import decode
 from features.parsers.embedded.nodes import FlatGraph
 from features.parsers.embedded.vocabulary import Vocabulary, realise
 from features.parsers.embedded.words import split_words
-from training.parsers.amr.alignment import CONFIDENT, Alignment, align, learn_translations, likeness
+from training.parsers.amr.alignment import CONFIDENT, Alignment, learn_translations, likeness
 from training.parsers.amr.corpus import Sentence, flatten
 from training.parsers.amr.targets import anchor, count_vocabulary, make_target
 
@@ -40,7 +40,7 @@ def test_roles_that_only_look_inverse_stay() -> None:
 
 def test_nodes_are_put_on_the_words_that_say_them() -> None:
     (evidence,) = learn_translations([CITY])
-    placed = words_of(CITY, align(CITY.graph, CITY.words, evidence))
+    placed = words_of(CITY, Alignment(CITY.graph, CITY.words, evidence))
     assert placed["see-01"] == "see"
     assert placed["boy"] == "boys"
     assert placed["doctor"] == "doctor"
@@ -56,7 +56,7 @@ def test_a_hyphen_is_no_negation() -> None:
         sentence(f"The {text} is not known.", penman) for text in ("well - known song", "song", "old song")
     ] * 4
     evidence = learn_translations(sentences)
-    assert words_of(sentences[0], align(sentences[0].graph, sentences[0].words, evidence[0]))["=-"] == "not"
+    assert words_of(sentences[0], Alignment(sentences[0].graph, sentences[0].words, evidence[0]))["=-"] == "not"
 
 
 def test_a_word_that_spells_one_node_is_left_to_it() -> None:
@@ -72,7 +72,8 @@ def test_a_word_that_spells_one_node_is_left_to_it() -> None:
     ]
     evidence = learn_translations(sentences)
     placed = [
-        words_of(item, align(item.graph, item.words, known)) for item, known in zip(sentences, evidence, strict=True)
+        words_of(item, Alignment(item.graph, item.words, known))
+        for item, known in zip(sentences, evidence, strict=True)
     ]
     assert (placed[0]["person"], placed[1]["person"]) == ("killed", "people")
 
@@ -83,26 +84,27 @@ def test_translations_are_learnt_where_letters_do_not_help() -> None:
         for verb, frame in [("run", "run-02"), ("sing", "sing-01"), ("sleep", "sleep-01"), ("work", "work-01")] * 3
     ] + [sentence("She runs.", "(v / run-02 :ARG0 (s / she))")] * 4
     evidence = learn_translations(sentences)
-    placed = words_of(sentences[0], align(sentences[0].graph, sentences[0].words, evidence[0]))
+    placed = words_of(sentences[0], Alignment(sentences[0].graph, sentences[0].words, evidence[0]))
     assert placed["=-"] == "not"
 
 
 def make(examples: list[Sentence]) -> tuple[Vocabulary, list[list[str]]]:
     evidence = learn_translations(examples)
     anchored = [
-        anchor(example, align(example.graph, example.words, known), known)
+        anchor(example, Alignment(example.graph, example.words, known), known)
         for example, known in zip(examples, evidence, strict=True)
     ]
     vocabulary = count_vocabulary(anchored, {})
     realised = []
     for example, words in zip(anchored, examples, strict=True):
         target = make_target(example, vocabulary)
+        primaries, of_words, wrappers = target.labels.T.tolist()
 
-        def sense_of(word: int, _lemma: str, senses: list[int] = target.senses) -> str:
+        def sense_of(word: int, _lemma: str, senses: list[int] = of_words) -> str:
             return vocabulary.senses[senses[word]]
 
-        slots, labels = realise(words.text, words.words, target.primaries, target.wrappers, sense_of, vocabulary)
-        assert slots == target.slots
+        slots, labels = realise(words.text, words.words, primaries, wrappers, sense_of, vocabulary)
+        assert [(slot.word, slot.place) for slot in slots] == [(word, place) for word, place, _ in target.nodes]
         assert all(first < second for first, second in pairwise(slots))
         realised.append(labels)
     return vocabulary, realised
