@@ -45,7 +45,7 @@ def test_what_is_written_is_what_is_read(graph: FlatGraph) -> None:
 def test_a_very_deep_graph_is_written() -> None:
     n = 3000
     graph = FlatGraph(["thing"] * n, [(i, "ARG1", i + 1) for i in range(n - 1)], 0)
-    assert len(decode(write_penman(graph)).concepts) == n
+    assert write_penman(graph).count(" / thing") == n
 
 
 def test_a_reentrancy_is_written_once_as_a_node() -> None:
