@@ -41,7 +41,8 @@ TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
 
 _FORMATS = {suffix: cast("TableFormat", name) for name, suffixes in TABLES.items() for suffix in suffixes}
 _SAVED_AS = dict.fromkeys((".xls", ".xlsx", ".ods"), "save the sheet as .csv, or as another of") | {
-    ".json": "write one JSON object a line and name it .jsonl, or use another of"
+    ".json": "write one JSON object a line and name it .jsonl, or use another of",
+    **dict.fromkeys((".conllu", ".conll"), "write its sentences to a column `text` of one of"),
 }
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 _HEAD_BYTES = 4096
@@ -51,7 +52,7 @@ _GROWTH, _LARGE = 100, 1 << 28  # text is compressed to a fifth or a tenth; belo
 
 
 def refuse_other_tables(path: Path) -> None:
-    """Raise an InputError for a sheet or a JSON document, where a file of any other suffix is text."""
+    """Raise an InputError for a sheet, a JSON document or parsed text, where a file of any other suffix is text."""
     if path.suffix.lower() in _SAVED_AS:
         table_format(path)
 

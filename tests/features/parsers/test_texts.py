@@ -9,7 +9,7 @@ import pytest
 from sentences import refused
 
 from features.core.errors import FacetflowError
-from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong
+from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong, UnknownFormat
 from features.core.types import RejectCode
 from features.parsers import texts
 from features.sentences import sentence_id
@@ -82,6 +82,7 @@ def test_a_row_of_a_table_that_is_wrong_ends_the_command_since_no_line_may_be_le
         ("in.txt", b"\xff\xfeA\x00\n\x00", NotText),
         ("in.amr", "# ::id 1\n(y / yes)\n", FileEmpty),
         ("in.tsv", "sentence\nYes\n", ColumnMissing),
+        ("trees.conllu", "# text = A dog barks.\n1\tA\n", UnknownFormat),
     ],
 )
 def test_what_is_no_text_is_one_sentence(
