@@ -45,7 +45,7 @@ sentences_per_shard = {sentences_per_shard}
 [embeddings]
 enabled = false
 [cluster]
-workers = {workers}
+{cluster}
 """
 _CAPTIONS = 'dataset = "flickr30k"\nfiles = { train = "captions.tsv.gz" }'
 _EXAMPLE = 'dataset = "example"'
@@ -63,8 +63,10 @@ def main() -> None:
             print(f"{captions:,} captions of {images:,} images")
         print(f"workers: {arguments.workers}, cores: {os.cpu_count()},")
         print(f"Python {platform.python_version()}, {platform.machine()}, load {os.getloadavg()[0]:.1f}\n")
+        cluster = f"address = {arguments.address!r}" if arguments.address else f"workers = {arguments.workers}"
         settings = {
             "corpus": corpus,
+            "cluster": cluster,
             "workers": arguments.workers,
             "sentences_per_shard": arguments.sentences_per_shard,
         }
@@ -151,6 +153,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("table", nargs="?", type=Path, help="Flickr30k captions, one image per line: .tsv or .tsv.gz")
     parser.add_argument("--captions", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--address", help="of a Dask scheduler, whose workers are used instead of local ones")
     parser.add_argument("--sentences-per-shard", type=int, default=4096)
     parser.add_argument("--s3", action="store_true", help="build once more with the store in an object storage")
     return parser.parse_args()

@@ -25,6 +25,8 @@ done
 # Tasks return receipts of some hundred bytes: nothing is worth spilling.
 export DASK_DISTRIBUTED__WORKER__MEMORY__TARGET=False DASK_DISTRIBUTED__WORKER__MEMORY__SPILL=False
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK TOKENIZERS_PARALLELISM=false
+# Dask's own value would have freed memory given back at once, which costs a quarter of a build.
+export DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON='{"MALLOC_TRIM_THRESHOLD_": None}'
 
 address=tls://$(hostname -f):8786
 dask scheduler --protocol tls --port 8786 --no-dashboard --dashboard-address 127.0.0.1:0 &
