@@ -53,7 +53,7 @@ _GROWTH, _LARGE = 100, 1 << 28  # text is compressed to a fifth or a tenth; belo
 
 def refuse_other_tables(path: Path) -> None:
     """Raise an InputError for a sheet, a JSON document or parsed text, where a file of any other suffix is text."""
-    if path.suffix.lower() in _SAVED_AS:
+    if format_suffix(path)[0] in _SAVED_AS:
         table_format(path)
 
 

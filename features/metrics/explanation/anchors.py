@@ -131,7 +131,7 @@ def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> l
     constants = {value.replace('"', "").lower() for _, _, value in view.graph.attributes}
     stems = constants | set(map(stem_of, constants)) | set(map(normalise_quantity, constants))
     stems |= {token.stem for token in found.values()}
-    numbers = [token for token in tokens if token.kind == "quantity" and token.stem[0].isdigit()]
+    numbers = [token for token in tokens if token.kind == "quantity" and token.stem[:1].isdigit()]
     read = numbers if set(value_of(numbers)) <= stems else []  # "four thousand" as one constant
     lost = [token for token in tokens if token.has_content and token not in read and not _has(stems, token)]
     if any(node not in found and _is_lexical(label) for node, label in enumerate(view.labels)):

@@ -25,7 +25,7 @@ _TOKEN = re.compile(
       | [\u2190-\u2bff\U0001f000-\U0001faff] | [:;]-?[()D](?!\w)             # emoji""",
     re.VERBOSE | re.IGNORECASE,
 )
-_FORMS = """
+_VERBS = """
 go went gone goes; eat ate eaten; buy bought; sell sold; see saw seen; say said; tell told; take took taken; give gave
 given; come came; get got gotten; make made making; find found; think thought; know knew known; leave left; bring
 brought; begin began begun; keep kept; hold held; write wrote written writing; stand stood; hear heard; meet met; run
@@ -39,15 +39,18 @@ seek sought; lend lent; bend bent; dig dug; stick stuck; sweep swept; weep wept;
 dream dreamt; shine shone; shrink shrank shrunk; spin spun; swing swung; bind bound; flee fled; forgive forgave
 forgiven; forbid forbade forbidden; arise arose arisen; beat beaten; bleed bled; creep crept; kneel knelt; show shown;
 slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mistaken; overcome overcame; use uses used
-using; evening evenings; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; lie lies lied lay lain
-lying; tie tied tying; die died dying; kilogram kg; kilometer kilometre kilometres km; centimeter cm; meter metre
-metres; pound lb lbs; ounce oz; hour hr hrs; minute min mins; second sec secs; feed fed; freeze froze frozen; feel felt;
-mean meant; understand understood; man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives;
-life lives; knife knives; leaf leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
+using; lie lies lied lay lain lying; tie tied tying; die died dying; feed fed; freeze froze frozen; feel felt; mean
+meant; understand understood"""
+_FORMS = f"""{_VERBS};
+evening evenings; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg; kilometer kilometre
+kilometres km; centimeter cm; meter metre metres; pound lb lbs; ounce oz; hour hr hrs; minute min mins; second sec secs;
+man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf
+leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
 being 's 're 'm; have has had having 've; do does did done doing; not n't; can ca; will wo 'll; would 'd; nobody no-one;
 somebody someone; everybody everyone
 """
+_PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
 _WORDS: dict[Kind, str] = {
     "negation": "not no never nobody none nothing nowhere neither nor without hardly scarcely barely",
@@ -97,8 +100,7 @@ class Token(NamedTuple):
     @property
     def may_be_participle(self) -> bool:
         """Whether it has the form of a past participle: eaten, filled; not yellow, minimally."""
-        is_irregular = _STEM.get(self.lower, self.lower) != self.lower and not self.lower.endswith(("s", "ing"))
-        return is_irregular or self.lower.endswith("ed")
+        return self.lower in _PAST or self.lower.endswith("ed")
 
     @property
     def has_content(self) -> bool:
@@ -154,7 +156,7 @@ def stem_of(word: str) -> str:
 
 def _in_full(amount: str) -> str:
     """Return an amount of money without a letter for thousand, million or billion: 2.1m."""
-    short = re.fullmatch(r"([\d.,]+)\s?(k|mn?|bn?)", amount)
+    short = re.fullmatch(r"(\d[\d,]*(?:\.\d+)?)\s?(k|mn?|bn?)", amount)
     return str(Decimal(short[1].replace(",", "")) * _THOUSANDS[short[2][0]]) if short else amount
 
 

@@ -26,6 +26,18 @@ UP = {"process": os.getpid(), "url": "http://127.0.0.1:4200/api"}
 WITH_PASSWORD = with_credentials(UP["url"], "facetflow:secret")
 
 
+class Server:
+    """A server that runs and answers until a test says otherwise."""
+
+    url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
+
+    def wait_until_ready(self):
+        pass
+
+    def stop(self):
+        pass
+
+
 @pytest.fixture
 def state(tmp_path, monkeypatch):
     """The state folder of a user whose `facetflow up` ran and was killed."""
@@ -125,24 +137,16 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
     looks = [False] * silences + [True]
     restarts = []
 
-    class Standing:
+    class Standing(Server):
         """A server process that runs, whether it answers or not."""
-
-        url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
 
         def ended(self):
             if not looks:
                 raise KeyboardInterrupt
             return False
 
-        def wait_until_ready(self):
-            pass
-
         def restart(self):
             restarts.append(self)
-
-        def stop(self):
-            pass
 
     def sleeping():
         return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
@@ -162,21 +166,13 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
 def test_a_worker_starts_once_the_runs_of_its_predecessor_are_marked_as_dead(state, monkeypatch):
     events, marks = [], [True, False, False, True]
 
-    class Server:
+    class Unsure(Server):
         """A server that answers, but not always what it holds to be running."""
-
-        url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
 
         def ended(self):
             if not marks:
                 raise KeyboardInterrupt
             return False
-
-        def wait_until_ready(self):
-            pass
-
-        def stop(self):
-            pass
 
     class Worker:
         """One that has ended by itself as often as it is looked at."""
@@ -191,7 +187,7 @@ def test_a_worker_starts_once_the_runs_of_its_predecessor_are_marked_as_dead(sta
         events.append(("marked" if marks.pop(0) else "refused", worker_runs))
         return events[-1][0] == "marked"
 
-    monkeypatch.setattr(services, "_start_server", lambda *_: Server())
+    monkeypatch.setattr(services, "_start_server", lambda *_: Unsure())
     monkeypatch.setattr(services, "_start_worker", Worker)
     monkeypatch.setattr(services, "_end", lambda _: events.append("end"))
     monkeypatch.setattr(services, "_mark_dead_runs", mark)
@@ -207,10 +203,8 @@ def test_a_worker_starts_once_the_runs_of_its_predecessor_are_marked_as_dead(sta
 def test_what_ran_is_scheduled_again_once_it_has_ended_and_before_the_server_does(state, monkeypatch, capsys):
     run, steps, looks = uuid.uuid4(), [], []
 
-    class Ending:
+    class Ending(Server):
         """A server that runs until `facetflow up` ends."""
-
-        url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
 
         def ended(self):
             if looks:

@@ -407,6 +407,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('Both have "minimally", "invasive" and "surgery"; "surgery" has another place, and the parser reads another '
           'role in "invasive"; "It" in a, "allows" in b; only b says "care". '
           'Graphs leave out "is" in a, "This" in b.')),
+        ("They are children of Ann.", "Ann has children.",
+         "(h / have-rel-role-91 :ARG0 (t / they) :ARG1 (p / ann) :ARG2 (c / child))",
+         "(h / have-03 :ARG0 (p / ann) :ARG1 (c / child))",
+         ('Both have "children" and "Ann"; "children" and "Ann" change places; only a says "They". '
+          'Graphs leave out "are" in a, "of" in a, "has" in b.')),
+        ("It cost $1.234.567m.", "It cost ².", "(c / cost-01 :ARG1 (i / it))", "(c / cost-01 :ARG1 (i / it))",
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "$1.234.567m" in a, '
+          '"²" in b. Not in the graphs: "$1.234.567m" in a and "²" in b.')),
         ("Need a map.", "We need a map.",
          "(n / need-01 :ARG1 (m / map))", "(n / need-01 :ARG0 (w / we) :ARG1 (m / map))",
          'Both have "Need" and "map"; only b says "We".'),
