@@ -81,14 +81,15 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None], on_resta
                     _end(worker)  # and what it had started
                     worker = None
                 if time.monotonic() - looked > _LOOK_EVERY or ((restarted or worker is None) and not unanswered):
-                    unanswered = 0 if answers(server.url, timeout=_ANSWERS_WITHIN) else unanswered + 1
-                    if not unanswered:
-                        if restarted:
-                            restarted, opened = False, _file_number(database)
-                            on_restart()
-                        # Runs of a worker that is gone are found before the next one takes runs of its own.
-                        if _mark_dead_runs(worker_runs=worker is not None) and worker is None:
-                            worker = _start_worker(pool, temporary / "w")
+                    answered = answers(server.url, timeout=_ANSWERS_WITHIN)
+                    if answered and restarted:
+                        restarted, opened = False, _file_number(database)
+                        on_restart()
+                    # Runs of a worker that is gone are found before the next one takes runs of its own.
+                    answered = answered and _mark_dead_runs(worker_runs=worker is not None)
+                    unanswered = 0 if answered else unanswered + 1
+                    if answered and worker is None:
+                        worker = _start_worker(pool, temporary / "w")
                     looked = time.monotonic()
                 time.sleep(_POLL)
         finally:

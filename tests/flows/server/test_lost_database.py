@@ -96,7 +96,7 @@ def test_up_outlives_a_server_that_ends_often_and_takes_long_to_be_restarted(sil
     monkeypatch.setattr(services, "_start_server", lambda *_: Ending())
     monkeypatch.setattr(services, "_start_worker", lambda *_: Worker())
     monkeypatch.setattr(services, "_end", lambda _: None)
-    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: None)
+    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: True)
     monkeypatch.setattr(services, "answers", answers)
     monkeypatch.setattr(services, "_LOOK_EVERY", 0.0)
     monkeypatch.setattr(services, "_POLL", 0.0)
@@ -144,7 +144,7 @@ def test_a_server_whose_database_is_deleted_while_it_runs_is_restarted_once(stat
     monkeypatch.setattr(services, "_start_server", lambda *_: Running())
     monkeypatch.setattr(services, "_start_worker", lambda *_: Worker())
     monkeypatch.setattr(services, "_end", lambda _: None)
-    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: None)
+    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: True)
     monkeypatch.setattr(services, "answers", lambda *_, **__: True)
     monkeypatch.setattr(services, "_POLL", 0.0)
     with pytest.raises(KeyboardInterrupt):

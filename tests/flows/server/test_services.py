@@ -153,7 +153,7 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
 
     monkeypatch.setattr(services, "_start_server", lambda *_: Standing())
     monkeypatch.setattr(services, "_start_worker", lambda *_: sleeping())
-    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: None)
+    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: True)
     monkeypatch.setattr(services, "answers", lambda *_, **__: looks.pop(0))
     monkeypatch.setattr(services, "_LOOK_EVERY", 0.0)
     monkeypatch.setattr(services, "_POLL", 0.0)
@@ -193,6 +193,7 @@ def test_a_worker_starts_once_the_runs_of_its_predecessor_are_marked_as_dead(sta
     monkeypatch.setattr(services, "_mark_dead_runs", mark)
     monkeypatch.setattr(services, "answers", lambda *_, **__: True)
     monkeypatch.setattr(services, "_schedule_again", lambda _: None)
+    monkeypatch.setattr(services, "_LOOK_EVERY", 0.0)
     monkeypatch.setattr(services, "_POLL", 0.0)
     with pytest.raises(KeyboardInterrupt):
         services.keep_running("pool", 0, lambda _: None, lambda: None)
