@@ -262,7 +262,7 @@ def _forget_unused(folder: Path) -> None:
 
 def _entry(name: str, meta: Mapping[str, Any]) -> Entry:
     """Describe an object by what was said of it: a listing may tell milliseconds, a HEAD tells seconds."""
-    return Entry(name, meta["size"], int(meta["last_modified"].timestamp()) * 1000)
+    return Entry(name, meta["size"], int(meta["last_modified"].timestamp()) * 1000, meta["e_tag"] or "")
 
 
 def _content(text: bytes) -> dict[str, Any]:

@@ -31,11 +31,12 @@ _To = TypeVar("_To")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An object: its name, its size, and when it was written, in milliseconds since 1970."""
+    """An object: its name, its size, when it was written, in milliseconds since 1970, and its tag, if it has one."""
 
     name: str
     bytes: int
     modified: int
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
@@ -75,6 +76,17 @@ def test_the_newest_version_of_a_table_costs_one_request(bucket, filled, monkeyp
     assert table.open() is newest
     assert [line.split()[0] for line in server.seen()[number:]] == ["GET"]
     assert table.open(table.version()) is newest, "what is listed and what is asked for by name has the same time"
+
+
+def test_a_store_made_again_within_a_second_has_other_tables(bucket):
+    server, url = bucket
+    time.sleep(1 - time.time() % 1)
+    ids = []
+    for _ in range(2):
+        store = Store.open(url, create=True)
+        ids.append(store._table("amr").open().metadata().id)
+        server.clear()
+    assert ids[0] != ids[1]
 
 
 @pytest.mark.parametrize("fault", ["lost", "503"])
