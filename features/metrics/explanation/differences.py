@@ -6,7 +6,6 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
-from itertools import dropwhile
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import (
@@ -30,6 +29,7 @@ _NO_COMMANDS = frozenset({
 """Verbs before which "I", "you" or "it" may be left out."""
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
+_OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -261,23 +261,29 @@ def _moods(told: Told) -> None:
     asks = told.texts.asks
     if asks[0] != asks[1]:
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
-    commands = [_commands(told.both, side) for side in (0, 1)]
-    if commands[0] != commands[1] and not any(asks):
-        told.add("mood", ("smatch",), f"{SIDES[commands[1]]} is a command, {SIDES[commands[0]]} is not")
+    nodes = [_commanded(told.both, side) for side in (0, 1)]
+    # "build, make by combining" beside "make by combining": its first verb is not the root of its graph.
+    if (nodes[0] is None) != (nodes[1] is None) and 0 in nodes and not any(asks):
+        side = nodes.index(0)
+        told.add("mood", ("smatch",), f"{SIDES[side]} is a command, {SIDES[1 - side]} is not")
 
 
-def _commands(both: ComparedGraphs, side: int) -> bool:
-    """Return whether a sentence is a command: it begins with its main verb in the base form, or with "don't" before."""
+def _commanded(both: ComparedGraphs, side: int) -> int | None:
+    """Return the node of the verb in the base form that a sentence begins with, as commands do, or None.
+
+    "Don't" may stand before it. A root has no subject, or "you".
+    """
     view = both.views[side]
-    tokens = list(dropwhile(lambda token: token.lower in _BEFORE_COMMANDS, both.texts.tokens[side]))
-    if not tokens or any(r.source == 0 and r.role == "arg0" and view.labels[r.target] != "you" for r in view.forward):
-        return False
-    first, mode = tokens[0], {value for _, role, value in view.graph.attributes if role.lower() == "mode"}
-    if first.lower == "let":
-        return "imperative" in mode
-    lemma = SENSE.sub("", view.labels[0]).partition("-")[0]  # give-up-07
-    is_verb = both.anchors[side].get(0) == first and first.lower == lemma != view.labels[0]
-    return is_verb and lemma not in _NO_COMMANDS
+    tokens = [token for token in both.texts.tokens[side] if token.lower not in _BEFORE_COMMANDS]
+    if not tokens or (tokens[1:] and tokens[1].lower == "of"):  # "act of becoming more distant"
+        return None
+    first = tokens[0]
+    for node, token in both.anchors[side].items():
+        lemma = SENSE.sub("", view.labels[node]).partition("-")[0]  # give-up-07
+        if token == first and first.lower == lemma != view.labels[node] and lemma not in _NO_COMMANDS:
+            subjects = [r.target for r in view.forward if r.source == node and r.role == "arg0"]
+            return node if node or all(view.labels[subject] == "you" for subject in subjects) else None
+    return 0 if first.lower == "let" and (0, "mode", "imperative") in view.graph.attributes else None
 
 
 def _modality(told: Told) -> None:
@@ -292,8 +298,12 @@ def _words(told: Told) -> None:
             if min(len(a.text), len(b.text)) > 5 and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:
                 text = f"{a.shown} in a and {b.shown} in b are spelt alike, perhaps one word"
                 told.add("spelling", ("concepts",), text, ([a], [b]))
-    for left, right in told.chunks(kinds):
-        told.add("word", ("frames", "concepts"), apart(told, left, right, "says"), (left, right))
+    for chunk in told.chunks({*kinds, "grammar"}):
+        alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
+        kept = alone and all(token.kind == "link" or token.lower in _OF for part in chunk for token in part)
+        left, right = chunk if kept else ([token for token in part if token.kind in kinds] for part in chunk)
+        if left or right:
+            told.add("word", ("frames", "concepts"), apart(told, left, right, "says"), (left, right))
 
 
 def _unsure(told: Told) -> None:

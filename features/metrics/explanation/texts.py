@@ -51,9 +51,11 @@ class ComparedTexts:
         """Stems of subject and agent of the passive, if only one sentence is in the passive and both have the two."""
         if self.is_passive[0] == self.is_passive[1]:
             return None
-        tokens = self.tokens[self.is_passive[1]]
+        tokens, others = self.tokens[self.is_passive[1]], self.tokens[self.is_passive[0]]
         stems = [token.stem for token in tokens]
         by = stems.index("by")
+        if any(one.stem == "be" and verb.lower == tokens[by - 1].lower for one, verb in pairwise(others)):
+            return None  # "sent to Ann" beside "sent by Ann": both are in the passive
         subject = next((t.stem for t in reversed(tokens[: stems.index("be")]) if t.has_content), None)
         agent = None
         for token in tokens[by + 1 :]:
