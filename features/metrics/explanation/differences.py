@@ -201,7 +201,7 @@ def _moved_words(told: Told) -> None:
 def _place(both: ComparedGraphs, stem: str) -> str:
     """Return what a word that has moved belongs to in each sentence; empty if the graphs do not show it."""
     heads = [both.head(side, both.texts.token(side, stem)) for side in (0, 1)]
-    return f": it belongs to {heads[0]} in a, to {heads[1]} in b" if all(heads) and heads[0] != heads[1] else ""
+    return f": the parser ties it to {heads[0]} in a, to {heads[1]} in b" if all(heads) and heads[0] != heads[1] else ""
 
 
 def _part(told: Told, stems: Sequence[str]) -> str:
