@@ -14,6 +14,12 @@ from features.metrics.explanation.views import View
 from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or"})
+_IN_UNITS = {
+    "kilometer": (1000, "meter"), "centimeter": (0.01, "meter"), "kilogram": (1000, "gram"), "hour": (60, "minute"),
+    "day": (1440, "minute"), "week": (10080, "minute"), "decad": (10, "year"), "century": (100, "year"),
+}  # fmt: skip
+"""Stem of a unit → how much it is of another."""
+_HUNDREDS = frozenset({"hundred", "thousand"})  # one hundred and five
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than"}
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 _JOINS = frozenset({"and", "or", "contrast-01"})
@@ -38,6 +44,16 @@ class Quantity(NamedTuple):
     def sign(self) -> str | None:
         """The name of the sign of its unit, if it has one: dollar for "$5"."""
         return next((_SIGNS[letter] for token in self.tokens for letter in token.text if letter in _SIGNS), None)
+
+    def is_measured_as(self, other: "Quantity") -> bool:
+        """Return whether another quantity is as much in the same or another unit: 2 km and 2,000 metres."""
+        amounts = []
+        for each in (self, other):
+            unit, (*bound, number) = (each.unit or each.head or NO_TOKEN).stem, each.stems
+            factor, unit = _IN_UNITS.get(unit, (1, unit))
+            is_number = number.replace(".", "", 1).isdecimal()  # not "²"
+            amounts.append((*bound, float(number) * factor, unit) if is_number else ())
+        return amounts[0] == amounts[1] != ()
 
     def is_measured_otherwise(self, other: "Quantity") -> bool:
         """Return whether another quantity has another unit; one left out may be the same, but for a percentage."""
@@ -237,7 +253,8 @@ def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             apart = all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # June 12, 2024
             step = at - runs[-1][1] if runs else 0
             rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40
-            joins = (step == 1 and not apart) or (step == 2 and before.stem in _LINKS and not rises)
+            links = before.stem in _LINKS or (before.stem == "and" and tokens[at - 2].lower in _HUNDREDS)
+            joins = (step == 1 and not apart) or (step == 2 and links and not rises)
             runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
     return runs
 

@@ -176,7 +176,12 @@ def _exchanged_arguments(both: ComparedGraphs) -> list[tuple[list[str], str]]:
 
 def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
-    if texts.passive_verb is not None and not texts.voice:
+    cases = [(texts.token(0, stem), texts.token(1, stem), frame) for stem, frame in both.moved_arguments if frame]
+    cases = [(a, b, frame) for a, b, frame in cases if (a.lower in _OBJECTS) != (b.lower in _OBJECTS)]
+    if cases and not texts.exchange and not _may_be_passive(texts):  # "who killed him", "who did he kill"
+        a, b, frame = cases[0]
+        told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")
+    elif texts.passive_verb is not None and not texts.voice:
         side, verb = texts.passive_verb
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:

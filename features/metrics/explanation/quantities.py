@@ -22,13 +22,14 @@ def tell_quantities(told: Told) -> None:
         told.named[0].extend(left.pop().tokens)
         told.named[1].extend(right.pop().tokens)
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
-    for same in (_counts_alike, _counts_the_same, _in_one_place):
+    for same in (_counts_alike, _measures_alike, _counts_the_same, _in_one_place):
         for a in list(left):
             if (b := next((b for b in right if same(told, a, b)), None)) is not None:
                 left.remove(a)
                 right.remove(b)
-                if a.stems == b.stems and not a.is_measured_otherwise(b):
-                    words = [each.span if a.sign or b.sign else each.tokens for each in (a, b)]
+                converted = a.is_measured_as(b) and a.stems != b.stems
+                if converted or (a.stems == b.stems and not a.is_measured_otherwise(b)):
+                    words = [each.span if a.sign or b.sign or converted else each.tokens for each in (a, b)]
                     if [t.lower for t in a.tokens] != [t.lower for t in b.tokens] and told.both.differ:
                         told.add("form", (), f"{spans(told, 0, words[0])} in a is {spans(told, 1, words[1])} in b")
                     told.named[0].extend(words[0])
@@ -69,6 +70,10 @@ def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
     """Return whether two quantities are equal, and count the same unless one sentence lacks what the other counts."""
     stems = {each.head.stem for each in (a, b) if each.head is not None}
     return a.stems == b.stems and (len(stems) < 2 or not stems <= told.texts.shared)
+
+
+def _measures_alike(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)
+    return a.is_measured_as(b)
 
 
 def _counts_the_same(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)

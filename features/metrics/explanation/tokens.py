@@ -19,7 +19,7 @@ _TOKEN = re.compile(
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
       | at\s+(?:least|most)\b | a\s+few\b | no\s+one\b | can(?=not\b) | (?:have|has|had)\s+to\b | would\s+rather\b
-      | [^\W\d_]+(?=n['’]t\b) | n['’]t\b                                     # do|n't
+      | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | ['’](?:s|re|ve|ll|d|m)\b
       | [^\W_]+(?:-[^\W_]+)*
       | [\u2190-\u2bff\U0001f000-\U0001faff] | [:;]-?[()D](?!\w)             # emoji""",
@@ -48,7 +48,8 @@ man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife w
 leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
 being 's 're 'm; have has had having 've; do does did done doing; not n't; can ca; will wo 'll; would 'd; nobody no-one;
-somebody someone; everybody everyone
+somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
+programme programmes
 """
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
@@ -71,6 +72,21 @@ REFLEXIVES = frozenset({
     "myself", "yourself", "himself", "herself", "itself", "ourselves", "yourselves", "themselves",
 })  # fmt: skip
 _THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9}
+_ORDINALS = {
+    "1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh",
+    "8th": "eighth", "9th": "ninth", "10th": "tenth",
+}  # fmt: skip
+_BRITISH = {
+    "our": "or",
+    "ogu": "og",
+    "enc": "ens",
+    "isation": "ization",
+    "is": "iz",
+    "ys": "yz",
+    "tr": "ter",
+    "br": "ber",
+}
+"""Ends of words without their endings: colour, catalogue, defence, organisation, organise, analyse, centre, fibre."""
 _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non-", "non", "mis")
 
 
@@ -129,7 +145,11 @@ def tokens_of(text: str, names: Collection[str] = ()) -> list[Token]:
         for number, match in enumerate(_TOKEN.finditer(text))
     ]
     if _MONTH.search(text):  # "the 4th of July" is "July 4"
-        return [token._replace(stem=re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", token.stem)) for token in tokens]
+        days = (re.fullmatch(r"(\d+)(?:st|nd|rd|th)", token.lower) for token in tokens)
+        return [
+            token._replace(stem=day[1], kind="quantity") if day else token
+            for token, day in zip(tokens, days, strict=True)
+        ]
     return tokens
 
 
@@ -148,9 +168,9 @@ def stem_of(word: str) -> str:
         return f"{int(hour[1]) % 12 + 12 * (hour[3] == 'p')}{hour[2] or ':00'}"
     if re.fullmatch(r"(?:[a-z]\.){2,}", lower):  # U.S.
         return lower.replace(".", "")
-    if (digits := lower.strip("$€£% "))[:1].isdigit():
+    if lower not in _ORDINALS and (digits := lower.strip("$€£% "))[:1].isdigit():
         return normalise_quantity(_in_full(digits) if lower[0] in "$€£" else digits)
-    bare = _bare(lower)
+    bare = _ORDINALS.get(lower) or _bare(re.sub(r"\b-\b", "", lower))  # e-mail
     return _LEMMAS.get(bare, bare)
 
 
@@ -170,7 +190,9 @@ def _bare(lower: str) -> str:
     if len(bare) > 3 and not lower.endswith((bare, "s")) and bare[-1] == bare[-2] and bare[-1] not in "lsz":
         bare = bare[:-1]  # running, but not egg and adding
     bare = re.sub(r"(?:ie|i|y)$", "y", bare.removesuffix("e")) if len(bare) > 3 or lower.endswith("ied") else bare
-    return bare[:-1] if bare != lower and re.search(r"[aeiou][^aeiou]+ell$", bare) else bare  # travelled and travel
+    if bare != lower and re.search(r"[aeiou][^aeiou]+ell$", bare):
+        return bare[:-1]  # travelled and travel
+    return re.sub(rf"(?:{'|'.join(_BRITISH)})$", lambda end: _BRITISH[end[0]], bare)
 
 
 _LEMMAS = {_bare(lemma): lemma for lemma in _STEM.values() if not lemma.endswith("ing")}
@@ -191,7 +213,7 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     >>> [value_of(tokens_of(words)) for words in ("four thousand two hundred", "nearly half", "two dozen", "$2.1m")]
     [('4200',), ('nearly', 'half'), ('24',), ('2100000',)]
     """
-    stems = tuple(token.stem for token in tokens)
+    stems = tuple(token.stem for token in tokens if token.stem != "and")  # one hundred and five
     if stems and tokens[-1].lower == "dozen":  # not "dozens"
         dozens = {(): "12", ("half",): "6"}.get(stems[:-1])
         return (dozens,) if dozens else (str(12 * int(stems[0])),) if stems[0].isdigit() else stems
@@ -232,6 +254,6 @@ def _token(text: str, start: int, *, is_first: bool) -> Token:
     stem = stem_of(lower)
     kind = None if text == "May" and not is_first else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
-        is_number = bool(_spelt(lower)) or any(sign.isdigit() for sign in text)
+        is_number = bool(_spelt(lower)) or (lower not in _ORDINALS and any(sign.isdigit() for sign in text))
         kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"
     return Token(text, start, stem, kind)

@@ -174,6 +174,27 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(g / give-01 :ARG1 (b / book) :ARG2 (p / person :name (n / name :op1 \"Tom\")))",
          "(g / give-01 :ARG1 (b / book) :ARG0 (p / person :name (n / name :op1 \"Tom\")))",
          'Same names; "to" in a, "by" in b.'),
+        # One word or amount in two spellings is no difference.
+        ("He came 1st.", "He came first.", "(c / come-01 :ARG1 (h / he))", None,
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "1st" from "first". '
+          'Not in the graphs: "1st" in a and "first" in b.')),
+        ("Dr. Lee & Ann sent e-mails.", "Doctor Lee and Ann sent emails.", "(s / send-01 :ARG1 (e / e-mail))", None,
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "Dr" from "Doctor", "&" from '
+          '"and", "e-mails" from "emails".')),
+        ("Colours analysed the centre.", "Colors analyzed the center.",
+         "(a / analyze-01 :ARG0 (c / color) :ARG1 (d / center))", None,
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "Colours" from "Colors", '
+          '"analysed" from "analyzed", "centre" from "center".')),
+        ("One hundred and five men ran.", "105 men ran.", "(r / run-02 :ARG0 (m / man :quant 100))",
+         "(r / run-02 :ARG0 (m / man :quant 105))",
+         'Same frames and roles. "One hundred and five" in a is "105" in b. Not in the graphs: "One" and "five" in a.'),
+        ("It ran 2 km.", "It ran 2,000 metres.",
+         "(r / run-02 :ARG1 (d / distance-quantity :quant 2 :unit (k / kilometer)))",
+         "(r / run-02 :ARG1 (d / distance-quantity :quant 2000 :unit (k / meter)))",
+         'Same frames and roles. "2 km" in a is "2,000 metres" in b.'),
+        ("Who killed him?", "Who did he kill?", "(k / kill-01 :ARG0 (a / amr-unknown) :ARG1 (h / he))",
+         "(k / kill-01 :ARG0 (h / he) :ARG1 (a / amr-unknown))",
+         'Same frames; "him" in a and "he" in b have other roles in "killed".'),
         ("Give up.", "Never give up!", "(g / give-up-07 :ARG0 (y / you))",
          "(g / give-up-07 :polarity - :ARG0 (y / you) :time (e / ever))",
          'Same frames and roles; only b negates "give" ("Never").'),
