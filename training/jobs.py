@@ -56,11 +56,7 @@ class Source(BaseModel):
 
     def read(self, kind: type[Rows]) -> Rows:
         """Return all data of a kind, of the corpora that are read."""
-        rows: Rows
-        if self.store is not None:
-            rows = kind.from_store(self.store, release=self.release)
-        else:
-            rows = kind.from_file(self._export(kind.EXPORT, kind.WHAT))
+        rows: Rows = self._load(kind)
         if not self.without:
             return rows
         corpora = sorted({*rows.corpora} - {*self.without})
@@ -80,16 +76,17 @@ class Source(BaseModel):
 
     def read_parses(self, kind: type[Parsed], texts: Sequence[str] | None) -> Parsed:
         """Return the parses of those sentences, or of all, that have one."""
-        if self.store is not None:
-            return kind.from_store(self.store, texts, release=self.release)
-        return kind.from_file(self._export(kind.EXPORT, kind.WHAT), texts)
+        parsed: Parsed = self._load(kind, texts)
+        return parsed
 
-    def _export(self, name: str, what: str) -> Path:
+    def _load(self, kind: Any, *texts: Sequence[str] | None) -> Any:
+        if self.store is not None:
+            return kind.from_store(self.store, *texts, release=self.release)
         given = {export: getattr(self, export) for export in _EXPORTS if getattr(self, export) is not None}
-        if name not in given:
+        if kind.EXPORT not in given:
             listed = ", ".join(repr(str(path)) for path in given.values())
-            raise ReleaseLacks(f"the source {listed} has no {what}; give {what} as `{name}`")
-        return Path(given[name])
+            raise ReleaseLacks(f"the source {listed} has no {kind.WHAT}; give {kind.WHAT} as `{kind.EXPORT}`")
+        return kind.from_file(given[kind.EXPORT], *texts)
 
 
 class TrainingJob(BaseModel, Generic[From, Settings]):

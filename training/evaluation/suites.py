@@ -19,8 +19,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from features import models
@@ -272,8 +272,7 @@ def load_suite(name: str) -> type[Suite]:
     """Return a suite."""
     if name not in SUITES:
         raise UnknownName(f"{name!r} is not an evaluation suite; there are: {', '.join(SUITES)}.")
-    module, _, attribute = SUITES[name].partition(":")
-    return cast("type[Suite]", getattr(import_module(module), attribute))
+    return cast("type[Suite]", resolve_name(SUITES[name]))
 
 
 def scored_suites(scores: Mapping[str, Any]) -> list[tuple[type[Suite], Result]]:

@@ -178,13 +178,6 @@ class StartEmbeddings:
         made = self.backbone.embed_many(self.tokens, np.arange(n_stored, count)) if n_stored < count else None
         return np.concatenate([part for part in (stored, made) if part is not None])
 
-    @property
-    def of_teacher(self) -> NDArray[np.float32]:
-        """Embeddings of the sentences of the pairs by the teacher, (n_texts, t)."""
-        if self._settings.teacher == "store" and self._data.teacher is not None:
-            return self._data.teacher
-        return self.vectors[: len(self._data.texts)]
-
 
 @dataclass(frozen=True, slots=True)
 class Prepared:

@@ -82,9 +82,10 @@ def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | Non
     machine = prepare_machine(settings.loop, plan.job.output)
     backbone = load_backbone(settings, plan.backbone, machine)
     start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)
+    stored = data.teacher if settings.teacher == "store" else None
     targets = make_targets(data.metrics(facets), train_pairs, settings)
     prepared = Prepared(
-        teacher=torch.from_numpy(start.of_teacher),
+        teacher=torch.from_numpy(start.vectors[: len(data.texts)] if stored is None else stored),
         first=data.first,
         second=data.second,
         targets=torch.from_numpy(targets.values),
